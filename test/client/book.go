@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
+
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
 // book is what all judging clients know together.
 type book struct {
-	keys []truth // of the keys that are written again and again
-	late lateness
+	keys     []versions // of the keys that are written again and again
+	accesses consistency.History
+	late     lateness
 
 	mu     sync.Mutex
 	result Judged
@@ -24,11 +26,17 @@ type book struct {
 	missed []int
 }
 
+// versions are those of a key: each write has the next one, and begins only when the one before it was answered.
+type versions struct {
+	writing sync.Mutex
+	last    int
+}
+
 // writtenShare is how many untouched keys there are for each that is written again and again.
 const writtenShare = 10
 
 func newBook(keys int) *book {
-	return &book{keys: make([]truth, keys/writtenShare), began: time.Now()}
+	return &book{keys: make([]versions, keys/writtenShare), began: time.Now()}
 }
 
 // note changes the result.
@@ -59,6 +67,21 @@ func (b *book) read(began time.Time, missed bool) {
 	if missed {
 		b.missed[second]++
 	}
+}
+
+// judge judges all reads, once the clients have ended.
+func (b *book) judge() error {
+	accesses := b.accesses.Accesses()
+	violations, err := consistency.Judge(accesses)
+	if err != nil {
+		return err
+	}
+	for _, violation := range violations[:min(len(violations), mostFailures)] {
+		b.result.Failures = append(b.result.Failures, violation.String())
+	}
+	oldest, err := consistency.Oldest(accesses, staleBound+time.Duration(b.result.Late)*time.Millisecond)
+	b.result.Outdated, b.result.Oldest = len(violations), float64(oldest.Milliseconds())
+	return err
 }
 
 // Second is what clients saw of untouched keys in a second.
@@ -120,11 +143,11 @@ func (c *judge) move() {
 func (c *judge) try(key string, ask func(*memcache.Client) error) error {
 	slot := c.slotOf(key)
 	err := ask(c.connections[slot])
-	if err == nil || errors.Is(err, memcache.ErrCacheMiss) {
+	if answered(err) {
 		return err
 	}
 	c.renew(slot)
-	if err = ask(c.connections[slot]); err == nil || errors.Is(err, memcache.ErrCacheMiss) {
+	if err = ask(c.connections[slot]); answered(err) {
 		c.book.note(func(r *Judged) { r.Reconnected++ })
 	} else {
 		c.book.fail(fmt.Errorf("%s: %w", key, err))
@@ -138,62 +161,58 @@ func (c *judge) write(i int, deletes bool) {
 		return // Another client writes it.
 	}
 	defer k.writing.Unlock()
-	version := k.begin()
+	k.last++
+	access := consistency.Access{Key: key(i), Writes: true, Began: time.Now()}
+	if !deletes {
+		access.Value = fmt.Sprintf("version %d", k.last)
+	}
 	err := c.try(key(i), func(connection *memcache.Client) error {
 		if deletes {
 			return connection.Delete(key(i))
 		}
-		return connection.Set(&memcache.Item{Key: key(i), Value: []byte(strconv.Itoa(version) + "v")})
+		return connection.Set(&memcache.Item{Key: key(i), Value: []byte(access.Value)})
 	})
-	if err != nil && !errors.Is(err, memcache.ErrCacheMiss) {
-		return // It is not known whether memcached did it.
+	if answered(err) {
+		c.book.note(func(r *Judged) {
+			r.Writes++
+			if deletes {
+				r.Deletions++
+			}
+		})
+	} else {
+		access.Error = err.Error()
 	}
-	k.settle(version, deletes, time.Now())
-	c.book.note(func(r *Judged) {
-		r.Writes++
-		if deletes {
-			r.Deletions++
-		}
-	})
+	access.Ended = time.Now()
+	c.book.accesses.Add(access)
 }
 
+// answered reports whether memcached answered a request, if only by a miss.
+func answered(err error) bool { return err == nil || errors.Is(err, memcache.ErrCacheMiss) }
+
 func (c *judge) readWritten(i int) {
-	began, version, missed := time.Now(), 0, false
+	access := consistency.Access{Key: key(i)}
 	err := c.try(key(i), func(connection *memcache.Client) error {
-		began = time.Now()
+		access.Began = time.Now()
 		item, err := connection.Get(key(i))
 		if err == nil {
-			version = versionOf(item)
+			access.Value = string(item.Value)
 		}
 		return err
 	})
-	if missed = errors.Is(err, memcache.ErrCacheMiss); err != nil && !missed {
+	if !answered(err) {
 		return
 	}
-	found, late := verdict{}, c.book.late.allowed(time.Now())
-	if !missed {
-		found = c.book.keys[i].judge(version, began, staleBound+late)
-	}
+	access.Ended = time.Now()
+	late := c.book.late.allowed(access.Ended)
+	access.Stale = staleBound + late
+	c.book.accesses.Add(access)
 	c.book.note(func(r *Judged) {
-		r.judged(found, missed)
+		r.Reads++
 		r.Late = max(r.Late, float64(late.Microseconds())/1000)
-	})
-}
-
-// versionOf returns the version in a value; it is not all digits, since those are never copied.
-func versionOf(item *memcache.Item) int {
-	version, _ := strconv.Atoi(string(item.Value[:max(len(item.Value)-1, 0)]))
-	return version
-}
-
-func (r *Judged) judged(v verdict, missed bool) {
-	r.Reads++
-	r.Oldest = max(r.Oldest, float64(v.age.Microseconds())/1000)
-	for counter, is := range map[*int]bool{&r.Misses: missed, &r.Stale: v.stale, &r.Resurrected: v.resurrected} {
-		if is {
-			*counter++
+		if err != nil {
+			r.Misses++
 		}
-	}
+	})
 }
 
 func (c *judge) readUntouched(i int) {
@@ -202,7 +221,7 @@ func (c *judge) readUntouched(i int) {
 		_, err := connection.Get(untouched(i))
 		return err
 	})
-	if missed := errors.Is(err, memcache.ErrCacheMiss); err == nil || missed {
-		c.book.read(began, missed)
+	if answered(err) {
+		c.book.read(began, err != nil)
 	}
 }

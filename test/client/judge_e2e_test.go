@@ -17,12 +17,12 @@ func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 		want func(Judged) bool
 	}{
 		"nothing is wrong": {"version", func(r Judged) bool {
-			return r.Stale+r.Resurrected+r.Errors+r.Wrong == 0 && r.Kept == r.Untouched && r.Writes > 20 && r.Deletions > 0
+			return r.Outdated+r.Errors == 0 && r.Kept == r.Untouched && r.Writes > 20 && r.Deletions > 0
 		}},
-		"an older value is back":      {"set key-0 0 0 2\r\n0v", func(r Judged) bool { return r.Stale+r.Resurrected > 0 }},
+		"an older value is back":      {"set key-0 0 0 2\r\n0v", func(r Judged) bool { return r.Outdated > 0 }},
 		"a key is lost":               {"delete untouched-7", func(r Judged) bool { return r.Kept == r.Untouched-1 }},
 		"all connections are closed":  {"shutdown", func(r Judged) bool { return r.Errors > 0 && r.Kept == 0 }},
-		"all keys are lost at a time": {"flush_all", func(r Judged) bool { return r.Kept == 0 && r.Wrong == 0 }},
+		"all keys are lost at a time": {"flush_all", func(r Judged) bool { return r.Kept == 0 && r.Outdated == 0 }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

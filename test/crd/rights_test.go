@@ -37,13 +37,13 @@ var rights = []right{
 	{resource: "memcacheds/finalizers", verbs: "update", why: "owner references that block the deletion of their owner, which OpenShift " +
 		"allows only with it", allows: "nothing", test: "TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced"},
 	{resource: "deployments", verbs: "get list watch create patch", why: managed + ", and deletes none",
-		allows: "to run any image, with any ServiceAccount and Secret of a namespace that it serves", test: "TestDriftInWhatIsOwnedIsReverted"},
+		allows: "to run any image, with any ServiceAccount and Secret of a namespace that it serves", test: "TestOwnershipConflictLeavesTheObjectAsItIs"},
 	{resource: "services", verbs: "get list watch create patch", why: "the same", allows: "to direct the clients of any Service elsewhere",
 		test: "TestOwnershipConflictLeavesTheObjectAsItIs"},
 	{resource: "networkpolicies", verbs: "get list watch create patch delete", why: managed + ". One that is no longer desired is deleted",
 		allows: "to open or close the ports of any Pod", test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{resource: "poddisruptionbudgets", verbs: "get list watch create patch delete", why: "the same", allows: "to hold up drains, or let them pass",
-		test: "TestADisruptionBudgetOfAnotherClientIsNotDeleted"},
+		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{resource: "pods", verbs: "list watch", why: "whether Pods are ready, or why not", allows: "to read the spec of any Pod",
 		test: "TestPodsNotReadyNamesTheCause"},
 	{resource: "secrets", verbs: "get list watch", why: "it reads the Secrets that a Memcached names, and watches the metadata of Secrets for changes, " +

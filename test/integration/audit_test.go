@@ -5,30 +5,27 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	auditlog "github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/test/faults/history"
 )
-
-// auditPolicy notes each request of the operator when it is answered, and of nobody else.
-const auditPolicy = `
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-  - level: Metadata
-    users: ["` + operatorUser + `", "` + clusterOperatorUser + `"]
-  - level: None
-`
 
 // auditLog is the API server's own account of the requests that reached it.
 type auditLog struct {
-	path, policy string
+	auditlog.Log
+
+	policy string
+
+	mu       sync.Mutex
+	requests []auditlog.Request // until the end
+	end      int64
 }
 
 func newAuditLog(dir string) *auditLog {
-	log := &auditLog{path: filepath.Join(dir, "audit.log"), policy: filepath.Join(dir, "audit-policy.yaml")}
-	if err := os.WriteFile(log.policy, []byte(auditPolicy), 0o600); err != nil {
+	log := &auditLog{Log: auditlog.Log{Path: filepath.Join(dir, "audit.log")}, policy: filepath.Join(dir, "audit-policy.yaml")}
+	if err := os.WriteFile(log.policy, []byte(history.AuditPolicy(operatorUser, clusterOperatorUser)), 0o600); err != nil {
 		panic(err)
 	}
 	return log
@@ -43,13 +40,13 @@ func describe(r auditlog.Request) string {
 	return r.Verb + " " + r.Resource() + failed
 }
 
-// requests returns what the operator asked of a namespace so far: all but leases, events, and the lists and
+// requestsOf returns what the operator asked of a namespace so far: all but leases, events, and the lists and
 // watches that fill its cache.
-func (l *auditLog) requests(t *testing.T, namespace string) []string {
+func (l *auditLog) requestsOf(t *testing.T, namespace string) []string {
 	t.Helper()
 	var requests []string
 	for _, r := range l.read() {
-		if r.ObjectRef.Namespace == namespace && !background(r) {
+		if r.ObjectRef.Namespace == namespace && isOperators(r) && !background(r) {
 			requests = append(requests, describe(r))
 		}
 	}
@@ -68,12 +65,37 @@ func (l *auditLog) clusterWide() []string {
 	return requests
 }
 
+func isOperators(r auditlog.Request) bool {
+	return r.User.Username == operatorUser || r.User.Username == clusterOperatorUser
+}
+
+// read returns all requests so far. Each is read from the file once.
 func (l *auditLog) read() []auditlog.Request {
-	requests, _, err := auditlog.Log{Path: l.path}.Read(0)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	requests, end, err := l.Read(l.end)
 	if err != nil {
 		panic(err)
 	}
-	return requests
+	l.requests, l.end = append(l.requests, requests...), end
+	return slices.Clip(l.requests)
+}
+
+// namespaceLog has the requests of one namespace.
+type namespaceLog struct {
+	*auditLog
+
+	namespace string
+}
+
+// Read implements history.Log: it returns all requests, and not only those after an offset.
+func (l namespaceLog) Read(int64) (requests []auditlog.Request, end int64, err error) {
+	for _, r := range l.read() {
+		if r.ObjectRef.Namespace == l.namespace {
+			requests = append(requests, r)
+		}
+	}
+	return requests, 0, nil
 }
 
 func background(r auditlog.Request) bool {

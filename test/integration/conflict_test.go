@@ -60,18 +60,6 @@ func (w *world) twoConflictingClients() (stop func()) {
 	return func() { stopApplying(); stopUpdating() }
 }
 
-func TestFieldManagerConflictOfTwoMinutesCostsFewWrites(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 2)
-	w.ready("cache")
-	spent := len(w.quiet())
-	stop := w.twoConflictingClients()
-	defer stop()
-	w.Consistently(func() int { return w.writes(spent) }, 2*time.Minute, time.Second).Should(gomega.BeNumerically("<=", 20))
-	w.reason("cache", cachev1.ReasonFieldManagerConflict)
-	t.Logf("%d writes in two minutes", w.writes(spent))
-}
-
 // writes counts those of the operator since then, without events.
 func (w *world) writes(since int) int {
 	requests := w.requests()[since:]

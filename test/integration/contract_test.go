@@ -21,27 +21,13 @@ import (
 // fluxHealth is the health check that docs/flux.md gives to Flux.
 var fluxHealth = sync.OnceValues(func() (*cel.StatusEvaluator, error) { return docs.FluxHealth(repository) })
 
-// assertContract checks that a status keeps what kstatus promises, and that kstatus' own library reads it so. Flux and
-// Argo CD come to the same result by their health checks.
+// assertContract checks that kstatus' own library, and the health checks of Flux and Argo CD, read a status as the
+// conditions have it. That these keep what kstatus promises is a rule of the fault campaign.
 func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	t.Helper()
 	conditions := mc.Status.Conditions
-	ready := meta.FindStatusCondition(conditions, cachev1.ConditionReady)
 	reconciling := meta.FindStatusCondition(conditions, cachev1.ConditionReconciling)
 	stalled := meta.FindStatusCondition(conditions, cachev1.ConditionStalled)
-	switch {
-	case ready == nil:
-		t.Error("there is no Ready condition")
-	case reconciling != nil && stalled != nil:
-		t.Error("both Reconciling and Stalled are there")
-	case ready.Status == "True" && (reconciling != nil || stalled != nil):
-		t.Error("Ready is True while Reconciling or Stalled is there")
-	case ready.Status != "True" && reconciling == nil && stalled == nil:
-		t.Error("Ready is not True, and neither Reconciling nor Stalled says why")
-	}
-	if mc.Status.ObservedGeneration > mc.Generation {
-		t.Errorf("observedGeneration is %d, the generation only %d", mc.Status.ObservedGeneration, mc.Generation)
-	}
 	want, wantArgo := status.CurrentStatus, "Healthy"
 	switch {
 	case stalled != nil:

@@ -118,7 +118,7 @@ func TestProgressDeadlineExceededUntilTheCacheProgresses(t *testing.T) {
 			tc.fail(w)
 			w.stalled("cache", tc.cause)
 			before := len(w.quiet())
-			w.Consistently(func() int { return len(audit.requests(t, w.namespace)) }).WithTimeout(3*time.Second).
+			w.Consistently(func() int { return len(audit.requestsOf(t, w.namespace)) }).WithTimeout(3*time.Second).
 				Should(gomega.Equal(before), "a cache that is Stalled costs nothing")
 
 			tc.fix(w)

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -108,7 +109,7 @@ func (w *drainWorld) placeOnNode(pod *corev1.Pod) bool {
 
 // ends reports whether a Pod that terminates may end: another one has its slot, or nobody comes for it.
 func (w *drainWorld) ends(pod *corev1.Pod) bool {
-	ordered, cache := orderOf(pod), pod.Labels["memcached_cr"]
+	ordered, cache := kubelet.OrderOf(pod), pod.Labels["memcached_cr"]
 	slice := &discoveryv1.EndpointSlice{}
 	err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: cache + "-slots-ipv4"}, slice)
 	holds := err == nil && slices.ContainsFunc(slice.Endpoints, func(e discoveryv1.Endpoint) bool {
@@ -123,7 +124,8 @@ func (w *drainWorld) ends(pod *corev1.Pod) bool {
 	}
 	limit := agentPatience
 	if slices.ContainsFunc(pods.Items, func(other corev1.Pod) bool {
-		return orderOf(&other) == (order{"receive", ordered.Slot}) && other.Status.PodIP != ""
+		o := kubelet.OrderOf(&other)
+		return o.Role == "receive" && o.Slot == ordered.Slot && other.Status.PodIP != ""
 	}) {
 		limit = time.Duration(*get(w.world, cache, &cachev1.Memcached{}).Spec.Slots.Handoff.TimeoutSeconds) * time.Second
 	}

@@ -47,17 +47,6 @@ func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestAStatusThatAnotherClientEmptiesIsWrittenAgain(t *testing.T) {
-	w := newWorld(t)
-	mc := w.memcached("cache", 1)
-	want := w.ready("cache").Status
-	emptied := client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))
-	w.Expect(cluster.Status().Patch(w.ctx, mc, emptied)).To(gomega.Succeed())
-	got := w.reason("cache", cachev1.ReasonAllPodsReady).Status
-	want.Conditions, got.Conditions = nil, nil
-	w.Expect(got).To(gomega.Equal(want))
-}
-
 // TestAnOutdatedPatchOfTheStatusIsAConflict tests what the operator relies on when it patches a long status by JSON
 // patches: they contain positions in lists, which another version of the status may not have.
 func TestAnOutdatedPatchOfTheStatusIsAConflict(t *testing.T) {
@@ -101,7 +90,7 @@ func TestFieldManagerConflictOfTwoOperatorsCostsFewWrites(t *testing.T) {
 	}
 }
 
-func (w *world) requests() []string { return audit.requests(w.t, w.namespace) }
+func (w *world) requests() []string { return audit.requestsOf(w.t, w.namespace) }
 
 func TestOwnershipConflictOfAServiceThatCanNotBeAdopted(t *testing.T) {
 	w := newWorld(t)
@@ -151,14 +140,14 @@ func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 	}
 	w := newWorld(t)
 	for i, spec := range specs {
-		name := fmt.Sprintf("cache-%d", i)
+		name := fmt.Sprintf("cache%d", i)
 		w.memcached(name, 2)
 		w.patch(&cachev1.Memcached{}, name, `{"spec":`+spec+`}`)
 	}
 	w.Eventually(func() []string {
 		var unsettled []string
 		for i, spec := range specs {
-			mc := get(w, fmt.Sprintf("cache-%d", i), &cachev1.Memcached{})
+			mc := get(w, fmt.Sprintf("cache%d", i), &cachev1.Memcached{})
 			ready := meta.FindStatusCondition(mc.Status.Conditions, "Ready")
 			if mc.Status.ObservedGeneration != mc.Generation || len(mc.Status.Nodes) < 2 ||
 				ready.Reason != cachev1.ReasonRollingOut {

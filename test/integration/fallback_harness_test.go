@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	"github.com/example-inc/memcached-operator/internal/testing/slotwatch"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -82,7 +83,7 @@ func (h *handedOver) copying(number string) (old, next string) {
 		}
 	}
 	for _, pod := range h.pods(h.name) {
-		if o := orderOf(&pod); o.Role == "receive" && o.Slot == h.slot(number) {
+		if o := kubelet.OrderOf(&pod); o.Role == "receive" && o.Slot == h.slot(number) {
 			next = pod.Name
 		}
 	}
@@ -93,7 +94,7 @@ func (h *handedOver) copying(number string) (old, next string) {
 
 // hangs has the copy of a slot never end.
 func (h *handedOver) hangs(number string) act {
-	return func(pod *corev1.Pod, o order) {
+	return func(pod *corev1.Pod, o kubelet.Order) {
 		if o.Role == "receive" && o.Slot == h.slot(number) {
 			pod.Status.InitContainerStatuses[0].Ready = false
 		}
@@ -103,7 +104,7 @@ func (h *handedOver) hangs(number string) act {
 // ended has the agent of a Pod end once, while it copies: with an exit code, and a message for the operator.
 func (h *handedOver) ended(name string, code int32, message string) act {
 	at := metav1.Now()
-	return func(pod *corev1.Pod, o order) {
+	return func(pod *corev1.Pod, o kubelet.Order) {
 		if pod.Name != name {
 			return
 		}

@@ -69,6 +69,7 @@ func TestTheNextLeaderContinuesAHandoff(t *testing.T) {
 	t.Parallel()
 	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}
 	w.bindLeases()
+	w.allow("rights") // The lease is in the namespace that it serves.
 	elect := []string{"--watch-namespaces=" + w.namespace, "--leader-elect", "--leader-election-namespace=" + w.namespace}
 	w.startWith(nil, elect...)
 	w.play()

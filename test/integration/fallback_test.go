@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -46,7 +47,7 @@ func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 		}, reason: "PodLost"},
 		"the Node of the old Pod has no memory left, and evicts it": {happens: func(h *handedOver) {
 			old, _ := h.copying("0")
-			h.act(func(pod *corev1.Pod, o order) {
+			h.act(func(pod *corev1.Pod, o kubelet.Order) {
 				h.hangs("0")(pod, o)
 				if pod.Name == old {
 					evicted(pod)
@@ -72,7 +73,7 @@ func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 		}},
 		"the agent of the old Pod is killed, and memcached serves": {happens: func(h *handedOver) {
 			old, _ := h.copying("0")
-			h.act(func(pod *corev1.Pod, o order) {
+			h.act(func(pod *corev1.Pod, o kubelet.Order) {
 				h.hangs("0")(pod, o)
 				if pod.Name == old {
 					pod.Status.InitContainerStatuses[0].Ready = false
@@ -85,7 +86,7 @@ func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 			h.actWell()
 		}},
 		"no Node has room for the new Pod": {happens: func(h *handedOver) {
-			h.act(func(pod *corev1.Pod, _ order) {
+			h.act(func(pod *corev1.Pod, _ kubelet.Order) {
 				if pod.Name != h.before[h.slot("0")] && pod.Name != h.before[h.slot("1")] {
 					unschedulable(pod)
 				}
@@ -112,7 +113,7 @@ func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 			h.suspend()
 			h.actWell()
 			h.Eventually(func() bool {
-				return isReady(get(h.world, next, &corev1.Pod{}).Status.InitContainerStatuses)
+				return get(h.world, next, &corev1.Pod{}).Status.InitContainerStatuses[0].Ready
 			}).Should(gomega.BeTrue())
 			h.stay()
 			h.change(`{"suspend":false}`)
@@ -154,7 +155,7 @@ func (h *handedOver) suspend() {
 func evicted(pod *corev1.Pod) {
 	pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	pod.Status.ContainerStatuses[0].Ready, pod.Status.InitContainerStatuses[0].Ready = false, false
-	setCondition(pod, corev1.PodReady, false)
+	kubelet.SetCondition(&pod.Status, corev1.PodReady, false, "")
 }
 
 // unschedulable is a Pod without a Node.
@@ -168,4 +169,6 @@ func unschedulable(pod *corev1.Pod) {
 }
 
 // scheduled is a Pod that got a Node.
-func scheduled(pod *corev1.Pod, _ order) { setCondition(pod, corev1.PodScheduled, true) }
+func scheduled(pod *corev1.Pod, _ kubelet.Order) {
+	kubelet.SetCondition(&pod.Status, corev1.PodScheduled, true, "")
+}

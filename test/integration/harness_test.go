@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
 // world is a namespace with its own operator.
@@ -30,6 +31,10 @@ type world struct {
 	namespace string
 	operator  *exec.Cmd
 	log       string
+
+	recorder *history.Recorder
+	began    time.Time // the recorder
+	allowed  []string  // rules
 
 	// binary is the operator, and kubeconfig what it connects by.
 	binary, kubeconfig string
@@ -56,6 +61,7 @@ func emptyWorld(t *testing.T, kubeconfig string) *world {
 	// Many tests run at a time: if each asked more often, the API server would have no time for the operator.
 	w.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	w.namespace = w.newNamespace()
+	w.record()
 	t.Cleanup(w.end)
 	return w
 }
@@ -123,6 +129,7 @@ func (w *world) end() {
 	if w.operator != nil {
 		w.stop()
 	}
+	w.judge()
 }
 
 // logObjects logs the Memcacheds and their managed objects.
@@ -134,7 +141,7 @@ func (w *world) logObjects() {
 		err := cluster.List(context.WithoutCancel(w.ctx), list, client.InNamespace(w.namespace))
 		w.t.Logf("each %s (%v): %+v", kind, err, list)
 	}
-	w.t.Logf("the operator's requests: %v", audit.requests(w.t, w.namespace))
+	w.t.Logf("the operator's requests: %v", audit.requestsOf(w.t, w.namespace))
 }
 
 // memcached creates a Memcached.

@@ -43,22 +43,3 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	w.Expect(count(after, "patch services")).To(gomega.Equal(1))
 	w.reason("cache", cachev1.ReasonAllPodsReady)
 }
-
-// TestTwoOperatorsThatDoNotKnowOfEachOtherAgree has two operators without an election, as a mistake may bring about.
-func TestTwoOperatorsThatDoNotKnowOfEachOtherAgree(t *testing.T) {
-	w := newWorld(t)
-	first := w.operator
-	w.start()
-	w.memcached("cache", 2)
-	w.ready("cache")
-	w.patchSpec(`{"size":3,"memory":"128Mi"}`)
-	w.Expect(w.ready("cache").Status.Nodes).To(gomega.HaveLen(3))
-
-	requests := w.quiet()
-	if writes := count(requests, "patch deployments"); writes > 4 {
-		t.Errorf("%d writes of the Deployment, want at most two for each of two changes: %v", writes, requests)
-	}
-	w.Expect(w.deployment("cache").Generation).To(gomega.BeNumerically("==", 2), "the second write changed nothing")
-	w.Expect(first.Process.Signal(syscall.SIGTERM)).To(gomega.Succeed())
-	w.Expect(first.Wait()).To(gomega.Succeed())
-}

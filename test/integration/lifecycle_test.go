@@ -68,7 +68,7 @@ func TestScalingThroughTheScaleSubresourceAddsAndRemovesPods(t *testing.T) {
 
 func TestTheLongestNameServes(t *testing.T) {
 	w := newWorld(t)
-	name := "a" + strings.Repeat("-9", 31)
+	name := "a" + strings.Repeat("-z", 31)
 	w.Expect(name).To(gomega.HaveLen(63))
 	w.memcached(name, 2)
 	w.Expect(w.ready(name).Status.Nodes).To(gomega.HaveLen(2))

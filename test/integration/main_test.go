@@ -91,7 +91,8 @@ func start(dir, assets string) (stop func(), err error) {
 	audit = newAuditLog(dir)
 	env := &envtest.Environment{BinaryAssetsDirectory: assets}
 	env.ControlPlane.GetAPIServer().Configure().
-		Append("audit-log-path", audit.path).
+		Append("audit-log-path", audit.Path).
+		Append("audit-log-maxsize", "10000"). // MiB: it is read as one file.
 		Append("audit-policy-file", audit.policy)
 	stop = func() { _ = env.Stop() }
 	if config, err = env.Start(); err != nil {

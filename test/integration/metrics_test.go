@@ -98,8 +98,8 @@ func TestTheOperatorCountsWhatItDoes(t *testing.T) {
 
 	requests, series := len(w.quiet()), len(readMetrics(w, address))
 	for i := range 3 {
-		w.memcached(fmt.Sprintf("more-%d", i), 0)
-		w.reason(fmt.Sprintf("more-%d", i), cachev1.ReasonScaledToZero)
+		w.memcached(fmt.Sprintf("more%d", i), 0)
+		w.reason(fmt.Sprintf("more%d", i), cachev1.ReasonScaledToZero)
 	}
 	w.Expect(readMetrics(w, address)).To(gomega.HaveLen(series), "three more caches make no series")
 	asked := len(w.quiet())

@@ -32,29 +32,29 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	spec := func(spec string) func(*world) { return func(w *world) { w.patchSpec(spec) } }
 	tests := map[string]struct {
 		// provoke makes the operator write, and request is how that looks.
-		provoke func(w *world)
-		request string
+		provoke            func(w *world)
+		request, parameter string
 
 		namesake func(w *world) client.Object
 		code     int
 	}{
 		"the status of another Memcached": {
-			provoke: spec(`{"suspend":true}`), request: `^PATCH .*/memcacheds/cache/status`,
+			provoke: spec(`{"suspend":true}`), request: "patch memcacheds/cache/status",
 			namesake: func(w *world) client.Object {
 				return &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}}
 			},
 			code: 409,
 		},
 		"the fields of our Deployment": {
-			provoke: spec(`{"threads":2}`), request: `^PATCH .*/deployments/cache`,
+			provoke: spec(`{"threads":2}`), request: "patch deployments/cache",
 			namesake: theirDeployment, code: 422,
 		},
 		"a field of our Deployment that is reverted": {
 			provoke: func(w *world) { w.patch(&appsv1.Deployment{}, "cache", `{"spec":{"replicas":7}}`) },
-			request: `^PATCH .*/deployments/cache`, namesake: theirDeployment, code: 422,
+			request: "patch deployments/cache", namesake: theirDeployment, code: 422,
 		},
 		"the fields of our Service": {
-			provoke: spec(`{"service":{"metadata":{"annotations":{"example.com/a":"b"}}}}`), request: `^PATCH .*/services/cache`,
+			provoke: spec(`{"service":{"metadata":{"annotations":{"example.com/a":"b"}}}}`), request: "patch services/cache",
 			namesake: theirService, code: 422,
 		},
 		"a hold": {
@@ -63,10 +63,10 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 				w.says("cache", "Pods replaced")
 				w.patchSpec(`{"suspend":true}`)
 			},
-			request: `^PATCH .*/deployments/cache.*fieldManager=memcached-operator-pause`, namesake: theirDeployment, code: 422,
+			request: "patch deployments/cache", parameter: "fieldManager=memcached-operator-pause", namesake: theirDeployment, code: 422,
 		},
 		"the end of our PodDisruptionBudget": {
-			provoke: spec(`{"size":1}`), request: `^DELETE .*/poddisruptionbudgets/cache`,
+			provoke: spec(`{"size":1}`), request: "delete poddisruptionbudgets/cache",
 			namesake: theirBudget, code: 409,
 		},
 	}
@@ -78,18 +78,16 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 			w.ready("cache")
 			reasons := w.reasons("cache")
 			var namesake client.Object
-			var writers []string
 
-			swap := at.during(tc.request, func() {
+			swap := at.during(tc.request, tc.parameter, func() {
 				namesake = tc.namesake(w)
 				former := namesake.DeepCopyObject().(client.Object)
 				w.Expect(cluster.Delete(w.ctx, former)).To(gomega.Succeed())
 				w.Expect(cluster.Create(w.ctx, namesake, client.FieldOwner("unowned"))).To(gomega.Succeed())
-			}, func() { writers = w.writers(namesake) })
+			}, func() {})
 			tc.provoke(w)
 
-			w.Eventually(swap.answer).Should(gomega.Receive(gomega.Equal(tc.code)))
-			w.Expect(writers).To(gomega.HaveEach(gomega.BeElementOf("unowned", "kube-controller-manager")))
+			w.Eventually(swap).Should(gomega.Receive(gomega.Equal(tc.code)))
 			w.continuesWithout(namesake)
 			w.Expect(reasons()).NotTo(gomega.ContainElement(cachev1.ReasonInvalidSpec), "nothing is wrong with the spec")
 			w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"), "the answer is a retry")
@@ -170,11 +168,11 @@ func TestAManagedObjectThatIsDeletedDuringAWriteIsCreatedAgain(t *testing.T) {
 	w.ready("cache")
 	reasons := w.reasons("cache")
 	former := w.deployment("cache")
-	gone := at.during(`^PATCH .*/deployments/cache`, func() {
+	gone := at.during("patch deployments/cache", "", func() {
 		w.Expect(cluster.Delete(w.ctx, former.DeepCopy())).To(gomega.Succeed())
 	}, func() {})
 	w.patchSpec(`{"threads":2}`)
-	w.Eventually(gone.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.Eventually(gone).Should(gomega.Receive(gomega.Equal(409)))
 	w.ready("cache")
 	w.Expect(w.deployment("cache").UID).NotTo(gomega.Equal(former.UID))
 	w.Expect(reasons()).NotTo(gomega.ContainElement(cachev1.ReasonInvalidSpec))
@@ -188,11 +186,11 @@ func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 	w.memcached("cache", 0)
 	w.ready("cache")
 	w.quiet()
-	changed := at.during(`^PATCH .*/memcacheds/cache/status`, func() {
+	changed := at.during("patch memcacheds/cache/status", "", func() {
 		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"finalizers":["example.com/unowned"]}}`)
 	}, func() {})
 	w.patchSpec(`{"suspend":true}`)
-	w.Eventually(changed.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.Eventually(changed).Should(gomega.Receive(gomega.Equal(409)))
 	mc := eventually(w, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
 		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended)
 	})
@@ -209,11 +207,11 @@ func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately(t *testing
 	w.memcached("cache", 2)
 	w.ready("cache")
 	before := len(w.quiet())
-	changed := at.during(`^DELETE .*/poddisruptionbudgets/cache`, func() {
+	changed := at.during("delete poddisruptionbudgets/cache", "", func() {
 		w.patch(&policyv1.PodDisruptionBudget{}, "cache", `{"metadata":{"annotations":{"example.com/changed":"yes"}}}`)
 	}, func() {})
 	w.patchSpec(`{"size":1}`)
-	w.Eventually(changed.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.Eventually(changed).Should(gomega.Receive(gomega.Equal(409)))
 	w.ready("cache")
 	var asked []string
 	for _, request := range w.quiet()[before:] {
@@ -241,11 +239,11 @@ func TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone(t *test
 		reason        string
 	}{
 		"before it is deleted": {
-			spec: `{"size":1}`, request: `^DELETE .*/poddisruptionbudgets/cache`, code: 409,
+			spec: `{"size":1}`, request: "delete poddisruptionbudgets/cache", code: 409,
 			reason: cachev1.ReasonAllPodsReady,
 		},
 		"before it is written": {
-			spec: `{"disruption":{"maxUnavailable":"50%"}}`, request: `^PATCH .*/poddisruptionbudgets/cache`, code: 422,
+			spec: `{"disruption":{"maxUnavailable":"50%"}}`, request: "patch poddisruptionbudgets/cache", code: 422,
 			reason: cachev1.ReasonOwnershipConflict,
 		},
 	}
@@ -259,12 +257,12 @@ func TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone(t *test
 			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "owner"}}
 			w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
 			budget := &policyv1.PodDisruptionBudget{}
-			taken := at.during(tc.request, func() {
+			taken := at.during(tc.request, "", func() {
 				w.patch(budget, "cache", fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap",`+
 					`"name":"owner","uid":%q,"controller":true}]}}`, owner.UID))
 			}, func() {})
 			w.patchSpec(tc.spec)
-			w.Eventually(taken.answer).Should(gomega.Receive(gomega.Equal(tc.code)))
+			w.Eventually(taken).Should(gomega.Receive(gomega.Equal(tc.code)))
 			w.reason("cache", tc.reason)
 			w.quiet()
 			w.Expect(metav1.IsControlledBy(get(w, "cache", budget), owner)).To(gomega.BeTrue())

@@ -25,7 +25,7 @@ func TestAnOperatorOfThreeNamespacesReadsItsOwnWrites(t *testing.T) {
 	for i := range each {
 		for _, namespace := range namespaces {
 			w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("cache-", i)},
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("cache", i)},
 				Spec:       cachev1.MemcachedSpec{Size: new(int32(0))},
 			})).To(gomega.Succeed())
 		}

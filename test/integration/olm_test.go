@@ -23,6 +23,7 @@ const csvFile = "manifests/memcached-operator.clusterserviceversion.yaml"
 // a spec, the operator writes its status, and a change of the spec makes the operator write.
 func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
 	w := newSlotWorld(t)
+	w.allow(rulesByName...)
 	for _, object := range examples(t) {
 		object.SetNamespace(w.namespace)
 		w.Expect(object.Object).To(gomega.HaveKey("spec"), "spec exists for the custom resource")

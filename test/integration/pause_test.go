@@ -64,7 +64,7 @@ func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 	})
 	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)
 	w.reason("cache", cachev1.ReasonInvalidSpec)
-	w.Eventually(func() []string { return audit.requests(t, w.namespace) }).Should(gomega.ContainElement("patch deployments (failed)"))
+	w.Eventually(func() []string { return audit.requestsOf(t, w.namespace) }).Should(gomega.ContainElement("patch deployments (failed)"))
 	w.Expect(w.deployment("cache").Spec.Paused).To(gomega.BeFalse())
 	allow()
 	w.Eventually(func() bool { return w.deployment("cache").Spec.Paused }).Should(gomega.BeTrue())

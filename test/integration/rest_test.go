@@ -59,7 +59,7 @@ func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
 	const many = 200
 	w := newWorld(t)
 	for i := range many {
-		w.memcached(fmt.Sprintf("cache-%d", i), int32(i%3))
+		w.memcached(fmt.Sprintf("cache%d", i), int32(i%3))
 	}
 	w.Eventually(func() int {
 		list := &cachev1.MemcachedList{}

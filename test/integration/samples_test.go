@@ -22,6 +22,7 @@ func TestEverySampleBecomesAllPodsReady(t *testing.T) {
 		t.Fatalf("samples: %v, %v", files, err)
 	}
 	w := newSlotWorld(t)
+	w.allow(rulesByName...)
 	w.secret("memcached-tls", certificate(t, time.Now().Add(time.Hour)))
 	w.secret("memcached-users", map[string]string{"users": "ann:" + password})
 	for _, file := range files {

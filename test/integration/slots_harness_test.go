@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
@@ -43,15 +43,7 @@ type slotWorld struct {
 }
 
 // act changes what the kubelet reports of a Pod.
-type act func(*corev1.Pod, order)
-
-// order is the operator's instruction for the agent of a Pod.
-type order struct{ Role, Slot string }
-
-func orderOf(pod *corev1.Pod) (o order) {
-	_ = json.Unmarshal([]byte(pod.Annotations["cache.example.com/handoff"]), &o)
-	return o
-}
+type act func(*corev1.Pod, kubelet.Order)
 
 func newSlotWorld(t *testing.T) *slotWorld {
 	t.Helper()
@@ -101,10 +93,9 @@ func (w *slotWorld) actOnPods() {
 }
 
 func (w *slotWorld) run(pod *corev1.Pod) {
-	order := orderOf(pod)
+	order := kubelet.OrderOf(pod)
 	copied := w.copies.Load() && pod.Labels["memcached_cr"] != w.hangs
 	agentReady := order.Role != "" && (order.Role != "receive" || copied)
-	gated := len(pod.Spec.ReadinessGates) > 0
 	pod.Status.Phase = corev1.PodRunning
 	if pod.Status.PodIP == "" {
 		sum := fnv.New32()
@@ -115,42 +106,14 @@ func (w *slotWorld) run(pod *corev1.Pod) {
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "memcached", Ready: true, State: running}}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
-		{Name: "agent", Ready: agentReady || !gated, State: running},
+		{Name: "agent", Ready: agentReady || !kubelet.HasSlots(pod), State: running},
 	}
 	if change, ok := w.acts.Load(pod.Labels["memcached_cr"]); ok {
 		change.(act)(pod, order)
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		ready := isReady(pod.Status.ContainerStatuses) && isReady(pod.Status.InitContainerStatuses)
-		setCondition(pod, corev1.PodReady, ready && (!gated || hasCondition(pod, "cache.example.com/has-slot")))
+		kubelet.SetConditions(pod, "ContainersNotReady")
 	}
-}
-
-func isReady(statuses []corev1.ContainerStatus) bool {
-	return !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return !s.Ready })
-}
-
-func hasCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == conditionType && c.Status == corev1.ConditionTrue
-	})
-}
-
-func setCondition(pod *corev1.Pod, conditionType corev1.PodConditionType, value bool) {
-	status := corev1.ConditionFalse
-	if value {
-		status = corev1.ConditionTrue
-	}
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == conditionType {
-			if c.Status != status {
-				c.Status, c.LastTransitionTime = status, metav1.Now()
-			}
-			return
-		}
-	}
-	pod.Status.Conditions = append(pod.Status.Conditions,
-		corev1.PodCondition{Type: conditionType, Status: status, LastTransitionTime: metav1.Now()})
 }
 
 // memcachedWithSlots creates a Memcached with slots, and waits until all of them are served.

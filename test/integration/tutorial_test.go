@@ -21,6 +21,7 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 	t.Parallel()
 	const size = 4 // With the tutorial's rollout strategy, one of four Pods may be missing.
 	w := emptyWorld(t, operatorKubeconfig)
+	w.allow("no rollout that no one requested") // The taken over fields are in the Pod template.
 	mc := w.memcached("cache", size)
 	w.statusOfTheTutorial(mc)
 	w.makeAs(tutorialManager, tutorialDeployment(mc), extended)
@@ -114,6 +115,7 @@ func TestWhoseFieldsAreTakenOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := emptyWorld(t, operatorKubeconfig)
+			w.allow("no rollout that no one requested") // The taken over fields are in the Pod template.
 			mc := w.memcached("cache", tc.size)
 			w.makeAs(tc.maker, tutorialDeployment(mc), tc.change)
 			w.rolledOut("cache")
@@ -142,6 +144,7 @@ func labelled(deployment *appsv1.Deployment) {
 func TestFieldsAreTakenOverOnce(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
+	w.allow("no rollout that no one requested") // The taken over fields are in the Pod template.
 	w.makeAs(tutorialManager, tutorialDeployment(w.memcached("cache", 1)), nil)
 	w.start()
 	w.ready("cache")
@@ -199,4 +202,16 @@ func TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs(t *testing.T) {
 	w.Expect(cluster.Delete(w.ctx, deployment)).To(gomega.Succeed())
 	w.Eventually(func() bool { return len(w.pods("cache")) == 2 }, patience).Should(gomega.BeTrue())
 	w.ready("cache")
+}
+
+// settled waits until the workload controllers have nothing more to write to an object, and spells it.
+func settled(w *world, object client.Object) string {
+	w.t.Helper()
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		eventually(w, deployment.Name, deployment, func(d *appsv1.Deployment) bool {
+			return d.Status.ObservedGeneration == d.Generation && d.Status.Replicas == *d.Spec.Replicas &&
+				d.Status.UnavailableReplicas == *d.Spec.Replicas && len(d.Status.Conditions) == 2
+		})
+	}
+	return spelled(w, object)
 }

@@ -44,7 +44,7 @@ func TestApplyFailedWhileDiscoveryFailsAndNothingChanges(t *testing.T) {
 	w.Expect(*w.deployment("cache").Spec.Template.Spec.SecurityContext.RunAsUser).To(gomega.Equal(int64(11211)))
 	before = w.uids("cache")
 
-	at.state.Store(int32(asItIs))
+	at.looks(asItIs)
 	w.ready("new")
 	w.Expect(w.uids("cache")).To(gomega.Equal(before))
 	writes := count(w.quiet()[spent:], "patch deployments")
@@ -71,28 +71,6 @@ func TestOperatorsThatAlternateWriteNothingButTheStatus(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
-}
-
-// TestTwoOperatorsWithDifferentDefaultsDoNotContinueForEver: each writes what waits by its own defaults.
-func TestTwoOperatorsWithDifferentDefaultsDoNotContinueForEver(t *testing.T) {
-	w, at := newUpgradeWorld(t)
-	release{image: imageOne}.start(w, at)
-	first := w.operator
-	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
-	w.memcached("cache", 1)
-	w.ready("cache")
-	spent := len(w.quiet())
-	w.operator = nil
-	release{image: imageTwo}.start(w, at)
-	w.Eventually(func() int { return count(w.requests()[spent:], "patch memcacheds/status") }).Should(gomega.BeNumerically(">", 4))
-
-	requests := w.quiet()[spent:]
-
-	if writes := count(requests, "patch memcacheds/status"); writes > 20 || writes < len(requests) {
-		t.Errorf("the conflict ended after %d writes of the status, of %d requests: %v", writes, len(requests), requests)
-	}
-	w.patchSpec(`{"size":2}`)
-	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(2), "what matters is still done")
 }
 
 func TestAnOrphanedDeploymentIsAdoptedWithItsPods(t *testing.T) {

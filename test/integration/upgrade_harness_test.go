@@ -4,27 +4,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -38,7 +34,7 @@ type release struct {
 }
 
 // clusterState is how the cluster looks to an operator that requests its API groups.
-type clusterState int32
+type clusterState int
 
 const (
 	asItIs clusterState = iota
@@ -47,7 +43,7 @@ const (
 )
 
 // start starts the operator of a release, instead of the one before it.
-func (r release) start(w *world, at *proxy) {
+func (r release) start(w *world, at *apiServer) {
 	w.t.Helper()
 	if w.operator != nil {
 		w.stop()
@@ -56,7 +52,7 @@ func (r release) start(w *world, at *proxy) {
 	if r.revision {
 		w.binary = nextBinary(w.t)
 	}
-	at.state.Store(int32(r.clusterIs))
+	at.looks(r.clusterIs)
 	env := []string{"OPERAND_ARCHITECTURES=" + r.architectures}
 	if r.image != "" {
 		env = append(env, "RELATED_IMAGE_MEMCACHED="+r.image)
@@ -100,63 +96,74 @@ func nextBinary(t *testing.T) string {
 	return binary
 }
 
-// proxy stands between an operator and the API server, and changes what the operator learns of the API groups. It also
-// lets something happen between what the operator has read and what it writes.
-type proxy struct {
-	kubeconfig   string
-	state        atomic.Int32
-	interruption atomic.Pointer[interruption]
+// apiServer is the API server as an operator reaches it, through a proxy.
+type apiServer struct {
+	*proxy.Proxy
+
+	groups *proxy.Rule // if set, changes what the operator learns of the API groups
 }
 
 // newUpgradeWorld makes a namespace, and a proxy by which its operators connect.
-func newUpgradeWorld(t *testing.T) (*world, *proxy) {
+func newUpgradeWorld(t *testing.T) (*world, *apiServer) {
 	t.Helper()
 	t.Parallel()
-	at := newProxy(t)
-	return emptyWorld(t, at.kubeconfig), at
-}
-
-func newProxy(t *testing.T) *proxy {
-	t.Helper()
 	operator, err := clientcmd.BuildConfigFromFlags("", operatorKubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(operator)
+	p, err := proxy.Start(operator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := url.Parse(operator.Host)
-	if err != nil {
+	t.Cleanup(p.Close)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := p.Kubeconfig(kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	at := &proxy{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	forward := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: transport, FlushInterval: -1,
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	return emptyWorld(t, kubeconfig), &apiServer{Proxy: p}
+}
+
+// looks changes how the cluster looks.
+func (a *apiServer) looks(state clusterState) {
+	if a.groups != nil {
+		a.Remove(a.groups)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		state := clusterState(at.state.Load())
-		switch {
-		case r.URL.Path != "/apis" || state == asItIs:
-			at.interruption.Load().serve(forward, w, r)
-		case state == noAnswer:
-			http.Error(w, "no answer", http.StatusServiceUnavailable)
-		default:
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps"},{"name":"security.openshift.io"}]}`)
-		}
-	}))
-	t.Cleanup(server.CloseClientConnections)
-	err = clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"proxy": {Server: server.URL}},
-		Contexts:       map[string]*clientcmdapi.Context{"proxy": {Cluster: "proxy"}},
-		CurrentContext: "proxy",
-	}, at.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
+	a.groups = &proxy.Rule{
+		Matches: func(r proxy.Request) bool { return r.Resource == "" && state != asItIs },
+		Fault: func(c proxy.Call) {
+			switch {
+			case c.R.URL.Path != "/apis":
+				c.Next.ServeHTTP(c.W, c.R)
+			case state == noAnswer:
+				proxy.Refuse(http.StatusServiceUnavailable, 0)(c)
+			default:
+				c.W.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(c.W, `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps"},{"name":"security.openshift.io"}]}`)
+			}
+		},
 	}
-	return at
+	a.Add(a.groups)
+}
+
+// during has something happen once, right before the API server sees a request of the operator and right before the
+// operator gets the answer, of which it returns the status code. The request is like "patch deployments/cache", and may
+// have a parameter.
+func (a *apiServer) during(request, parameter string, before, after func()) (code <-chan int) {
+	answers := make(chan int, 1)
+	a.Add(&proxy.Rule{
+		Matches: func(r proxy.Request) bool {
+			return r.Verb+" "+path.Join(r.Resource, r.Name, r.Subresource) == request && strings.Contains(r.Query, parameter)
+		},
+		Times: 1,
+		Fault: func(c proxy.Call) {
+			before()
+			answer := c.CarryOut()
+			after()
+			answers <- answer.Code()
+			answer.SendTo(c.W)
+		},
+	})
+	return answers
 }
 
 // waits waits until UpdatePending says what waits, or is False where that is nothing.

@@ -24,7 +24,7 @@ import (
 // Result is what the client prints.
 type Result struct {
 	Writes, Deletions, Reads, Misses, Errors, Reconnected int
-	Stale, Resurrected, Wrong, Untouched, Kept            int
+	Outdated, Untouched, Kept                             int
 	OldestMs, LateMs                                      float64
 	Failures                                              []string
 

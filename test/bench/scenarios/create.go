@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
@@ -71,13 +72,13 @@ func (c *creation) compare(ctx context.Context, inFlight int) (report.Figure, er
 		ratios = append(ratios, operator/baseline)
 	}
 	name := fmt.Sprintf("%d new Memcacheds, %d in flight: time against the baseline", c.Count, inFlight)
-	return report.AtMost(1.5, "times", name, report.Median(ratios), against("s", operators, baselines)), nil
+	return report.AtMost(1.5, "times", name, statistics.Median(ratios), against("s", operators, baselines)), nil
 }
 
 // against reads like "12 s against 10 s".
 func against(unit string, measured, compared []float64) string {
 	return fmt.Sprintf("%s %s against %s %s",
-		report.Number(report.Median(measured)), unit, report.Number(report.Median(compared)), unit)
+		report.Number(statistics.Median(measured)), unit, report.Number(statistics.Median(compared)), unit)
 }
 
 // measure creates Memcacheds and runs a program. It returns the seconds from the program's start until the API server's

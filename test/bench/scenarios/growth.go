@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
@@ -160,7 +161,7 @@ func (g *growing) memoryFigures() []report.Figure {
 		each = append(each, report.Unjudged(fmt.Sprintf("%d Memcacheds: heap", g.Sizes[i]), heap, "MiB",
 			fmt.Sprintf("resident %s MiB", report.Number(memory.Resident/mebibyte))))
 	}
-	line := report.Fit(sizes, heaps)
+	line := statistics.Fit(sizes, heaps)
 	return append([]report.Figure{
 		report.Unjudged("requests per new Memcached until its Pods are ready, without events", g.requests, ""),
 		report.AtMost(25, "KiB", "heap per Memcached with its objects and Pods", line.Slope*mebibyte/kibibyte,
@@ -170,10 +171,10 @@ func (g *growing) memoryFigures() []report.Figure {
 }
 
 func (g *growing) changeFigures() []report.Figure {
-	few, many := report.Median(g.changes[0]), report.Median(g.changes[1])
+	few, many := statistics.Median(g.changes[0]), statistics.Median(g.changes[1])
 	return []report.Figure{
 		report.AtMost(10, "ms", fmt.Sprintf("one spec change among %d: change to applied, p50", g.size), many,
-			fmt.Sprintf("p99 %s ms", report.Number(report.Percentile(g.changes[1], 99)))),
+			fmt.Sprintf("p99 %s ms", report.Number(statistics.Percentile(g.changes[1], 99)))),
 		report.AtMost(1.5, "times", fmt.Sprintf("the same, against one among %d", g.Sizes[0]), many/few,
 			report.Number(few)+" ms"),
 	}

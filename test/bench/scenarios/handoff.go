@@ -17,6 +17,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	"github.com/example-inc/memcached-operator/internal/testing/site"
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
@@ -75,7 +76,7 @@ func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []re
 		figures = append(figures, r.figures(handoff)...)
 		hits, latencies := r.curves("handoff " + string(handoff))
 		ratio.Curves, p99.Curves = append(ratio.Curves, hits), append(p99.Curves, latencies)
-		p99.Most = max(p99.Most, report.Percentile(latencies.Values, 100))
+		p99.Most = max(p99.Most, statistics.Percentile(latencies.Values, 100))
 	}
 	if b.Picture == "" {
 		return figures, nil
@@ -177,7 +178,7 @@ func (r *rollout) p99(from, to int) float64 {
 			all = append(all, second.P99/1000)
 		}
 	}
-	return report.Median(all)
+	return statistics.Median(all)
 }
 
 // curves are the hits in percent and the p99 in milliseconds, from a while before the rollout until a while after it.

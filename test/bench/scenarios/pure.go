@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
@@ -40,8 +41,8 @@ func (b *Bench) pure(ctx context.Context) (figures []report.Figure, err error) {
 			return figures, fmt.Errorf("%s does not exist", benchmark.name)
 		}
 		figures = append(figures,
-			report.AtMost(benchmark.microseconds, "µs", benchmark.what+", time", report.Median(found.nanoseconds)/1000),
-			report.AtMost(benchmark.allocs, "", benchmark.what+", allocations", report.Median(found.allocs)))
+			report.AtMost(benchmark.microseconds, "µs", benchmark.what+", time", statistics.Median(found.nanoseconds)/1000),
+			report.AtMost(benchmark.allocs, "", benchmark.what+", allocations", statistics.Median(found.allocs)))
 	}
 	return figures, nil
 }

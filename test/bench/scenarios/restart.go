@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
@@ -54,7 +55,7 @@ func (g *growing) restart(ctx context.Context) error {
 	requests, err := requestsSince(g.env, offset, "list")
 	g.figures = append(g.figures,
 		report.AtMost(1.5, "times", fmt.Sprintf("restart with %d: start to caught up, against listing the same", g.size),
-			report.Median(ratios), against("s", starts, lists)),
+			statistics.Median(ratios), against("s", starts, lists)),
 		noRequests(fmt.Sprintf("%d restarts with %d: requests after the first lists", g.Runs, g.size), requests))
 	return err
 }

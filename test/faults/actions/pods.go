@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/test/faults/kubelet"
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )

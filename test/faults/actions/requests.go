@@ -10,8 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
-	"github.com/example-inc/memcached-operator/test/faults/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 

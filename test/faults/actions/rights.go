@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/install"
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
-	"github.com/example-inc/memcached-operator/test/faults/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 

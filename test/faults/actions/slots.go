@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/test/faults/kubelet"
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"

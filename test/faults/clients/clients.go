@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/test/faults/history"
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
 // Dial connects to an address in the network of the Pods.
@@ -44,7 +44,7 @@ type Clients struct {
 	Kube      client.Reader
 	Dial      Dial
 	Namespace string
-	Record    func(history.Access)
+	Record    func(consistency.Access)
 }
 
 // Run has one client for each Pod that runs. It returns when all of them have stopped.
@@ -76,34 +76,33 @@ func (c Clients) use(ctx context.Context, server string) {
 	for version := 1; ctx.Err() == nil; version++ {
 		key := fmt.Sprintf("key-%d", version%keys)
 		value := fmt.Sprintf("%s of %s: version %d", key, server, version)
-		c.access(server, key, "set", func() (string, error) {
-			return value, connection.Set(&memcache.Item{Key: key, Value: []byte(value)})
+		write := consistency.Access{Key: key + " of " + server, Writes: true, Value: value}
+		c.access(write, func(*consistency.Access) error {
+			return connection.Set(&memcache.Item{Key: key, Value: []byte(value)})
 		})
 		other := fmt.Sprintf("key-%d", version*7%keys)
-		c.access(server, other, "get", func() (string, error) {
+		c.access(consistency.Access{Key: other + " of " + server}, func(read *consistency.Access) error {
 			item, err := connection.Get(other)
 			if errors.Is(err, memcache.ErrCacheMiss) {
-				return "", nil
+				return nil
 			}
-			if err != nil {
-				return "", err
+			if err == nil {
+				read.Value = string(item.Value)
 			}
-			return string(item.Value), nil
+			return err
 		})
 		time.Sleep(pace)
 	}
 }
 
 // access records a request and what became of it.
-func (c Clients) access(server, key, operation string, request func() (value string, err error)) {
-	began := time.Now()
-	value, err := request()
-	access := history.Access{
-		Began: began, Ended: time.Now(), Server: server, Key: key, Operation: operation, Value: value,
-	}
+func (c Clients) access(a consistency.Access, request func(*consistency.Access) error) {
+	a.Began = time.Now()
+	err := request(&a)
+	a.Ended = time.Now()
 	if err != nil {
-		access.Error = err.Error()
+		a.Error = err.Error()
 		time.Sleep(retry)
 	}
-	c.Record(access)
+	c.Record(a)
 }

@@ -13,37 +13,12 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/internal/testing/install"
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/test/faults/kubelet"
+	"github.com/example-inc/memcached-operator/test/faults/history"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
-
-// auditPolicy logs all writes in the namespaces of runs with what they store, and the operator's reads without.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived, ResponseStarted]
-omitManagedFields: false
-rules:
-  - level: None # It writes those of Services with a selector.
-    users: ["system:serviceaccount:kube-system:endpointslice-controller"]
-  - level: RequestResponse
-    verbs: [create, update, patch, delete, deletecollection]
-    resources:
-      - {group: cache.example.com, resources: [memcacheds, memcacheds/status, memcacheds/scale]}
-      - {group: "", resources: [services, pods, pods/status, pods/eviction]}
-      - group: apps
-        resources: [deployments, deployments/status, deployments/scale, replicasets, replicasets/status]
-      - {group: networking.k8s.io, resources: [networkpolicies]}
-      - {group: policy, resources: [poddisruptionbudgets, poddisruptionbudgets/status]}
-      - {group: discovery.k8s.io, resources: [endpointslices]}
-  - level: Request
-    users: ["` + install.User + `"]
-    verbs: [create, update, patch, delete, deletecollection]
-  - level: Metadata
-    users: ["` + install.User + `"]
-  - level: None
-`
 
 // Environment is a running cluster with the operator's manifests. No operator runs in it yet.
 type Environment struct {
@@ -79,7 +54,7 @@ var unpulled = Images{
 // Start starts a cluster of simulated Nodes with the given name, or one with a real Node, for which it must be root. It
 // ends with the calling process at the latest.
 func Start(ctx context.Context, root, name string, nodes plan.Nodes) (*Environment, error) {
-	options := local.Options{Name: name, Attached: true, AuditPolicy: auditPolicy}
+	options := local.Options{Name: name, Attached: true, AuditPolicy: history.AuditPolicy(install.User)}
 	if nodes == plan.RealNodes {
 		options.Needs = preflight.Memcached()
 	} else {

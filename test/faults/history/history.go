@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
 // History are entries in the order in which they happened. States are ordered by their resource versions, which is
@@ -37,7 +38,7 @@ type Entry struct {
 	Request *audit.Request `json:"request,omitempty"`
 
 	// Access is what a memcached client did.
-	Access *Access `json:"access,omitempty"`
+	Access *consistency.Access `json:"access,omitempty"`
 
 	// Delay is a time during which the operator may not have learned what changed.
 	Delay *Delay `json:"delay,omitempty"`
@@ -48,22 +49,6 @@ type Delay struct {
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended"`
 	What  string    `json:"what"`
-}
-
-// Access is a request of a memcached client.
-type Access struct {
-	Began     time.Time `json:"began"`
-	Ended     time.Time `json:"ended"`
-	Server    string    `json:"server"` // host:port
-	Operation string    `json:"operation"`
-	Key       string    `json:"key"`
-	Value     string    `json:"value,omitempty"` // that was written or read; empty after a miss
-	Error     string    `json:"error,omitempty"` // unless it was answered
-}
-
-// String reads like `get key-3 of 10.244.0.7:11211 = "..."`.
-func (a Access) String() string {
-	return fmt.Sprintf("%s %s of %s = %q %s", a.Operation, a.Key, a.Server, a.Value, a.Error)
 }
 
 // State is an object from a write on.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
-	"github.com/example-inc/memcached-operator/test/faults/proxy"
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 )
 
 // Process is a process of the operator: the time when it started, as the proxy noted it.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
 // resources whose states are recorded.
@@ -41,7 +42,7 @@ var selectors = map[string]string{
 type Recorder struct {
 	namespace, operator string
 	began               time.Time
-	log                 audit.Log
+	log                 Log
 	offset              int64
 
 	mu      sync.Mutex
@@ -52,8 +53,14 @@ type Recorder struct {
 	done      sync.WaitGroup
 }
 
+// Log is the API server's audit log, an audit.Log or one that several recorders share.
+type Log interface {
+	End() (int64, error)
+	Read(offset int64) (requests []audit.Request, end int64, err error)
+}
+
 // Start begins to record what happens in a namespace from now on.
-func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, operator string) (*Recorder, error) {
+func Start(ctx context.Context, config *rest.Config, log Log, namespace, operator string) (*Recorder, error) {
 	r := &Recorder{namespace: namespace, operator: operator, began: time.Now(), log: log}
 	var err error
 	if r.offset, err = log.End(); err != nil {
@@ -81,7 +88,9 @@ func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, o
 func (r *Recorder) Step(text string) { r.add(Entry{Time: time.Now(), Step: text}) }
 
 // Access records a request of a memcached client.
-func (r *Recorder) Access(access Access) { r.add(Entry{Time: access.Ended, Access: &access}) }
+func (r *Recorder) Access(access consistency.Access) {
+	r.add(Entry{Time: access.Ended, Access: &access})
+}
 
 // Delayed records that something held up an operator until now.
 func (r *Recorder) Delayed(what string, began time.Time) {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
-	"github.com/example-inc/memcached-operator/test/faults/proxy"
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 )
 
 // Trend is a straight line through samples, by least squares.
@@ -31,30 +33,17 @@ func least(at []time.Duration, values []float64, period time.Duration) (times []
 
 // trend returns the trend of values that were sampled at these times.
 func trend(at []time.Duration, values []float64) Trend {
-	n := float64(len(values))
-	if n < 3 {
+	if len(values) < 3 {
 		return Trend{Samples: len(values), Noise: math.Inf(1)}
 	}
-	var meanX, meanY float64
+	var seconds []float64
+	var mean float64
 	for i := range values {
-		meanX += at[i].Seconds() / n
-		meanY += values[i] / n
+		seconds = append(seconds, at[i].Seconds())
+		mean += values[i] / float64(len(values))
 	}
-	var sumXX, sumXY, residuals float64
-	for i := range values {
-		x, y := at[i].Seconds()-meanX, values[i]-meanY
-		sumXX, sumXY = sumXX+x*x, sumXY+x*y
-	}
-	slope := sumXY / sumXX
-	for i := range values {
-		residual := values[i] - meanY - slope*(at[i].Seconds()-meanX)
-		residuals += residual * residual
-	}
-	window := (at[len(at)-1] - at[0]).Seconds()
-	return Trend{
-		Samples: len(values), Mean: meanY, Growth: slope * window,
-		Noise: 2 * window * math.Sqrt(residuals/(n-2)/sumXX),
-	}
+	line, window := statistics.Fit(seconds, values), (at[len(at)-1] - at[0]).Seconds()
+	return Trend{Samples: len(values), Mean: mean, Growth: line.Slope * window, Noise: line.Noise * window}
 }
 
 const (

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"fmt"
-	"slices"
-
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
@@ -15,27 +13,16 @@ func clientRules() []Rule {
 	}}
 }
 
-// noOverwrittenKey works because one client alone writes the keys of a server: a read may return the last value that
-// the server acknowledged, any that it did not acknowledge, or nothing. A value without an answer may be stored at any
-// later time: it may have been on its way while the network was interrupted.
-func noOverwrittenKey(*past) func(history.Entry) string {
-	type place struct{ server, key string }
-	last := map[place]string{}
-	unanswered := map[place][]string{}
+func noOverwrittenKey(p *past) func(history.Entry) string {
+	violations, err := consistency.Judge(p.access)
 	return func(e history.Entry) string {
-		a := e.Access
-		if a == nil {
-			return ""
+		if e.Access != nil && err != nil {
+			return err.Error()
 		}
-		at := place{a.Server, a.Key}
-		switch {
-		case a.Operation == "set" && a.Error == "":
-			last[at] = a.Value
-		case a.Operation == "set":
-			unanswered[at] = append(unanswered[at], a.Value)
-		case a.Error != "" || a.Value == "" || a.Value == last[at] || slices.Contains(unanswered[at], a.Value):
-		default:
-			return fmt.Sprintf("%s returns %q, but %q was stored since", a.Server, a.Value, last[at])
+		for _, v := range violations {
+			if e.Access != nil && *e.Access == v.Read {
+				return v.String()
+			}
 		}
 		return ""
 	}

@@ -1,42 +1,24 @@
 package model
 
 import (
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-func TestAReadReturnsWhatWasStoredLast(t *testing.T) {
-	access := func(operation, value, err string) history.Access {
-		return history.Access{Server: "10.0.0.1:11211", Key: "key", Operation: operation, Value: value, Error: err}
+func TestAnOverwrittenValueIsFoundWhereItIsRead(t *testing.T) {
+	h := &history.History{Entries: []history.Entry{{Step: history.PhaseStarted}}}
+	for i, value := range []string{"1", "2", "1", "2"} {
+		began := time.Unix(int64(i), 0)
+		h.Entries = append(h.Entries, history.Entry{Access: &consistency.Access{
+			Key: "key of 10.0.0.1:11211", Writes: i < 2, Value: value, Began: began, Ended: began,
+		}})
 	}
-	tests := map[string]struct {
-		accesses []history.Access
-		broken   bool
-	}{
-		"the value that was stored": {[]history.Access{access("set", "1", ""), access("get", "1", "")}, false},
-		"nothing":                   {[]history.Access{access("set", "1", ""), access("get", "", "")}, false},
-		"an overwritten value": {[]history.Access{
-			access("set", "1", ""), access("set", "2", ""), access("get", "1", ""),
-		}, true},
-		"a value after a miss": {[]history.Access{
-			access("set", "1", ""), access("get", "", ""), access("set", "2", ""), access("get", "1", ""),
-		}, true},
-		"a value without an answer, which arrived late": {[]history.Access{
-			access("set", "1", "timeout"), access("set", "2", ""), access("get", "1", ""),
-		}, false},
-		"a value that nobody stored": {[]history.Access{access("get", "1", "")}, true},
-		"a read that failed":         {[]history.Access{access("get", "1", "EOF")}, false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			h := &history.History{}
-			for _, a := range tc.accesses {
-				h.Entries = append(h.Entries, history.Entry{Access: &a})
-			}
-			if got := Check(h, clientRules()); (len(got) > 0) != tc.broken {
-				t.Errorf("violations %v, want some: %t", got, tc.broken)
-			}
-		})
+	want := []Violation{{"no overwritten key", 3, `get key of 10.0.0.1:11211 = "1", but "2" was stored 1s before`}}
+	if got := Check(h, clientRules()); !slices.Equal(got, want) {
+		t.Errorf("violations %+v, want %+v", got, want)
 	}
 }

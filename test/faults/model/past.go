@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
@@ -23,10 +24,11 @@ type past struct {
 	objects map[types.UID][]moment // each object's states, the oldest first
 	current map[ref]*object        // the objects that exist
 	started map[history.Process]int
-	delays  []*history.Delay // of the whole history: each is recorded when it is over
-	settled int              // the index of PhaseFaultsOver, once the operator is at rest; else -1
-	over    int              // the same, at the same time
-	calmOf  int              // see calm
+	delays  []*history.Delay     // of the whole history: each is recorded when it is over
+	access  []consistency.Access // of the whole history
+	settled int                  // the index of PhaseFaultsOver, once the operator is at rest; else -1
+	over    int                  // the same, at the same time
+	calmOf  int                  // see calm
 	calmAt  int
 	decoded map[*object]*cachev1.Memcached
 }
@@ -55,9 +57,12 @@ func newPast(h *history.History) *past {
 		objects: map[types.UID][]moment{}, current: map[ref]*object{}, started: map[history.Process]int{},
 		decoded: map[*object]*cachev1.Memcached{},
 	}
-	for i := range h.Entries {
-		if delay := h.Entries[i].Delay; delay != nil {
-			p.delays = append(p.delays, delay)
+	for _, e := range h.Entries {
+		if e.Delay != nil {
+			p.delays = append(p.delays, e.Delay)
+		}
+		if e.Access != nil {
+			p.access = append(p.access, *e.Access)
 		}
 	}
 	return p

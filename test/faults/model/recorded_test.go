@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/history"
-	"github.com/example-inc/memcached-operator/test/faults/proxy"
 )
 
 // recorded writes a small history. Each entry is a second after the one before.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
-	"github.com/example-inc/memcached-operator/test/faults/proxy"
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 )
 
 // Defaults are what an installation of the operator sets, and an upgrade may change.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
@@ -32,8 +33,10 @@ const (
 	untouched = 20000
 )
 
-// model knows what may be read: every write of a key has a higher version than the one before it.
+// model is what clients wrote and read: every write of a key has a higher version than the one before it.
 type model struct {
+	consistency.History
+
 	keys   [modelKeys]modelKey
 	bound  atomic.Int64 // a time.Duration
 	stop   chan struct{}
@@ -42,76 +45,53 @@ type model struct {
 	ended  atomic.Bool // the old memcached takes no more writes
 	writes atomic.Int64
 	hits   [2]atomic.Int64
-	stale  atomic.Int64
-	oldest atomic.Int64 // how late the latest stale read was
 }
 
 type modelKey struct {
 	writing sync.Mutex // one write at a time, on whichever side
-
-	mutex     sync.Mutex
-	next      int
-	completed []completed
+	last    int        // version
 }
 
-type completed struct {
-	version int
-	at      time.Time
-}
-
-// write stores or deletes a random key. A write that fails may have happened: it is not completed.
+// write stores or deletes a random key.
 func (m *model) write(c *client) error {
 	name := rand.IntN(modelKeys)
 	k := &m.keys[name]
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	k.mutex.Lock()
-	k.next++
-	version := k.next
-	k.mutex.Unlock()
-	request := fmt.Sprintf("set model-%d 0 0 %d\r\nv%d", name, 1+len(fmt.Sprint(version)), version)
-	if rand.IntN(5) == 0 {
-		request = fmt.Sprintf("delete model-%d", name)
+	k.last++
+	a := consistency.Access{Key: fmt.Sprintf("model-%d", name), Writes: true, Began: time.Now()}
+	request := "delete " + a.Key
+	if rand.IntN(5) > 0 {
+		a.Value = fmt.Sprintf("v%d", k.last)
+		request = fmt.Sprintf("set %s 0 0 %d\r\n%s", a.Key, len(a.Value), a.Value)
 	}
-	if _, err := c.ask(request); err != nil {
-		return err
+	_, err := c.ask(request)
+	a.Ended = time.Now()
+	if err != nil {
+		a.Error = err.Error()
 	}
-	m.writes.Add(1)
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.completed = append(k.completed, completed{version, time.Now()})
-	return nil
+	m.Add(a)
+	if err == nil {
+		m.writes.Add(1)
+	}
+	return err
 }
 
-// read reads a key, and counts a value that is older than allowed.
+// read reads a key.
 func (m *model) read(c *client, side, name int) error {
 	if side == 1 && !m.copied.Load() {
 		return nil
 	}
-	bound := time.Duration(m.bound.Load())
-	begin := time.Now()
-	answer, value, err := c.get(fmt.Sprintf("model-%d", name), "")
-	if err != nil {
+	a := consistency.Access{
+		Key: fmt.Sprintf("model-%d", name), Stale: time.Duration(m.bound.Load()), Began: time.Now(),
+	}
+	answer, value, err := c.get(a.Key, "")
+	if err != nil || !strings.HasPrefix(answer, "VA") {
 		return err
 	}
-	if !strings.HasPrefix(answer, "VA") {
-		return nil
-	}
+	a.Value, a.Ended = value, time.Now()
 	m.hits[side].Add(1)
-	var version int
-	if _, err := fmt.Sscanf(value, "v%d", &version); err != nil {
-		return fmt.Errorf("model-%d is %q: %w", name, value, err)
-	}
-	k := &m.keys[name]
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	for _, write := range k.completed {
-		if late := begin.Sub(write.at); write.version > version && late > bound {
-			m.stale.Add(1)
-			m.oldest.Store(max(m.oldest.Load(), int64(late)))
-			break
-		}
-	}
+	m.Add(a)
 	return nil
 }
 
@@ -153,10 +133,13 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	old, next := start(t), start(t)
 	fill(t, old, untouched)
 	first := connect(t, old)
-	for name := range modelKeys {
-		first.set(t, fmt.Sprintf("model-%d", name), "v0", "T0")
-	}
 	m := &model{stop: make(chan struct{})}
+	for name := range modelKeys {
+		a := consistency.Access{Key: fmt.Sprintf("model-%d", name), Writes: true, Value: "v0", Began: time.Now()}
+		first.set(t, a.Key, a.Value, "T0")
+		a.Ended = time.Now()
+		m.Add(a)
+	}
 	m.bound.Store(int64(promised))
 	var group sync.WaitGroup
 	m.work(t, &group, old, next)
@@ -182,7 +165,6 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	if err := r.end(t); err != nil {
 		t.Fatal(err)
 	}
-	during := m.stale.Load()
 	m.bound.Store(0)
 	<-time.After(time.Second)
 	stop()
@@ -193,11 +175,11 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 		}
 	}
 	kept := held(t, next, untouched)
-	t.Logf("copied in %s; %d writes; hits old %d, new %d; stale %d during, %d after, up to %s; kept %d of %d; %+v",
-		copied.Round(time.Millisecond), m.writes.Load(), m.hits[0].Load(), m.hits[1].Load(), during, m.stale.Load()-during,
-		time.Duration(m.oldest.Load()), kept, untouched, r.Progress())
-	if m.stale.Load() > 0 {
-		t.Errorf("%d reads returned an outdated value", m.stale.Load())
+	violations, oldest := m.judge(t)
+	t.Logf("copied in %s; %d writes; hits old %d, new %d; values up to %s old; kept %d of %d; %+v",
+		copied.Round(time.Millisecond), m.writes.Load(), m.hits[0].Load(), m.hits[1].Load(), oldest, kept, untouched, r.Progress())
+	for _, violation := range violations {
+		t.Errorf("a client read an outdated value: %s", violation)
 	}
 	if kept < untouched*995/1000 {
 		t.Errorf("%d of %d keys that nobody touched are in the new memcached", kept, untouched)
@@ -205,4 +187,17 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	if m.hits[0].Load() == 0 || m.hits[1].Load() == 0 {
 		t.Error("no client read a value")
 	}
+}
+
+func (m *model) judge(t *testing.T) ([]consistency.Violation, time.Duration) {
+	t.Helper()
+	violations, err := consistency.Judge(m.Accesses())
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldest, err := consistency.Oldest(m.Accesses(), promised)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return violations, oldest
 }

@@ -1,4 +1,5 @@
-package report
+// Package statistics is what benchmarks, and the test of a long load, say of many measurements.
+package statistics
 
 import (
 	"math"
@@ -22,6 +23,9 @@ func Median(values []float64) float64 { return Percentile(values, 50) }
 type Line struct {
 	Start, Slope float64
 
+	// Noise is that of the slope: with a probability of 95 %, the true one differs by less. It is NaN for two points.
+	Noise float64
+
 	// Off is the largest distance of a point from the line, as a part of the line's y there.
 	Off float64
 }
@@ -29,16 +33,20 @@ type Line struct {
 // Fit fits a line to two points or more by least squares.
 func Fit(xs, ys []float64) Line {
 	n := float64(len(xs))
-	var sumX, sumY, sumXX, sumXY float64
+	var meanX, meanY, sumXX, sumXY, residuals float64
 	for i := range xs {
-		sumX, sumY = sumX+xs[i], sumY+ys[i]
-		sumXX, sumXY = sumXX+xs[i]*xs[i], sumXY+xs[i]*ys[i]
+		meanX, meanY = meanX+xs[i]/n, meanY+ys[i]/n
 	}
-	line := Line{Slope: (n*sumXY - sumX*sumY) / (n*sumXX - sumX*sumX)}
-	line.Start = (sumY - line.Slope*sumX) / n
+	for i := range xs {
+		sumXX, sumXY = sumXX+(xs[i]-meanX)*(xs[i]-meanX), sumXY+(xs[i]-meanX)*(ys[i]-meanY)
+	}
+	line := Line{Slope: sumXY / sumXX}
+	line.Start = meanY - line.Slope*meanX
 	for i := range xs {
 		y := line.Start + line.Slope*xs[i]
 		line.Off = max(line.Off, math.Abs(ys[i]-y)/y)
+		residuals += (ys[i] - y) * (ys[i] - y)
 	}
+	line.Noise = 2 * math.Sqrt(residuals/(n-2)/sumXX)
 	return line
 }

@@ -40,6 +40,9 @@ func (c Call) CarryOut() (answer *Answer) {
 // Header implements http.ResponseWriter.
 func (a *Answer) Header() http.Header { return a.header }
 
+// Code returns the status code.
+func (a *Answer) Code() int { return a.code }
+
 // Write implements http.ResponseWriter.
 func (a *Answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 

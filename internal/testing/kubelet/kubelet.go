@@ -102,7 +102,7 @@ func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 	}
 	for i := range pod.Status.InitContainerStatuses {
 		if status := &pod.Status.InitContainerStatuses[i]; status.Name == agent && status.State.Waiting == nil {
-			o := orderOf(pod)
+			o := OrderOf(pod)
 			if pod.DeletionTimestamp != nil {
 				o = a.next // The kubelet shows it no other any more.
 			}

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// order is the part of the operator's instruction that an agent follows.
-type order struct {
+// Order is the part of the operator's instruction that an agent follows.
+type Order struct {
 	Slot  string `json:"slot"`
 	Role  string `json:"role"`
 	From  string `json:"from"`
 	Since string `json:"since"`
 }
 
-// orderOf reads the annotation. One that cannot be read is followed by nobody.
-func orderOf(pod *corev1.Pod) order {
-	var read order
+// OrderOf reads the annotation. One that cannot be read is followed by nobody.
+func OrderOf(pod *corev1.Pod) Order {
+	var read Order
 	if json.Unmarshal([]byte(pod.Annotations[annotation]), &read) != nil {
-		return order{}
+		return Order{}
 	}
 	return read
 }
@@ -32,7 +32,7 @@ type player struct {
 	delay   time.Duration // until it has read an instruction, and the kubelet has noticed its readiness
 	copying time.Duration // how long a copy takes
 
-	next, current order
+	next, current Order
 	nextAt        time.Time
 	copied        time.Time // when all keys are copied; zero is never
 	isReady       bool
@@ -43,7 +43,7 @@ type player struct {
 }
 
 // follow notes an instruction, and carries out one that the agent has read by now.
-func (a *player) follow(o order, now time.Time) {
+func (a *player) follow(o Order, now time.Time) {
 	if o != a.next {
 		a.next, a.nextAt = o, now.Add(a.delay)
 	}
@@ -56,7 +56,7 @@ func (a *player) follow(o order, now time.Time) {
 }
 
 // begin carries out an instruction. A Pod that continues after its copy stays ready.
-func (a *player) begin(o order, now time.Time) {
+func (a *player) begin(o Order, now time.Time) {
 	a.current, a.isReady = o, o.Role != "" && o.Role != "receive"
 	if o.Role == "receive" {
 		a.copied = now.Add(a.copying)

@@ -11,6 +11,7 @@ type Request struct {
 	Resource    string // in plural; empty for discovery
 	Subresource string
 	Name        string
+	Query       string // its parameters
 }
 
 var verbs = map[string]string{
@@ -19,7 +20,7 @@ var verbs = map[string]string{
 
 // describe reads a path like /apis/apps/v1/namespaces/seed-1/deployments/a/status.
 func describe(r *http.Request) Request {
-	request := Request{Verb: verbs[r.Method]}
+	request := Request{Verb: verbs[r.Method], Query: r.URL.RawQuery}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	prefix := 3 // apis, group, version
 	if parts[0] == "api" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -190,7 +191,8 @@ func TestARequestIsDescribedByItsPath(t *testing.T) {
 	for line, want := range tests {
 		t.Run(line, func(t *testing.T) {
 			method, path, _ := strings.Cut(line, " ")
-			if diff := cmp.Diff(want, describe(httptest.NewRequest(method, path, http.NoBody))); diff != "" {
+			got := describe(httptest.NewRequest(method, path, http.NoBody))
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Request{}, "Query")); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})

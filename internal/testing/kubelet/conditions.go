@@ -31,8 +31,8 @@ func SetConditions(pod *corev1.Pod, reason string) {
 	for _, g := range pod.Spec.ReadinessGates {
 		ready = ready && isTrue(status.Conditions, g.ConditionType)
 	}
-	setCondition(status, corev1.ContainersReady, containers, reason)
-	setCondition(status, corev1.PodReady, ready, reason)
+	SetCondition(status, corev1.ContainersReady, containers, reason)
+	SetCondition(status, corev1.PodReady, ready, reason)
 }
 
 // isNotReady ignores init containers that have completed: kwok reports them ready.
@@ -44,15 +44,17 @@ func isTrue(conditions []corev1.PodCondition, name corev1.PodConditionType) bool
 	})
 }
 
-func setCondition(status *corev1.PodStatus, name corev1.PodConditionType, is bool, reason string) {
+// SetCondition sets a condition. The reason is that of False.
+func SetCondition(status *corev1.PodStatus, name corev1.PodConditionType, is bool, reason string) {
 	value := corev1.ConditionFalse
 	if is {
 		value, reason = corev1.ConditionTrue, ""
 	}
-	for i := range status.Conditions {
-		condition := &status.Conditions[i]
-		if condition.Type == name && condition.Status != value {
-			condition.Status, condition.Reason, condition.LastTransitionTime = value, reason, metav1.Now()
-		}
+	i := slices.IndexFunc(status.Conditions, func(c corev1.PodCondition) bool { return c.Type == name })
+	if i < 0 {
+		i, status.Conditions = len(status.Conditions), append(status.Conditions, corev1.PodCondition{Type: name})
+	}
+	if condition := &status.Conditions[i]; condition.Status != value {
+		condition.Status, condition.Reason, condition.LastTransitionTime = value, reason, metav1.Now()
 	}
 }

@@ -22,7 +22,7 @@ type Fault struct {
 	// Struck is called for each copy.
 	Struck func()
 
-	struck map[order]bool
+	struck map[Order]bool
 	hung   []*player
 }
 
@@ -30,7 +30,7 @@ type Fault struct {
 func (k *Kubelet) Begin(f *Fault) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f.struck = map[order]bool{}
+	f.struck = map[Order]bool{}
 	k.faults = append(k.faults, f)
 }
 

@@ -114,9 +114,9 @@ func TestAPodThatTerminatesServesUntilNobodyNeedsIt(t *testing.T) {
 			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			pod := running()
 			pod.DeletionTimestamp = &metav1.Time{Time: now.Add(time.Hour)}
-			k := &Kubelet{agents: map[types.UID]*player{"p": {namespace: "n", current: order{Slot: "a-0", Role: tc.role}}}}
+			k := &Kubelet{agents: map[types.UID]*player{"p": {namespace: "n", current: Order{Slot: "a-0", Role: tc.role}}}}
 			if tc.copied {
-				k.agents["q"] = &player{namespace: "n", current: order{Slot: "a-0", Role: "receive"}}
+				k.agents["q"] = &player{namespace: "n", current: Order{Slot: "a-0", Role: "receive"}}
 			}
 			found := holders{{Namespace: "n", Name: "a-0"}: types.UID(tc.holder)}
 			began := now
@@ -132,7 +132,7 @@ func TestAPodThatTerminatesServesUntilNobodyNeedsIt(t *testing.T) {
 func TestAPodThatTerminatesEndsWithItsGracePeriod(t *testing.T) {
 	now, pod := time.Now(), running()
 	pod.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Second)}
-	k := &Kubelet{agents: map[types.UID]*player{"p": {current: order{Slot: "a-0", Role: "serve"}}}}
+	k := &Kubelet{agents: map[types.UID]*player{"p": {current: Order{Slot: "a-0", Role: "serve"}}}}
 	if !k.ends(pod, holders{{Name: "a-0"}: "p"}, now) {
 		t.Error("it runs on")
 	}

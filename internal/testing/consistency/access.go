@@ -1,0 +1,58 @@
+// Package consistency judges what memcached's clients read by what they wrote. It is the only judge of that: its users
+// are the client of the end-to-end tests, the fault campaign, and the tests of the agent's handoff.
+package consistency
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Access is a request for a key, from before it was sent until after it was answered.
+type Access struct {
+	Began time.Time `json:"began"`
+	Ended time.Time `json:"ended"`
+	Key   string    `json:"key"`
+
+	// Writes is set if the value was stored, and not read. A deletion stores "", and a read that missed returned "".
+	Writes bool   `json:"writes,omitempty"`
+	Value  string `json:"value,omitempty"`
+
+	// Stale is how long before a read its value may have been overwritten or deleted.
+	Stale time.Duration `json:"stale,omitempty"`
+
+	// Error is why there is no answer. A write without one may have happened, also later, or not.
+	Error string `json:"error,omitempty"`
+}
+
+// String reads like `get key-3 = "..."`.
+func (a Access) String() string {
+	verb := "get"
+	if a.Writes {
+		verb = "set"
+	}
+	text := fmt.Sprintf("%s %s = %q", verb, a.Key, a.Value)
+	if a.Error != "" {
+		text += " " + a.Error
+	}
+	return text
+}
+
+// earliest returns of which time a read may return the value.
+func (a Access) earliest() time.Time { return a.Began.Add(-a.Stale) }
+
+// History collects the accesses of clients that work at the same time.
+type History struct {
+	mu       sync.Mutex
+	accesses []Access
+}
+
+// Add adds an access that has ended.
+func (h *History) Add(a Access) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.accesses = append(h.accesses, a)
+}
+
+// Accesses returns all accesses once the clients have ended.
+func (h *History) Accesses() []Access { return h.accesses }

@@ -1,0 +1,188 @@
+package consistency
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Violation is the first read of a key that no order of the writes explains.
+type Violation struct {
+	Read Access
+
+	// Since is the last write that the read had to see; none if it has no key.
+	Since Access
+}
+
+// String reads like `get key-3 = "1", but "2" was stored 120ms before`.
+func (v Violation) String() string {
+	if v.Since.Key == "" {
+		return fmt.Sprintf("%s, which nobody stored", v.Read)
+	}
+	return fmt.Sprintf("%s, but %q was stored %s before", v.Read, v.Since.Value, v.Read.Began.Sub(v.Since.Ended))
+}
+
+// patience is how long the judge may think about one key. Normally it takes milliseconds.
+const patience = time.Minute
+
+// Judge returns the violations, at most one for each key, the earliest first. No two writes of a key may store the same
+// value, except deletions. A key is right if its accesses are linearizable: each write happens at one time between its
+// beginning and its answer, and each read returns the value of a time between its beginning, minus Stale, and its
+// answer. A miss is always right: memcached may evict any key.
+func Judge(accesses []Access) (violations []Violation, err error) {
+	for _, key := range byKey(accesses) {
+		switch possible, err := isPossible(key); {
+		case err != nil:
+			return nil, err
+		case !possible:
+			violations = append(violations, firstViolation(key))
+		}
+	}
+	slices.SortFunc(violations, func(a, b Violation) int { return a.Read.Ended.Compare(b.Read.Ended) })
+	return violations, nil
+}
+
+// Oldest returns how long before a read its value was overwritten or deleted at most, in milliseconds that are rounded
+// up: the least Stale for all reads with which they are right. It is at most the given one.
+func Oldest(accesses []Access, most time.Duration) (oldest time.Duration, err error) {
+	for _, key := range byKey(accesses) {
+		enough := func(milliseconds int) bool {
+			for i := range key {
+				key[i].Stale = time.Duration(milliseconds) * time.Millisecond
+			}
+			possible, err2 := isPossible(key)
+			err = cmp.Or(err, err2)
+			return possible
+		}
+		if !enough(int(oldest.Milliseconds())) {
+			oldest = time.Duration(sort.Search(int(most.Milliseconds()), enough)) * time.Millisecond
+		}
+	}
+	return oldest, err
+}
+
+// byKey returns the accesses that matter, for each key.
+func byKey(accesses []Access) [][]Access {
+	keys := map[string][]Access{}
+	for _, a := range accesses {
+		if a.Writes || a.Error == "" && a.Value != "" {
+			keys[a.Key] = append(keys[a.Key], a)
+		}
+	}
+	return slices.Collect(maps.Values(keys))
+}
+
+// register is one key as porcupine sees it. Since no two writes store the same value, a value can't be overwritten
+// before all its reads have happened: that spares porcupine most orders of concurrent requests.
+var register = porcupine.Model{
+	Init: func() any { return write{} },
+	Step: func(state, input, output any) (bool, any) {
+		current := state.(write)
+		if next, isWrite := input.(write); isWrite {
+			return current.reads == 0, next
+		}
+		current.reads--
+		return current.value == output, current
+	},
+}
+
+// write stores a value, which is read as often until it is overwritten.
+type write struct {
+	value string
+	reads int
+}
+
+// isPossible reports whether the accesses to one key are linearizable.
+func isPossible(accesses []Access) (bool, error) {
+	switch porcupine.CheckOperationsTimeout(register, operations(accesses), patience) {
+	case porcupine.Ok:
+		return true, nil
+	case porcupine.Illegal:
+		return false, nil
+	default:
+		return false, fmt.Errorf("%s has too many concurrent requests to be judged in %s", accesses[0].Key, patience)
+	}
+}
+
+// operations are the accesses to one key that decide whether all of them are right.
+func operations(accesses []Access) (all []porcupine.Operation) {
+	began := accesses[0].Began
+	add := func(input, output any, call, end time.Time) {
+		since := func(t time.Time) int64 { return t.Sub(began).Nanoseconds() } // by the monotonic clock
+		all = append(all, porcupine.Operation{Input: input, Output: output, Call: since(call), Return: since(end)})
+	}
+	first, last := decisive(accesses)
+	for value, a := range first {
+		add(nil, value, a.earliest(), a.Ended)
+		add(nil, value, last[value].earliest(), last[value].Ended)
+	}
+	for _, a := range accesses {
+		_, isRead := first[a.Value]
+		next := write{value: a.Value}
+		if isRead {
+			next.reads = 2
+		}
+		switch {
+		case a.Writes && a.Error == "":
+			add(next, nil, a.Began, a.Ended)
+		case a.Writes && isRead: // Otherwise it may as well not have happened.
+			add(next, nil, a.Began, began.Add(math.MaxInt64))
+		}
+	}
+	return all
+}
+
+// decisive returns two reads of each value: the one that ended first, until when the value must have been stored, and
+// the one that began last, until when it must not have been overwritten. If both are right, all reads between are.
+func decisive(accesses []Access) (first, last map[string]Access) {
+	first, last = map[string]Access{}, map[string]Access{}
+	for _, a := range accesses {
+		if a.Writes {
+			continue
+		}
+		if f, known := first[a.Value]; !known || a.Ended.Before(f.Ended) {
+			first[a.Value] = a
+		}
+		if l, known := last[a.Value]; !known || a.earliest().After(l.earliest()) {
+			last[a.Value] = a
+		}
+	}
+	return first, last
+}
+
+// firstViolation returns the read with whose answer the accesses to one key became impossible.
+func firstViolation(accesses []Access) (v Violation) {
+	reads := slices.DeleteFunc(slices.Clone(accesses), func(a Access) bool { return a.Writes })
+	slices.SortFunc(reads, func(a, b Access) int { return a.Ended.Compare(b.Ended) })
+	first := sort.Search(len(reads)-1, func(i int) bool {
+		possible, _ := isPossible(until(reads[i].Ended, accesses))
+		return !possible
+	})
+	v.Read = reads[first]
+	for _, a := range accesses {
+		if a.Writes && a.Error == "" && a.Ended.Before(v.Read.earliest()) && a.Ended.After(v.Since.Ended) {
+			v.Since = a
+		}
+	}
+	return v
+}
+
+// until returns what clients knew at a time.
+func until(at time.Time, accesses []Access) (known []Access) {
+	for _, a := range accesses {
+		isOpen := a.Ended.After(at)
+		if isOpen {
+			a.Error = "not yet answered"
+		}
+		if !a.Began.After(at) && (a.Writes || !isOpen) {
+			known = append(known, a)
+		}
+	}
+	return known
+}
