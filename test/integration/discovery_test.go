@@ -65,7 +65,10 @@ func (w *world) agreed(cache string, servers func() []string) (list announced) {
 func (w *world) addresses(cache string) (addresses []string) {
 	w.t.Helper()
 	for _, pod := range w.pods(cache) {
-		if pod.DeletionTimestamp == nil && hasCondition(&pod, corev1.PodReady) {
+		isReady := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+		if pod.DeletionTimestamp == nil && isReady {
 			addresses = append(addresses, pod.Status.PodIP)
 		}
 	}

@@ -24,8 +24,8 @@ type Mutant struct {
 	// step, in this order. Plans are drawn with more of them.
 	Needs []string
 
-	// CuredByRestart: a restart of the operator makes good what it did wrong, so its plans have none.
-	CuredByRestart bool
+	// FixedByRestart: a restart of the operator makes good what it did wrong, so its plans have none.
+	FixedByRestart bool
 
 	Edits []variants.Edit
 }
@@ -62,7 +62,7 @@ func replace(file, old, by string) []variants.Edit {
 func (m Mutant) Plans(all iter.Seq[plan.Plan]) iter.Seq[plan.Plan] {
 	return func(yield func(plan.Plan) bool) {
 		for p := range all {
-			p.Restart = p.Restart && !m.CuredByRestart
+			p.Restart = p.Restart && !m.FixedByRestart
 			if m.MayShow(p) && !yield(p) {
 				return
 			}

@@ -8,12 +8,12 @@ func writes() []Mutant {
 				"		return s.correct(ctx, live, changed, object)\n", "		return Outcome{Result: Unchanged}, nil\n"),
 		},
 		{
-			Name: "takes a write that admission reverts for done", CuredByRestart: true, Rule: "desired state",
+			Name: "takes a write that admission reverts for done", FixedByRestart: true, Rule: "desired state",
 			Needs: []string{"an admission policy changes writes", changes},
 			Edits: replace(answerFile, "if undone || isStillVersion(", "if undone && false && isStillVersion("),
 		},
 		{
-			Name: "does not notice that an object was deleted", CuredByRestart: true, Rule: "converges",
+			Name: "does not notice that an object was deleted", FixedByRestart: true, Rule: "converges",
 			Needs: []string{"a third party deletes an object"},
 			Edits: replace(watchesFile,
 				"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n",
@@ -26,7 +26,7 @@ func writes() []Mutant {
 				"if !wanted[key] && ", "if key.Kind != \"PodDisruptionBudget\" && !wanted[key] && "),
 		},
 		{
-			Name: "does not repeat a write that failed", CuredByRestart: true, Rule: "converges",
+			Name: "does not repeat a write that failed", FixedByRestart: true, Rule: "converges",
 			Needs: []string{"requests fail"},
 			Edits: replace(controllerFile,
 				"	if err = c.failure(); err != nil {\n		return ctrl.Result{}, err\n	}\n", ""),
