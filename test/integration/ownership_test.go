@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -153,6 +154,55 @@ func spelled(w *world, object client.Object) string {
 	content, err := json.MarshalIndent(object, "", "  ")
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	return string(content)
+}
+
+func TestAdditionsOfOtherClientsToManagedObjectsStay(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	injected := client.RawPatch("application/apply-patch+yaml", []byte(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cache, annotations: {injector.example.com/injected: "yes"}}
+spec:
+  template:
+    metadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-01-01T00:00:00Z"}}
+    spec:
+      containers: [{name: sidecar, image: "registry.example.com/sidecar:1"}]
+      volumes: [{name: scratch, emptyDir: {}}]`))
+	deployment := w.deployment("cache")
+	w.Expect(cluster.Patch(w.ctx, deployment, injected, client.FieldOwner("injector"))).To(gomega.Succeed())
+
+	bigger := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":3}}`))
+	w.Expect(cluster.Patch(w.ctx, get(w, "cache", &cachev1.Memcached{}), bigger)).To(gomega.Succeed())
+	w.ready("cache")
+
+	deployment = w.deployment("cache")
+	w.Expect(deployment.Annotations).To(gomega.HaveKeyWithValue("injector.example.com/injected", "yes"))
+	w.Expect(deployment.Spec.Template.Annotations).To(gomega.HaveKey("kubectl.kubernetes.io/restartedAt"))
+	w.Expect(deployment.Spec.Template.Spec.Containers).To(gomega.HaveLen(2))
+	w.Expect(deployment.Spec.Template.Spec.Volumes).To(gomega.HaveLen(1))
+	w.Expect(*deployment.Spec.Replicas).To(gomega.Equal(int32(3)))
+}
+
+// TestDriftInWhatIsOwnedIsReverted deletes managed objects. Changed fields are in drift_test.go.
+func TestDriftInWhatIsOwnedIsReverted(t *testing.T) {
+	for _, object := range managedObjects() {
+		t.Run(fmt.Sprintf("%T", object), func(t *testing.T) {
+			w := newWorld(t)
+			w.memcached("cache", 2)
+			w.ready("cache")
+			before := len(w.quiet())
+			deleted := get(w, "cache", object).GetUID()
+			w.Expect(cluster.Delete(w.ctx, object)).To(gomega.Succeed())
+			eventually(w, "cache", object, func(o client.Object) bool { return o.GetUID() != deleted })
+			w.ready("cache")
+			spent := audit.requestsOf(t, w.namespace)[before:]
+			if writes := count(spent, "patch") - count(spent, "patch memcacheds/status"); writes > 2 {
+				t.Errorf("creating it again took %d writes: %v", writes, spent)
+			}
+		})
+	}
 }
 
 // quiet waits until the operator has requested nothing over a second, and returns what it has requested so far.
