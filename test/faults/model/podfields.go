@@ -28,6 +28,9 @@ func podFields(mc *cachev1.Memcached) string {
 	if wantsSlots(mc) {
 		spec["slots"] = true // Only whether there are slots matters to the Pods.
 	}
+	if mc.Spec.Discovery != nil {
+		spec["discovery"] = true // It has no fields.
+	}
 	for path, field := range specFields {
 		field.normalize(spec, strings.Split(path, "."))
 	}
