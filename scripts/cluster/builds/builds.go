@@ -93,9 +93,22 @@ func Self(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(home, "bin", "cluster-"+hash(root), "cluster")
-	_, err = runGo(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, program)
-	return path, err
+	dir := filepath.Join(home, "bin", "cluster-"+hash(root))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	// Another process may be starting the program of before: the compiler would remove that first.
+	built, err := os.MkdirTemp(dir, ".building-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(built)
+	path, next := filepath.Join(dir, "cluster"), filepath.Join(built, "cluster")
+	_, err = runGo(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", next, program)
+	if err != nil {
+		return "", err
+	}
+	return path, os.Rename(next, path)
 }
 
 func exists(path string) bool {
