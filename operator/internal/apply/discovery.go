@@ -8,8 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
@@ -25,13 +23,12 @@ func (s *Syncer) SyncDiscovery(ctx context.Context, mc *cachev1.Memcached, chang
 		if change.Answers {
 			label, list = "true", change.List
 		}
-		patch := client.RawPatch(types.MergePatchType, mustEncode(map[string]any{"metadata": map[string]any{
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: change.Pod}}
+		err := s.patchPodMetadata(ctx, pod, map[string]any{
 			"uid":         change.UID,
 			"labels":      map[string]any{names.LabelDiscovery: label},
 			"annotations": map[string]any{names.AnnotationDiscovery: list},
-		}}))
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: change.Pod}}
-		err := s.client.Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
+		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !isReplaced(err) {
 			errs = append(errs, fmt.Errorf("announce the servers to Pod %q: %w", change.Pod, err))
 		}

@@ -46,8 +46,7 @@ func (s *Syncer) SyncPods(
 func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {
 	if annotations := annotationsOf(change); len(annotations) > 0 {
 		metadata := map[string]any{"uid": change.UID, "resourceVersion": version, "annotations": annotations}
-		patch := client.RawPatch(types.MergePatchType, mustEncode(map[string]any{"metadata": metadata}))
-		if err := s.client.Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner)); err != nil {
+		if err := s.patchPodMetadata(ctx, pod, metadata); err != nil {
 			return err
 		}
 		version = pod.ResourceVersion
@@ -67,6 +66,11 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}}},
 	}))
 	return s.client.Status().Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
+}
+
+func (s *Syncer) patchPodMetadata(ctx context.Context, pod *corev1.Pod, metadata map[string]any) error {
+	patch := client.RawPatch(types.MergePatchType, mustEncode(map[string]any{"metadata": metadata}))
+	return s.client.Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
 }
 
 // annotationsOf returns the annotations that a change sets or, with nil, removes.

@@ -4,10 +4,8 @@ package observe
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -24,17 +22,7 @@ func (c Collector) addDiscovery(ctx context.Context, mc *cachev1.Memcached, s *S
 		return err
 	}
 	for i := range pods {
-		pod := &pods[i]
-		if serves(pod) { // The list may not have the operator's own writes.
-			pod = &corev1.Pod{}
-			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod)
-			if apierrors.IsNotFound(err) {
-				continue
-			} else if err != nil {
-				return fmt.Errorf("read Pod %s: %w", pods[i].Name, err)
-			}
-		}
-		s.Discovery = append(s.Discovery, discoveryPod(pod))
+		s.Discovery = append(s.Discovery, discoveryPod(&pods[i]))
 	}
 	return nil
 }

@@ -142,6 +142,11 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, hasSlots 
 		}
 		maps.Copy(snapshot.Objects, live)
 	}
+	if hasSlots || mc.Spec.Discovery != nil {
+		if pods, err = c.readAgain(ctx, pods); err != nil {
+			return snapshot, err
+		}
+	}
 	if hasSlots {
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
@@ -190,4 +195,23 @@ func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcache
 		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
 	}
 	return pods.Items, nil
+}
+
+// readAgain reads the Pods singly that the operator may have changed: a list may not have its own writes.
+func (c Collector) readAgain(ctx context.Context, listed []corev1.Pod) ([]corev1.Pod, error) {
+	var pods []corev1.Pod
+	for i := range listed {
+		pod := listed[i]
+		if cached.IsGated(&pod) || serves(&pod) {
+			pod = corev1.Pod{}
+			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&listed[i]), &pod)
+			if apierrors.IsNotFound(err) {
+				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("read Pod %s: %w", listed[i].Name, err)
+			}
+		}
+		pods = append(pods, pod)
+	}
+	return pods, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -96,17 +95,7 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	s.Slots.Endpoints, s.Slots.Family = s.holders(mc)
 	s.Versions = map[string]string{}
 	for i := range pods {
-		pod := &pods[i]
-		if cached.IsGated(pod) {
-			pod = &corev1.Pod{} // The list may not have the operator's own writes.
-			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod)
-			if apierrors.IsNotFound(err) {
-				continue
-			} else if err != nil {
-				return fmt.Errorf("read Pod %s: %w", pods[i].Name, err)
-			}
-		}
-		s.addSlotPod(pod)
+		s.addSlotPod(&pods[i])
 	}
 	return c.addMissingHolders(ctx, mc, s)
 }

@@ -60,14 +60,10 @@ func discoveryProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	}
 	var problems []string
 	if missing := defaults.MissingDiscoveryRights; len(missing) > 0 {
-		problems = append(problems, fmt.Sprintf("spec.discovery needs rights that this operator was installed without (%s): "+
-			"remove the component overlays/components/without-slots or the chart's value rbac.slots=false, or remove "+
-			"spec.discovery", strings.Join(missing, ", ")))
+		problems = append(problems, missingRights("discovery", missing))
 	}
 	if name := names.DiscoveryService(mc.Name); len(name) > longestName {
-		problems = append(problems, fmt.Sprintf("metadata.name is too long for discovery: %q has more than %d characters; "+
-			"use a name of at most %d, or remove spec.discovery", name, longestName,
-			longestName-len(strings.TrimPrefix(name, mc.Name))))
+		problems = append(problems, longName("discovery", name, mc.Name))
 	}
 	return problems
 }

@@ -114,11 +114,12 @@ func (d Draft) Outcome(hash string) Outcome {
 // invalid is the outcome of a spec with errors: what the existing Pods need continues.
 func (d Draft) invalid() Invalid {
 	outcome := Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
-	var slots *Slots
+	var decided *Discovery
 	if outcome.Kept != nil {
-		slots = outcome.Kept.Slots
+		decided = outcome.Kept.Discovery
+	} else {
+		decided = d.decideDiscovery(outcome.Endpoint, nil)
 	}
-	decided := d.decideDiscovery(outcome.Endpoint, slots)
 	if decided != nil && len(d.defaults.MissingDiscoveryRights) == 0 {
 		outcome.Discovery = decided.Decision
 	}

@@ -132,9 +132,7 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 		return nil
 	}
 	if missing := defaults.MissingRights; len(missing) > 0 {
-		return []string{fmt.Sprintf("spec.slots needs rights that this operator was installed without (%s): remove the "+
-			"component overlays/components/without-slots or the chart's value rbac.slots=false, or remove spec.slots",
-			strings.Join(missing, ", "))}
+		return []string{missingRights("slots", missing)}
 	}
 	var problems []string
 	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {
@@ -146,13 +144,24 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	}
 	for _, name := range []string{names.SlotService(mc.Name), names.SlotName(mc.Name, max(size, 1)-1)} {
 		if len(name) > longestName {
-			problems = append(problems, fmt.Sprintf("metadata.name is too long for slots: %q has more than %d characters; use "+
-				"a name of at most %d, or remove spec.slots", name, longestName,
-				longestName-len(strings.TrimPrefix(name, mc.Name))))
+			problems = append(problems, longName("slots", name, mc.Name))
 			break
 		}
 	}
 	return problems
+}
+
+// missingRights is the problem of a field of the spec for which the operator does not have the rights.
+func missingRights(field string, missing []string) string {
+	return fmt.Sprintf("spec.%s needs rights that this operator was installed without (%s): remove the component "+
+		"overlays/components/without-slots or the chart's value rbac.slots=false, or remove spec.%[1]s",
+		field, strings.Join(missing, ", "))
+}
+
+// longName is the problem of a field of the spec for which an object would get too long a name.
+func longName(field, name, instance string) string {
+	return fmt.Sprintf("metadata.name is too long for %s: %q has more than %d characters; use a name of at most %d, or "+
+		"remove spec.%[1]s", field, name, longestName, longestName-len(strings.TrimPrefix(name, instance)))
 }
 
 func isZero(count intstr.IntOrString) bool {

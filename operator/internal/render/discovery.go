@@ -14,27 +14,17 @@ import (
 // discoveryService has a cluster IP: any of the Pods that it selects gives the same answer. Its ports are those of the
 // cache.
 func discoveryService(p plan.Plan) Object {
-	service := corev1ac.Service(names.DiscoveryService(p.Name), p.Namespace).
-		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
-		WithAnnotations(p.CommonMetadata.Annotations).
-		WithAnnotations(p.Service.Metadata.Annotations).
-		WithOwnerReferences(owner(p)).
-		WithSpec(corev1ac.ServiceSpec().
-			WithType(corev1.ServiceTypeClusterIP).
-			WithSelector(names.Selector(p.Name)).
-			WithSelector(map[string]string{names.LabelDiscovery: "true"}))
+	spec := corev1ac.ServiceSpec().
+		WithSelector(names.Selector(p.Name)).
+		WithSelector(map[string]string{names.LabelDiscovery: "true"})
 	for _, port := range p.ClientPorts() {
-		service.Spec.WithPorts(corev1ac.ServicePort().
+		spec.WithPorts(corev1ac.ServicePort().
 			WithName(port.Name).
 			WithPort(port.Number).
 			WithTargetPort(intstr.FromString(discoveryPort(port).Name)).
 			WithProtocol(corev1.ProtocolTCP))
 	}
-	return Object{
-		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
-		Configuration: service,
-		Metadata:      service.ObjectMetaApplyConfiguration,
-	}
+	return serviceObject(p, names.DiscoveryService(p.Name), spec)
 }
 
 // discoveryPort returns the port of the agent that belongs to a port of memcached.

@@ -12,28 +12,33 @@ import (
 // service is headless: its name resolves to the Pods, over which clients hash keys. Behind a load-balancing
 // ClusterIP, each connection would reach another Pod and miss what the last one stored.
 func service(p plan.Plan) Object {
-	service := corev1ac.Service(p.Name, p.Namespace).
-		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
-		WithAnnotations(p.CommonMetadata.Annotations).
-		WithAnnotations(p.Service.Metadata.Annotations).
-		WithOwnerReferences(owner(p)).
-		WithSpec(corev1ac.ServiceSpec().
-			WithType(corev1.ServiceTypeClusterIP).
-			WithClusterIP(corev1.ClusterIPNone).
-			WithSelector(names.Selector(p.Name)))
+	spec := corev1ac.ServiceSpec().
+		WithClusterIP(corev1.ClusterIPNone).
+		WithSelector(names.Selector(p.Name))
 	for _, port := range p.ServicePorts {
-		service.Spec.WithPorts(corev1ac.ServicePort().
+		spec.WithPorts(corev1ac.ServicePort().
 			WithName(port.Name).
 			WithPort(port.Number).
 			WithTargetPort(intstr.FromString(port.Name)).
 			WithProtocol(corev1.ProtocolTCP))
 	}
 	if p.Service.IPFamilyPolicy != "" {
-		service.Spec.WithIPFamilyPolicy(corev1.IPFamilyPolicy(p.Service.IPFamilyPolicy))
+		spec.WithIPFamilyPolicy(corev1.IPFamilyPolicy(p.Service.IPFamilyPolicy))
 	}
 	for _, family := range p.Service.IPFamilies {
-		service.Spec.WithIPFamilies(corev1.IPFamily(family))
+		spec.WithIPFamilies(corev1.IPFamily(family))
 	}
+	return serviceObject(p, p.Name, spec)
+}
+
+// serviceObject is a Service of a cache, with the user's metadata.
+func serviceObject(p plan.Plan, name string, spec *corev1ac.ServiceSpecApplyConfiguration) Object {
+	service := corev1ac.Service(name, p.Namespace).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
+		WithAnnotations(p.Service.Metadata.Annotations).
+		WithOwnerReferences(owner(p)).
+		WithSpec(spec.WithType(corev1.ServiceTypeClusterIP))
 	return Object{
 		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
 		Configuration: service,

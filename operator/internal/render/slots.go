@@ -52,30 +52,21 @@ func endpointsOf(p plan.Plan, number int) []slots.Endpoint {
 
 // slotService has no selector: the operator writes its EndpointSlice.
 func slotService(p plan.Plan, name, clusterIP string) Object {
-	service := corev1ac.Service(name, p.Namespace).
-		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
-		WithAnnotations(p.CommonMetadata.Annotations).
-		WithAnnotations(p.Service.Metadata.Annotations).
-		WithOwnerReferences(owner(p)).
-		WithSpec(corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP))
+	spec := corev1ac.ServiceSpec()
 	if clusterIP != "" {
-		service.Spec.WithClusterIP(clusterIP)
+		spec.WithClusterIP(clusterIP)
 	}
 	for _, port := range p.ServicePorts {
-		service.Spec.WithPorts(corev1ac.ServicePort().
+		spec.WithPorts(corev1ac.ServicePort().
 			WithName(port.Name).
 			WithPort(port.Number).
 			WithTargetPort(intstr.FromInt32(port.Number)).
 			WithProtocol(corev1.ProtocolTCP))
 	}
 	if p.Slots.Family != "" && clusterIP == "" {
-		service.Spec.WithIPFamilies(p.Slots.Family)
+		spec.WithIPFamilies(p.Slots.Family)
 	}
-	return Object{
-		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
-		Configuration: service,
-		Metadata:      service.ObjectMetaApplyConfiguration,
-	}
+	return serviceObject(p, name, spec)
 }
 
 // slice has the endpoints of a Service. With host names, each is below the Service's name in DNS.
