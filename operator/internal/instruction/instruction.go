@@ -38,6 +38,11 @@ const (
 	// The agent keeps both Pods invalidated and is ready.
 	Moved Role = "moved"
 
+	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies its keys to the servers
+	// that clients will ask for them, by Scale, and is ready once all keys are copied; from then on it keeps all Pods
+	// invalidated. For the first seconds it is not ready in any case, so that the operator sees that it began.
+	Send Role = "send"
+
 	// Leave is the role of a Pod that gave its slot away. The agent ends memcached after End, and stays ready.
 	Leave Role = "leave"
 )
@@ -61,8 +66,13 @@ type Instruction struct {
 	// Role is what the agent does.
 	Role Role `json:"role,omitempty"`
 
-	// From is the IP address of the Pod that held the slot before, without a port. Receive and Moved need it.
+	// From is the IP address of the Pod that held the slot before, without a port. Receive and Moved need it, unless they
+	// have Scale.
 	From string `json:"from,omitempty"`
+
+	// Scale is how clients' list of servers changes: Receive then copies from each Pod the keys that clients will look for
+	// in this one. Send needs it.
+	Scale Scale `json:"scale,omitzero"`
 
 	// Rate is the limit of the copy in bytes per second. 0 means no limit.
 	Rate int64 `json:"rate,omitempty"`
@@ -163,11 +173,21 @@ func (i Instruction) validate() error {
 	switch i.Role {
 	case None, Serve, Cold, Leave:
 	case Receive, Moved:
+		if i.Scale != (Scale{}) {
+			break
+		}
 		if _, err := netip.ParseAddr(i.From); err != nil {
 			return fmt.Errorf("role %s: from %q is no IP address", i.Role, i.From)
 		}
+	case Send:
+		if i.Scale == (Scale{}) {
+			return fmt.Errorf("role %s: scale is missing", i.Role)
+		}
 	default:
 		return fmt.Errorf("role %q is unknown", i.Role)
+	}
+	if err := i.Scale.validate(); err != nil {
+		return fmt.Errorf("role %s: %w", i.Role, err)
 	}
 	switch {
 	case i.Role != None && i.Slot == "":
