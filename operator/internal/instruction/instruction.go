@@ -114,6 +114,9 @@ type Record struct {
 	// a deleted Pod is used again.
 	Predecessor string `json:"predecessor,omitempty"`
 
+	// Began is when the operator saw an agent with the role Send not ready: its readiness from then on is that of the copy.
+	Began time.Time `json:"began,omitzero"`
+
 	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
 	// times are of the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
@@ -134,7 +137,8 @@ func (i Instruction) Normal() Instruction {
 }
 
 func (i *Instruction) times() []*time.Time {
-	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.OldFailure}
+	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.Began,
+		&i.Record.OldFailure}
 }
 
 // Encode returns the JSON for the annotation. Equal instructions have equal JSON; the zero Instruction has none.

@@ -49,7 +49,7 @@ func (s *state) hasHeld(pod *Pod) bool {
 	case instruction.Serve, instruction.Cold:
 		return pod.GateTrue || !i.Record.MovedAt.IsZero()
 	default:
-		return i.Role == instruction.Moved || i.Role == instruction.Leave
+		return i.Role == instruction.Moved || i.Role == instruction.Send || i.Role == instruction.Leave
 	}
 }
 
@@ -85,9 +85,10 @@ func (s *state) holding(holder *Pod, slot int) instruction.Instruction {
 	case i.Role == instruction.Cold && holder.AgentReady && s.isSettled(holder):
 		i.Role, i.Since = instruction.Serve, s.Now
 		i.Record.MovedAt = s.Now
-	case i.Role == instruction.Moved && s.predecessor(holder) == nil:
+	case i.Role == instruction.Moved && s.predecessor(holder) == nil && !s.overlaps(holder),
+		i.Role == instruction.Send && !s.sends(holder, slot):
 		i.Role, i.Since, i.From, i.Rate, i.Within = instruction.Serve, s.Now, "", 0, 0
-		i.Record.Predecessor = ""
+		i.Scale, i.Record.Predecessor = instruction.Scale{}, ""
 	case before != nil && before.Instruction.Slot != i.Slot: // It was called back.
 		i.Record.Predecessor = ""
 	case i.Record.Predecessor != "" && i.Record.MovedAt.IsZero():
@@ -115,7 +116,7 @@ func (p *Pod) failedSince(old time.Time) bool {
 // serves reports whether a Pod with a role may hold a slot.
 func serves(role instruction.Role) bool {
 	switch role {
-	case instruction.Serve, instruction.Cold, instruction.Receive, instruction.Moved:
+	case instruction.Serve, instruction.Cold, instruction.Receive, instruction.Moved, instruction.Send:
 		return true
 	default:
 		return false

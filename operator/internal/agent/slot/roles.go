@@ -153,7 +153,7 @@ func (f *Follower) reason() string {
 
 // sendUnready is for how long an agent with the role Send is not ready in any case: the Pod was ready before, and
 // several probes must fail for the operator to see that the copy began.
-const sendUnready = 6 * time.Second
+const sendUnready = 12 * time.Second
 
 // job is a copier at work. It is kept when it has ended, because what it copied is still there.
 type job struct {
