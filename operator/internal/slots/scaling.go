@@ -27,6 +27,18 @@ type Scaling struct {
 // scales reports whether clients' list of slots changes by one slot at a time.
 func (in Input) scales() bool { return in.Scaling != nil && in.Handoff && in.Listed > 0 && in.Size > 0 }
 
+// listedFor returns the length of clients' list. A record that does not fit the slots that have a Pod was edited.
+func (in Input) listedFor(size int) int {
+	last := 0
+	for _, endpoint := range in.Endpoints {
+		last = max(last, endpoint.Slot+1)
+	}
+	if in.Listed < last || in.Listed > max(last, size) {
+		return last
+	}
+	return in.Listed
+}
+
 // scale adds or removes a slot.
 func (s *state) scale() {
 	switch {

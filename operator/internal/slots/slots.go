@@ -87,6 +87,7 @@ func lookAt(in Input) *state {
 	in.Now = in.Now.UTC().Truncate(time.Second)
 	in.Size = max(in.Size, 0)
 	target := in.Size
+	in.Listed = in.listedFor(target)
 	if in.scales() {
 		in.Size = in.Listed
 	}
