@@ -132,6 +132,9 @@ func (c *judge) work(ctx context.Context, every time.Duration) error {
 
 // move follows DNS where the time has come.
 func (c *judge) move() {
+	if c.hash != "" && time.Now().After(c.listAt) {
+		c.open(c.listed())
+	}
 	for slot, at := range c.moveAt {
 		if time.Now().After(at) {
 			c.renew(slot)

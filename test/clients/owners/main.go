@@ -1,7 +1,7 @@
 // Owners prints which server two real clients choose for each of 10,000 keys, a character a key.
 //
-//	go run ./owners gomemcache 5 11211 >../../operator/internal/clienthash/testdata/CRC32Modulo-5-11211.txt
-//	go run ./owners thanos 5 11211 >../../operator/internal/clienthash/testdata/JumpSorted-5-11211.txt
+//	go run ./owners gomemcache 5 11211 >../../operator/clienthash/testdata/CRC32Modulo-5-11211.txt
+//	go run ./owners thanos 5 11211 >../../operator/clienthash/testdata/JumpSorted-5-11211.txt
 //
 // It needs no server. Both resolve the servers first, so these are addresses.
 package main

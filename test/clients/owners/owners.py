@@ -1,7 +1,7 @@
 """Prints which server two real clients choose for each of 10,000 keys, a character a key.
 
-    owners.py libmemcached 5 11211 >operator/internal/clienthash/testdata/Ketama-5-11211.txt
-    owners.py pymemcache 5 11211 >operator/internal/clienthash/testdata/Rendezvous-5-11211.txt
+    owners.py libmemcached 5 11211 >operator/clienthash/testdata/Ketama-5-11211.txt
+    owners.py pymemcache 5 11211 >operator/clienthash/testdata/Rendezvous-5-11211.txt
 
 It needs no server: libmemcached (Debian's libmemcached11) and pymemcache (python3-pymemcache) only choose.
 """

@@ -3,7 +3,7 @@ package handoff
 import (
 	"fmt"
 
-	"github.com/example-inc/memcached-operator/operator/internal/clienthash"
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
 // Relist moves the items whose server changes when clients get a list with another number of servers. The servers are

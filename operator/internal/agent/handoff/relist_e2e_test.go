@@ -15,8 +15,8 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
-	"github.com/example-inc/memcached-operator/operator/internal/clienthash"
 )
 
 // ring is a list of servers, as clients with a hash use it.
@@ -168,7 +168,7 @@ func (r *ring) isGone(t *testing.T, length int, key string) {
 			return err.Error()
 		}
 		return answer
-	}).WithTimeout(2 * time.Minute).Should(gomega.Equal("EN"), "a client with %d servers", length)
+	}).WithTimeout(2*time.Minute).Should(gomega.Equal("EN"), "a client with %d servers", length)
 }
 
 // TestALeftoverOfAnEarlierListDoesNotReturn: a key that had moved away, and was deleted since, is still at its former

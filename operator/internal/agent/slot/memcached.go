@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
-	"github.com/example-inc/memcached-operator/operator/internal/clienthash"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 

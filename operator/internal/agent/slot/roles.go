@@ -143,7 +143,7 @@ func (f *Follower) reason() string {
 			return "the keys are being copied"
 		}
 	case instruction.Send:
-		if !f.job.hasCopied() || time.Since(f.began) < sendUnready {
+		if !f.job.hasCopied() || f.now.Sub(f.began) < sendUnready {
 			return "the keys are being copied to the other Pods"
 		}
 	case instruction.Moved, instruction.Leave:

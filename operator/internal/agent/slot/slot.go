@@ -67,6 +67,7 @@ type Follower struct {
 	todo     func(context.Context) error // what is still to be done for the order; nil if nothing is
 	due      time.Time                   // when to do it
 	began    time.Time                   // when the order was read
+	now      time.Time                   // of the step in progress
 	unread   problem
 	undone   problem
 	waitsFor atomic.Pointer[string] // why the agent is not ready: nil before the first look, "" if it is
@@ -109,6 +110,7 @@ func (f *Follower) Run(ctx context.Context) error {
 
 // step does all that can be done now.
 func (f *Follower) step(ctx context.Context, now time.Time) error {
+	f.now = now
 	order, err := f.read()
 	f.unread.log(f.Log, "The instruction can't be read; the last one stays valid", err)
 	switch {
