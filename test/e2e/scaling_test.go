@@ -20,7 +20,7 @@ func TestScalingKeepsTheKeys(t *testing.T) {
 		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(10)),
 		Slots: &cachev1.Slots{ClientHash: cachev1.HashRendezvous, ScaleOverlapSeconds: new(int32(20))},
 	}
-	tc.flags = "--hash=" + string(cachev1.HashRendezvous)
+	tc.hash = string(cachev1.HashRendezvous)
 	it := newSlots(t, "slots-scaled", tc.spec)
 	slots := func() int { return len(it.get().Status.Slots) }
 	result := it.judge(tc, func() {
