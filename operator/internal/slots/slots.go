@@ -39,6 +39,7 @@ func Decide(in Input) Decision {
 	if !in.Suspended {
 		b.keepHolders()
 		b.keepSuccessors()
+		b.keepLeaving()
 		b.callBack()
 		b.findSuccessors()
 	}
