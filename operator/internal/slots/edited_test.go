@@ -31,6 +31,9 @@ func TestInstructionsThatAreEdited(t *testing.T) {
 		"what clients change on the Pod that held the slot before is not known": {
 			edited(moving(but(left("a1", 1), gated)), 2, broken), []string{"a1: gate false", `b2: role "" `},
 		},
+		"nor if the instructions of both are broken": {
+			edited(edited(moving(left("a1", 1)), 1, broken), 2, broken), []string{`a1: role "" `, "a1: cost -50", `b2: role "" `},
+		},
 		"so it starts without keys": {
 			edited(moving(left("a1", 1)), 2, removed), []string{`b2: role "cold" shop-1 InstructionLost`},
 		},

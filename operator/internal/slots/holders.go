@@ -146,15 +146,19 @@ func isUnread(i instruction.Instruction) bool {
 	return i == instruction.Instruction{} || i.Role == Unknown
 }
 
-// wasHeldBesides reports whether another Pod that has not ended held a slot.
+// wasHeldBesides reports whether another Pod that has not ended held a slot: as its instruction says, or, if that was
+// edited as well, as an older Pod without a slot says.
 func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
+		if isUnread(pod.Instruction) {
+			return !s.holds(pod) && pod.Created.Before(holder.Created)
+		}
 		return pod != holder && pod.Instruction.Slot == s.slotName(slot) && s.hasHeld(pod)
 	})
 }
 
-// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. It is one also if its instruction
-// was edited: clients of the cache still use it.
+// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. It stays that if another client
+// edited its instruction, because those of the cache still use it.
 func (s *state) predecessor(holder *Pod) *Pod {
 	before := s.byUID[holder.Instruction.Record.Predecessor]
 	if before == nil || before == holder {
