@@ -42,6 +42,7 @@ func Decide(in Input) Decision {
 	if !in.Suspended {
 		b.keepHolders()
 		b.keepSuccessors()
+		b.keepLeaving()
 		b.callBack()
 		b.findSuccessors()
 		b.scale()
