@@ -151,7 +151,7 @@ func (j *judging) awaitRelease(ctx context.Context, end context.CancelFunc) erro
 			return nil
 		case <-ticks:
 		}
-		c.open(j.listed())
+		c.relist()
 		for slot := range c.connections {
 			c.renew(slot)
 			if item, err := c.connections[slot].Get(heldKey); err == nil && string(item.Value) == released {
@@ -200,7 +200,6 @@ type judge struct {
 	moveAt      []time.Time
 
 	choose clienthash.Chooser // nil without a hash
-	listAt time.Time          // when to ask how many slots there are
 }
 
 // mostDelay is how long a client may use a connection before it asks DNS again. Each client has its own delays.
@@ -221,7 +220,6 @@ func (c *judge) open(slots int) {
 		c.connect(slot)
 		names = append(names, c.nameOf(slot))
 	}
-	c.listAt = time.Now().Add(time.Duration(c.random.Int64N(int64(mostDelay))))
 	if c.hash != "" {
 		c.choose, _ = clienthash.New(clienthash.Algorithm(c.hash), names) // It was validated.
 	}
@@ -234,7 +232,8 @@ func (j *judging) listed() int {
 	}
 	for slots := 0; ; slots++ {
 		host, _, _ := net.SplitHostPort(j.nameOf(slots))
-		if _, err := net.LookupHost(host); err != nil && slots > 0 {
+		_, err := net.LookupHost(host)
+		if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound && slots > 0 {
 			return slots
 		}
 	}

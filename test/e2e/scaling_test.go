@@ -38,5 +38,11 @@ func TestScalingKeepsTheKeys(t *testing.T) {
 		it.drains()
 		it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	})
+	reads, misses := 0, 0
+	for _, second := range result.Seconds {
+		reads, misses = reads+second.Reads, misses+second.Misses
+	}
+	it.t.Logf("%d of %d reads of keys that nobody wrote missed", misses, reads)
+	it.Expect(100*misses).To(gomega.BeNumerically("<=", reads), "the hit ratio dips by at most one point")
 	it.keptAll(result)
 }
