@@ -62,7 +62,8 @@ func judgeCommand(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&j.slots, "slots", 1, "how many slots the cache has")
-	cmd.Flags().StringVar(&j.hash, "hash", "", "how clients choose a slot, as slots.clientHash; they then follow a change of --slots, by DNS")
+	cmd.Flags().StringVar(&j.hash, "hash", "",
+		"how clients choose a slot, as slots.clientHash; they then find out by DNS how many there are")
 	cmd.Flags().IntVar(&j.clients, "clients", 16, "how many clients, each with a connection to each slot")
 	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
 	cmd.Flags().IntVar(&j.readEvery, "read-every", 1, "after how many writes a client reads")

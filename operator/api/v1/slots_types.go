@@ -37,9 +37,9 @@ type Slots struct {
 	ClientHash ClientHash `json:"clientHash,omitempty"`
 
 	// scaleOverlapSeconds is for how long after a slot was added or removed clients may still have the former list of
-	// slots, in seconds, 1 to 3600: a key that changes in one Pod is then removed from the other. Give it the time in which
-	// all clients get the new list. Rollouts and the next slot wait for it. Only with clientHash. Defaults to 30. A change
-	// replaces no Pod.
+	// slots, in seconds, 1 to 3600: a key that changes in one Pod is then removed from the other. Give it the time in
+	// which all clients get the new list. Rollouts and the next slot wait for it. Only with clientHash. Defaults to 30. A
+	// change replaces no Pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600

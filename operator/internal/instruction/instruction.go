@@ -38,8 +38,8 @@ const (
 	// The agent keeps both Pods invalidated and is ready.
 	Moved Role = "moved"
 
-	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies its keys to the servers
-	// that clients will ask for them, by Scale, and is ready once all keys are copied; from then on it keeps all Pods
+	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies each key to the server
+	// where clients will look for it, by Scale, and is ready once all keys are copied; from then on it keeps all Pods
 	// invalidated. For the first seconds it is not ready in any case, so that the operator sees that it began.
 	Send Role = "send"
 
@@ -114,7 +114,8 @@ type Record struct {
 	// a deleted Pod is used again.
 	Predecessor string `json:"predecessor,omitempty"`
 
-	// Began is when the operator saw an agent with the role Send not ready: its readiness from then on is that of the copy.
+	// Began is when the operator saw an agent with the role Send not ready: from then on its readiness is that of the
+	// copy.
 	Began time.Time `json:"began,omitzero"`
 
 	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
@@ -174,21 +175,8 @@ func Decode(content string) (Instruction, error) {
 const longestEnd = 24 * 60 * 60
 
 func (i Instruction) validate() error {
-	switch i.Role {
-	case None, Serve, Cold, Leave:
-	case Receive, Moved:
-		if i.Scale != (Scale{}) {
-			break
-		}
-		if _, err := netip.ParseAddr(i.From); err != nil {
-			return fmt.Errorf("role %s: from %q is no IP address", i.Role, i.From)
-		}
-	case Send:
-		if i.Scale == (Scale{}) {
-			return fmt.Errorf("role %s: scale is missing", i.Role)
-		}
-	default:
-		return fmt.Errorf("role %q is unknown", i.Role)
+	if err := i.validateRole(); err != nil {
+		return err
 	}
 	if err := i.Scale.validate(); err != nil {
 		return fmt.Errorf("role %s: %w", i.Role, err)
@@ -209,6 +197,24 @@ func (i Instruction) validate() error {
 		if at.Year() < 1 || at.Year() > 9999 {
 			return fmt.Errorf("the year %d can't be encoded", at.Year())
 		}
+	}
+	return nil
+}
+
+// validateRole validates what a role needs.
+func (i Instruction) validateRole() error {
+	switch i.Role {
+	case None, Serve, Cold, Leave:
+	case Receive, Moved:
+		if _, err := netip.ParseAddr(i.From); err != nil && i.Scale == (Scale{}) {
+			return fmt.Errorf("role %s: from %q is no IP address", i.Role, i.From)
+		}
+	case Send:
+		if i.Scale == (Scale{}) {
+			return fmt.Errorf("role %s: scale is missing", i.Role)
+		}
+	default:
+		return fmt.Errorf("role %q is unknown", i.Role)
 	}
 	return nil
 }

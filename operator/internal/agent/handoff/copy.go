@@ -166,8 +166,8 @@ func discard(answers io.Reader, connection net.Conn) {
 	_ = connection.Close()
 }
 
-// feed has the keys of the dump copied, and in the meantime those that change again, until the dumps of all copiers have
-// ended.
+// feed has the keys of the dump copied, and in the meantime those that change again, until the dumps of all copiers
+// have ended.
 func (c *copier) feed(ctx context.Context, ended func(), all <-chan struct{}) error {
 	go c.dump(ctx)
 	dumped := c.dumped
@@ -190,40 +190,6 @@ func (c *copier) feed(ctx context.Context, ended func(), all <-chan struct{}) er
 			return err
 		}
 	}
-}
-
-// dump passes the keys that move on, in batches.
-func (c *copier) dump(ctx context.Context) {
-	batches := map[int][]key{}
-	pass := func(to int) error {
-		keys := batches[to]
-		delete(batches, to)
-		select {
-		case c.dumped <- batch{to: c.stores[to], keys: keys}:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	err := list(ctx, c.from.dial, func(k key) error {
-		from, to := c.move.Of(k.raw())
-		if from != c.from.number || from == to {
-			return nil
-		}
-		batches[to] = append(batches[to], k)
-		if len(batches[to]) < c.batchKeys {
-			return nil
-		}
-		return pass(to)
-	}, func() { c.counts.skipped.Add(1) })
-	for to := range batches {
-		err = errors.Join(err, pass(to))
-	}
-	if err != nil {
-		c.from.lost(err)
-		return
-	}
-	close(c.dumped)
 }
 
 // sendChanged has all keys that have changed copied again.

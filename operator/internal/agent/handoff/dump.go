@@ -20,6 +20,40 @@ const (
 // errBusy means that the dump can be tried again.
 var errBusy = errors.New("memcached's LRU crawler is busy")
 
+// dump passes the keys that move on, in batches.
+func (c *copier) dump(ctx context.Context) {
+	batches := map[int][]key{}
+	pass := func(to int) error {
+		keys := batches[to]
+		delete(batches, to)
+		select {
+		case c.dumped <- batch{to: c.stores[to], keys: keys}:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	err := list(ctx, c.from.dial, func(k key) error {
+		from, to := c.move.Of(k.raw())
+		if from != c.from.number || from == to {
+			return nil
+		}
+		batches[to] = append(batches[to], k)
+		if len(batches[to]) < c.batchKeys {
+			return nil
+		}
+		return pass(to)
+	}, func() { c.counts.skipped.Add(1) })
+	for to := range batches {
+		err = errors.Join(err, pass(to))
+	}
+	if err != nil {
+		c.from.lost(err)
+		return
+	}
+	close(c.dumped)
+}
+
 // list calls found for the key of each item of a memcached, and unnamed for each item whose key no command can name.
 func list(ctx context.Context, dial Dial, found func(key) error, unnamed func()) error {
 	until := time.Now().Add(busyFor)

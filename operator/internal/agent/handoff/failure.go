@@ -24,8 +24,8 @@ const (
 	Internal       = "Internal"       // memcached answered what it never should
 )
 
-// Failure is why a handoff could not be finished. What was copied was removed from the new memcached, unless NotEmptied,
-// and with AfterCopied also from the old one, where it could be reached.
+// Failure is why a handoff could not be finished. What was copied was removed from the new memcached, unless
+// NotEmptied, and with AfterCopied also from the old one, where it could be reached.
 type Failure struct {
 	// Reason is one short word in CamelCase, such as OldUnreachable.
 	Reason string

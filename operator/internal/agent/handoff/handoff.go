@@ -126,7 +126,8 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 	}
 }
 
-// empty removes what moves from the new memcacheds, and with both from the old ones, too. It returns whether that worked.
+// empty removes what moves from the new memcacheds, and with both from the old ones, too. It returns whether that
+// worked.
 func (h *Handoff) empty(ctx context.Context, both bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, h.Move.cleanWithin())
 	defer cancel()

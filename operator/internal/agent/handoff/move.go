@@ -42,7 +42,8 @@ type Move struct {
 // Whole moves all items of the old memcached into the new one.
 func Whole(old, next Dial) Move {
 	return Move{
-		Servers: []Member{{Old, old}, {New, next}}, Sources: []int{0}, Leaving: []int{0}, Targets: []int{1}, Share: 1, whole: true,
+		Servers: []Member{{Old, old}, {New, next}},
+		Sources: []int{0}, Leaving: []int{0}, Targets: []int{1}, Share: 1, whole: true,
 		Of: func([]byte) (from, to int) { return 0, 1 },
 	}
 }

@@ -44,7 +44,7 @@ func newRing(t *testing.T, algorithm clienthash.Algorithm, count int) *ring {
 	return r
 }
 
-// connected is the same list of servers with connections of its own.
+// connected is the same list of servers with its own connections.
 func (r *ring) connected(t *testing.T) *ring {
 	t.Helper()
 	own := *r
@@ -144,9 +144,9 @@ func TestAChangeByEitherListIsSeenByTheOther(t *testing.T) {
 			moving := r.move(t, algorithm, 3, 4)
 			moving.copy(t)
 			r.at(4, key).set(t, key, "later", "T0")
-			r.isGone(t, 3, key)
+			r.isMissing(t, 3, key)
 			r.at(3, key).set(t, key, "again", "T0")
-			r.isGone(t, 4, key)
+			r.isMissing(t, 4, key)
 		})
 	}
 }
@@ -160,7 +160,7 @@ func movingKey(r *ring, before, after int) string {
 	}
 }
 
-func (r *ring) isGone(t *testing.T, length int, key string) {
+func (r *ring) isMissing(t *testing.T, length int, key string) {
 	t.Helper()
 	gomega.NewWithT(t).Eventually(func() string {
 		answer, _, err := r.at(length, key).get(key, "")
@@ -178,7 +178,7 @@ func TestALeftoverOfAnEarlierListDoesNotReturn(t *testing.T) {
 	key := movingKey(r, 4, 3)
 	r.at(3, key).set(t, key, "outdated", "T0")
 	r.move(t, clienthash.Ketama, 4, 3).copy(t)
-	r.isGone(t, 3, key)
+	r.isMissing(t, 3, key)
 }
 
 func TestClientsWithAnotherHashEndTheMove(t *testing.T) {

@@ -33,7 +33,9 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 	defer fail(nil)
 	s := &session{handoff: h, move: h.Move, fail: fail}
 	for number, member := range h.Move.Servers {
-		s.sides = append(s.sides, &side{number: number, name: member.Side, dial: member.Dial, changes: newChanges(), fail: fail})
+		s.sides = append(s.sides, &side{
+			number: number, name: member.Side, dial: member.Dial, changes: newChanges(), fail: fail,
+		})
 	}
 	err := s.start(ctx)
 	if err == nil {

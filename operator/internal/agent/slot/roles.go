@@ -21,6 +21,22 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	}
 	f.order, f.todo, f.due, f.began = order, nil, now, now
 	f.ordered.Store(&order)
+	f.prepare(order, previous, now)
+	f.report()
+	if previous != f.job {
+		previous.stop()
+	}
+	f.lost = ""
+	if order.Role == instruction.Serve && previous.hasCopied() && previous.order.Role != instruction.Send {
+		f.lost = f.Copier.Lost()
+	}
+	if order.Role == instruction.Receive || order.Role == instruction.Send {
+		f.start(ctx, false)
+	}
+}
+
+// prepare notes what is to be done for an instruction.
+func (f *Follower) prepare(order instruction.Instruction, previous *job, now time.Time) {
 	switch order.Role {
 	case instruction.Serve:
 		if previous.holdsAll(order.Slot) { // The kubelet may have left out Moved, which came in between.
@@ -42,19 +58,13 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	case instruction.Leave:
 		f.todo, f.due = f.Copier.End, now.Add(time.Duration(order.End)*time.Second)
 	case instruction.None:
-		f.dirty = f.dirty || previous != nil && (!previous.hasEnded() || previous.err != nil)
+		f.dirty = f.dirty || previous.leavesDirty()
 	}
-	f.report()
-	if previous != f.job {
-		previous.stop()
-	}
-	f.lost = ""
-	if order.Role == instruction.Serve && previous.hasCopied() && previous.order.Role != instruction.Send {
-		f.lost = f.Copier.Lost()
-	}
-	if order.Role == instruction.Receive || order.Role == instruction.Send {
-		f.start(ctx, false)
-	}
+}
+
+// leavesDirty reports whether this memcached may hold a part of a copy. One whose keys are copied away does not.
+func (j *job) leavesDirty() bool {
+	return j != nil && j.order.Role != instruction.Send && (!j.hasEnded() || j.err != nil)
 }
 
 // scales reports whether the order is about a change of clients' list of servers.

@@ -214,6 +214,9 @@ func TestRoles(t *testing.T) {
 		"a slot that stays after all was copied keeps its keys": {
 			{order(send), "waits: copy "}, {copied, "waits:"}, {loses, "waits:"}, {order(serve), "ready: stopped"},
 		},
+		"a slot that is removed, and whose instruction is taken away, keeps its keys": {
+			{order(send), "waits: copy "}, {write(""), "waits: stopped"}, {order(serve), "ready:"},
+		},
 		"a slot that is removed, and the copy fails": {
 			{order(send), "waits: copy "}, {ends(unused), "the copy failed: NewEnded: EOF"},
 		},
