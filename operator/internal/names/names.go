@@ -54,6 +54,9 @@ const (
 	// the Pod (instruction.Instruction).
 	AnnotationHandoff = "cache.example.com/handoff"
 
+	// AnnotationSlots is on the EndpointSlice of a cache with slots: how many slots clients' lists have.
+	AnnotationSlots = "cache.example.com/slots"
+
 	// AnnotationDiscovery is on the Pods that answer clients with auto discovery: the servers of the cache
 	// (discovery.List).
 	AnnotationDiscovery = "cache.example.com/discovery"
