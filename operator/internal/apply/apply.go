@@ -100,6 +100,9 @@ func (s *Syncer) syncAll(
 ) Report {
 	var report Report
 	for _, object := range objects {
+		if object.Kept {
+			continue
+		}
 		key := keyOf(object)
 		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
 		if outcome.Result == "" {
@@ -256,6 +259,10 @@ func immutableField(err error) string {
 			return "selector"
 		case "spec.clusterIP", "spec.clusterIPs", "spec.clusterIPs[0]":
 			return "cluster IP"
+		case "type": // of a Secret, like the next
+			return "type"
+		case "data", "immutable":
+			return "content"
 		}
 	}
 	return ""
