@@ -22,8 +22,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// mayBind gives the operator the least rights that a binding needs: on the Secrets with these names, as docs/security.md
-// has it.
+// mayBind gives the operators the least rights that a binding needs: on the Secrets with these names, as docs/security.md
+// has it. Without names, on all.
 func (w *world) mayBind(names ...string) {
 	w.t.Helper()
 	key := metav1.ObjectMeta{Namespace: w.namespace, Name: "memcached-operator-binding"}
@@ -32,7 +32,10 @@ func (w *world) mayBind(names ...string) {
 	}}})).To(gomega.Succeed())
 	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
 		ObjectMeta: key, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: key.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
+		Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser},
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: clusterOperatorUser},
+		},
 	})).To(gomega.Succeed())
 }
 
@@ -210,13 +213,13 @@ func TestABindingStaysWhileItsSecretsCannotBeUsed(t *testing.T) {
 
 func TestOwnershipConflictWhereASecretHasTheNameOfTheBinding(t *testing.T) {
 	w := newWorld(t)
-	w.mayBind("theirs", "shop")
+	w.mayBind("unowned", "shop")
 	w.secret("users", map[string]string{"users": "ann:" + password})
-	w.secret("theirs", map[string]string{"password": password})
-	theirs := get(w, "theirs", &corev1.Secret{})
-	w.bound("theirs")
+	w.secret("unowned", map[string]string{"password": password})
+	unowned := get(w, "unowned", &corev1.Secret{})
+	w.bound("unowned")
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.says("cache", `Secret "theirs" already exists and has no owner; the operator did not change it`)
+	w.says("cache", `Secret "unowned" already exists and has no owner; the operator did not change it`)
 	w.patchSpec(`{"binding":{"secretName":"shop"}}`)
 	w.binding("shop", map[string]string{"password": password})
 
@@ -229,7 +232,7 @@ func TestOwnershipConflictWhereASecretHasTheNameOfTheBinding(t *testing.T) {
 	w.binding("shop", map[string]string{"password": password})
 	w.patchSpec(`{"binding":null}`)
 	w.isDeleted("shop")
-	if diff := cmp.Diff(theirs, get(w, "theirs", &corev1.Secret{})); diff != "" {
+	if diff := cmp.Diff(unowned, get(w, "unowned", &corev1.Secret{})); diff != "" {
 		t.Errorf("the Secret of another client (-before +after):\n%s", diff)
 	}
 }

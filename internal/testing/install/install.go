@@ -40,8 +40,8 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// Manifests applies those of the repository at root, with every right that is optional and without some kinds, and waits
-// until the CRD is served.
+// Manifests applies those of the repository at root, with every right that is optional and without some kinds, and
+// waits until the CRD is served.
 func Manifests(ctx context.Context, config *rest.Config, kube client.Client, root string, without ...string) error {
 	objects, err := kustomize.Objects(filepath.Join(root, "internal/testing/install/everything"))
 	if err != nil {

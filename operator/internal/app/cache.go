@@ -37,8 +37,8 @@ func cacheOptions(operator *Options) cache.Options {
 	return cacheOf(operator, byObject)
 }
 
-// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. It is a separate one because
-// that of the manager has the whole Secrets of bindings.
+// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. It is a separate one
+// because that of the manager has the whole Secrets of bindings.
 func secretCacheOptions(operator *Options) cache.Options {
 	return cacheOf(operator, map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Field: watchedSecrets(), Transform: cached.TrimSecret},

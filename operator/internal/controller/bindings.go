@@ -58,7 +58,9 @@ func newBindingWatch(
 
 // startFor starts the watch if the Memcached has a binding, or had one. It returns whether that is so, and which rights
 // are missing for it.
-func (w *bindingWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (concerned bool, missing []string, err error) {
+func (w *bindingWatch) startFor(
+	ctx context.Context, mc *cachev1.Memcached,
+) (concerned bool, missing []string, err error) {
 	if mc.Spec.Binding == nil && mc.Status.Binding == nil {
 		return false, nil, nil
 	}

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,10 +25,8 @@ type bindings struct {
 }
 
 func (b bindings) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
-	for _, name := range b.names {
-		if name == key.Name {
-			return nil
-		}
+	if slices.Contains(b.names, key.Name) {
+		return nil
 	}
 	return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, key.Name)
 }

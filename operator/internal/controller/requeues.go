@@ -80,8 +80,8 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 	return max(nodesTTL-c.nodesAge, nodesFresh)
 }
 
-// rightsAreReviewed holds while the spec requests slots, discovery or a binding, and rights are missing: no event reports
-// when they are granted.
+// rightsAreReviewed holds while the spec requests slots, discovery or a binding, and rights are missing: no event
+// reports when they are granted.
 func rightsAreReviewed(c *reconciliation) time.Duration {
 	forSlots := len(c.missingRights) > 0 && c.memcached.Spec.Slots != nil
 	if !forSlots && len(c.missingDiscoveryRights) == 0 && len(c.missingBindingRights) == 0 {

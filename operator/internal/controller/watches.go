@@ -46,7 +46,8 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
-	// NamedSecrets caches the metadata of Secrets that a Memcached may name. The cache of the manager has those of bindings.
+	// NamedSecrets caches the metadata of Secrets that a Memcached may name. The cache of the manager has those of
+	// bindings.
 	NamedSecrets cache.Cache
 
 	// Namespaces are the namespaces that the operator serves; empty means all.

@@ -13,20 +13,20 @@ import (
 
 // TestNoValueOfASecretIsShown has another client write the password into a label and an annotation, too.
 func TestNoValueOfASecretIsShown(t *testing.T) {
-	const mine, theirs = "correct-horse", "battery-staple"
+	const mine, unowned = "correct-horse", "battery-staple"
 	wanted := corev1ac.Secret("cache", "team").
 		WithLabels(map[string]string{"app": "memcached"}).
 		WithAnnotations(map[string]string{"example.com/contact": "shop"}).
 		WithData(map[string][]byte{"password": []byte(mine), "host": []byte(mine)})
 	live := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "cache", Namespace: "team", Labels: map[string]string{"app": theirs},
-			Annotations: map[string]string{"example.com/contact": theirs},
+			Name: "cache", Namespace: "team", Labels: map[string]string{"app": unowned},
+			Annotations: map[string]string{"example.com/contact": unowned},
 			ManagedFields: []metav1.ManagedFieldsEntry{
 				written("kubectl-edit", "Update", 0, `{"f:data":{"f:password":{}}}`),
 			},
 		},
-		Data: map[string][]byte{"password": []byte(theirs)},
+		Data: map[string][]byte{"password": []byte(unowned)},
 	}
 	drifts, err := Explain(live, wanted, fieldpath.NewSet(
 		fieldpath.MakePathOrDie("data", "password"), fieldpath.MakePathOrDie("data", "host"), app,
@@ -35,7 +35,7 @@ func TestNoValueOfASecretIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := Describe(drifts) + Fixes("Secret", drifts) + fmt.Sprintf("%+v", drifts)
-	for _, secret := range []string{mine, theirs, "Y29ycmVjdC1ob3JzZQ", "YmF0dGVyeS1zdGFwbGU"} {
+	for _, secret := range []string{mine, unowned, "Y29ycmVjdC1ob3JzZQ", "YmF0dGVyeS1zdGFwbGU"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("%s is shown in %s", secret, text)
 		}

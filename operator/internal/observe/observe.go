@@ -119,8 +119,8 @@ type Collector struct {
 // Extras are what only some Memcacheds have.
 type Extras struct{ Slots, Binding bool }
 
-// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. It reads what
-// slots and a binding need only if it has them, or had them before.
+// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. It reads
+// what slots and a binding need only if it has them, or had them before.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extras) (Snapshot, error) {
 	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
 	if err == nil && has.Slots {

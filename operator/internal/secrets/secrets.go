@@ -2,8 +2,8 @@
 //
 // It reads each version of a Secret once from the API server, checks that memcached can load it, and keeps nothing of
 // its content that would be of use to a reader of the operator's memory: when the certificate expires, the hosts that
-// it names, its client CAs, and hashes of users. Only of a Memcached with a binding it keeps the user that the binding has.
-// The watch of the metadata (package controller) reports new versions, which are read when they are needed.
+// it names, its client CAs, and hashes of users. Only for a binding, it keeps the user. The watch of the metadata
+// (package controller) reports new versions, which are read when they are needed.
 //
 // Memcached keeps accepting what was removed from a Secret until it restarts. So the memory compares each version with
 // the one before, and reports removals. Nothing else records them, so a restart forgets what a Secret contained before:

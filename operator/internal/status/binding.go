@@ -25,14 +25,13 @@ func bindingStatus(in Input) *cachev1.BindingStatus {
 // hasSecret reports whether the Memcached owns a Secret, by what was observed and what was done then.
 func (in Input) hasSecret(name string) bool {
 	key := observe.Key{GroupKind: observe.SecretKind.GroupKind(), Name: name}
-	if i := slices.IndexFunc(in.Report, func(o apply.Outcome) bool { return o.GroupKind == key.GroupKind && o.Name == name }); i >= 0 {
-		switch in.Report[i].Result {
-		case apply.Created, apply.Updated, apply.Adopted:
-			return true
-		case apply.Deleted:
-			return false
+	live := in.Snapshot.Objects[key]
+	has := live != nil && metav1.IsControlledBy(live, in.Memcached)
+	for _, outcome := range in.Report {
+		if outcome.GroupKind == key.GroupKind && outcome.Name == name {
+			has = has || slices.Contains([]apply.Result{apply.Created, apply.Updated, apply.Adopted}, outcome.Result)
+			has = has && outcome.Result != apply.Deleted
 		}
 	}
-	live := in.Snapshot.Objects[key]
-	return live != nil && metav1.IsControlledBy(live, in.Memcached)
+	return has
 }

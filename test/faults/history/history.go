@@ -95,7 +95,9 @@ const (
 )
 
 // secretMarkers are the marker and what is always the same of it in base64, by where in a text it begins.
-var secretMarkers = []string{SecretMarker, base64Of(SecretMarker[:9]), base64Of(SecretMarker[1:10]), base64Of(SecretMarker[2:11])}
+var secretMarkers = []string{
+	SecretMarker, base64Of(SecretMarker[:9]), base64Of(SecretMarker[1:10]), base64Of(SecretMarker[2:11]),
+}
 
 func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 

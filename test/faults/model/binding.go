@@ -15,9 +15,9 @@ const bindingType = "servicebinding.io/memcached"
 func bindingRules() []Rule {
 	return []Rule{{
 		Name: "bindings",
-		Promise: "The operator writes a Secret only if it is the binding of a Memcached whose spec names it, and only if it " +
-			"did not exist, belongs to the Memcached, or may be adopted. It deletes only those of a Memcached whose spec does " +
-			"not name them. A Memcached that is Ready has its binding, and names it in its status.",
+		Promise: "The operator writes a Secret only if it is the binding of a Memcached whose spec names it, and only if " +
+			"it did not exist, belongs to the Memcached, or may be adopted. It deletes only those of a Memcached whose spec " +
+			"does not name them. A Memcached that is Ready has its binding, and names it in its status.",
 		New: func(p *past) func(history.Entry) string {
 			return func(e history.Entry) string {
 				if wrong := p.wrongBinding(e); wrong != "" {
@@ -50,7 +50,7 @@ func (p *past) wrongBinding(e history.Entry) string {
 	}
 	owner := controllerOf(secret)
 	if owner.Kind != "Memcached" && !wasApplied(secret) {
-		return fmt.Sprintf("the operator sent a %s of Secret %s, which belongs to %s", q.Verb, q.ObjectRef.Name, owners(secret))
+		return fmt.Sprintf("the operator sent a %s of Secret %s of %s", q.Verb, q.ObjectRef.Name, owners(secret))
 	}
 	specs := p.specsNamed(owner.Name, history.ProcessOf(q))
 	if !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool {

@@ -34,9 +34,11 @@ func TestTheBindingOfAMemcachedIsASecretOfItsOwn(t *testing.T) {
 			"it may be adopted": func(s *recorded) {
 				s.user(requested, othersSecret("cache.example.com/adopt-by: a")).operator(bound("s", "a"))
 			},
-			"it is there":                    func(s *recorded) { s.user(ready).operator(bound("s", "a")).step(history.PhaseAtRest) },
-			"others do what they want":       func(s *recorded) { s.user(requested, othersSecret("")).deletes("user", othersSecret("")) },
-			"a suspended Memcached has none": func(s *recorded) { s.user(mc("spec: {suspend: true, binding: {secretName: s}}")).step(history.PhaseAtRest) },
+			"it is there":              func(s *recorded) { s.user(ready).operator(bound("s", "a")).step(history.PhaseAtRest) },
+			"others do what they want": func(s *recorded) { s.user(requested, othersSecret("")).deletes("user", othersSecret("")) },
+			"a suspended Memcached has none": func(s *recorded) {
+				s.user(mc("spec: {suspend: true, binding: {secretName: s}}")).step(history.PhaseAtRest)
+			},
 		},
 		breaks: map[string]func(*recorded){
 			"nobody requested it":          func(s *recorded) { s.user(mc("spec: {}")).operator(bound("s", "a")) },
@@ -62,9 +64,11 @@ func TestOnlyTheDataOfABindingHasWhatIsInASecret(t *testing.T) {
 			"in its data": func(s *recorded) { s.operator(fmt.Sprintf(secret, "", in64)) },
 		},
 		breaks: map[string]func(*recorded){
-			"in its metadata":        func(s *recorded) { s.operator(fmt.Sprintf(secret, ", labels: {a: do-not-show}", in64)) },
-			"in base64, in an event": func(s *recorded) { s.operator(`{kind: Service, metadata: {name: a, uid: a, labels: {a: ` + in64 + `}}}`) },
-			"in base64, in the log":  func(s *recorded) { s.step(history.Logged + "data: " + in64) },
+			"in its metadata": func(s *recorded) { s.operator(fmt.Sprintf(secret, ", labels: {a: do-not-show}", in64)) },
+			"in base64, in an event": func(s *recorded) {
+				s.operator(`{kind: Service, metadata: {name: a, uid: a, labels: {a: ` + in64 + `}}}`)
+			},
+			"in base64, in the log": func(s *recorded) { s.step(history.Logged + "data: " + in64) },
 		},
 	}.run(t)
 }

@@ -66,7 +66,7 @@ func deletion(p *past) func(history.Entry) string {
 // notToBeDeleted returns why the operator may not request a deletion.
 func (p *past) notToBeDeleted(q *audit.Request) string {
 	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
-	if isOfBinding(q) { // It has a rule of its own.
+	if isOfBinding(q) { // Another rule is about it.
 		return ""
 	}
 	if of, ok := slotOf(ref{kind, name}); ok {

@@ -28,10 +28,10 @@ func unownedRules() []Rule {
 		Promise: "The selector of a Deployment selects the Pods of its Memcached, and never changes.",
 		New:     selector,
 	}, {
-		Name:    "no secrets",
-		Promise: "Nothing of the content of a Secret is in a status, an event, an object or the log, except in the data of a " +
-			"binding.",
-		New:     noSecrets,
+		Name: "no secrets",
+		Promise: "Nothing of the content of a Secret is in a status, an event, an object or the log, except in the data of " +
+			"a binding.",
+		New: noSecrets,
 	}}
 }
 
