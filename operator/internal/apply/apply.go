@@ -77,6 +77,9 @@ func (s *Syncer) Sync(
 		if isSlotService(mc, key) && removed.Err() != nil {
 			continue // It shows that there are objects of slots to delete.
 		}
+		if isFormerBinding(key, objects) && !report.isMade(key.GroupKind) {
+			continue // Clients have no other one yet.
+		}
 		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
 		removed = append(removed, settle(outcome, err))

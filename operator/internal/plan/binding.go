@@ -4,9 +4,11 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
@@ -49,6 +51,9 @@ func (d Draft) decideBinding(p Plan) *Binding {
 		Endpoints: []string{p.Endpoint},
 	}
 	binding.Host, binding.Port, _ = strings.Cut(p.Endpoint, ":")
+	if binding.Port != strconv.Itoa(int(names.TLSPortNumber)) {
+		binding.CA = "" // A client may take it for a sign of TLS, and the rollout of that is not complete.
+	}
 	if p.Slots != nil && len(p.Slots.Slots) > 0 {
 		binding.Endpoints = nil
 		for _, slot := range p.Slots.Slots {

@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
@@ -14,9 +16,19 @@ func TestABindingHasWhatClientsNeed(t *testing.T) {
 	bound := Bound{User: users.User{Name: "ann", Password: "secret"}, CA: "PEM", Versions: "auth=1"}
 	tests := map[string]struct {
 		spec     cachev1.MemcachedSpec
+		pods     []names.Ports
 		unusable bool
 		want     Binding
 	}{
+		"of a cache with TLS": {
+			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}},
+			want: Binding{Port: "11212", Endpoints: []string{"cache.team.svc:11212"}, Bound: Bound{CA: "PEM"}},
+		},
+		"while a Pod has no TLS yet": {
+			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}},
+			pods: []names.Ports{names.PlaintextPort},
+			want: Binding{Endpoints: []string{"cache.team.svc:11211"}},
+		},
 		"of a cache": {want: Binding{Endpoints: []string{"cache.team.svc:11211"}}},
 		"of a cache with slots and discovery": {
 			spec: cachev1.MemcachedSpec{Size: new(int32(2)), Slots: &cachev1.Slots{}, Discovery: &cachev1.Discovery{}},
@@ -34,13 +46,16 @@ func TestABindingHasWhatClientsNeed(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.spec.Binding = &cachev1.Binding{SecretName: "shop"}
-			draft, err := Resolve(memcachedWith(tc.spec), Current{SecretsUsable: !tc.unusable, Bound: bound}, defaults)
+			draft, err := Resolve(memcachedWith(tc.spec), Current{
+				SecretsUsable: !tc.unusable, Bound: bound, Pods: tc.pods, OpenPorts: names.PlaintextPort | names.EncryptedPort,
+			}, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p, _ := Of(draft.Outcome("hash"))
-			tc.want.SecretName, tc.want.Host, tc.want.Port, tc.want.Bound = "shop", "cache.team.svc", "11211", bound
-			if diff := cmp.Diff(&tc.want, p.Binding); diff != "" {
+			tc.want.SecretName, tc.want.Host, tc.want.Port = "shop", "cache.team.svc", cmp.Or(tc.want.Port, "11211")
+			tc.want.User, tc.want.Versions = bound.User, bound.Versions
+			if diff := gocmp.Diff(&tc.want, p.Binding); diff != "" {
 				t.Errorf("binding (-want +got):\n%s", diff)
 			}
 		})

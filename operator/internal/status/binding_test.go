@@ -32,7 +32,7 @@ func TestTheStatusRefersToTheSecretOfTheBindingWhileItExists(t *testing.T) {
 		"it was deleted":                     {before: "a", owned: map[string]types.UID{"a": "uid-1"}, result: map[string]apply.Result{"a": apply.Deleted}},
 		"it could not be deleted":            {before: "a", owned: map[string]types.UID{"a": "uid-1"}, result: map[string]apply.Result{"a": apply.Failed}, want: "a"},
 		"it got another name":                {wanted: "b", before: "a", owned: map[string]types.UID{"a": "uid-1"}, result: map[string]apply.Result{"b": apply.Created, "a": apply.Deleted}, want: "b"},
-		"it got a name that another one has": {wanted: "b", before: "a", owned: map[string]types.UID{"a": "uid-1"}, result: map[string]apply.Result{"b": apply.NotOwned, "a": apply.Deleted}},
+		"it got a name that another one has": {wanted: "b", before: "a", owned: map[string]types.UID{"a": "uid-1"}, result: map[string]apply.Result{"b": apply.NotOwned}, want: "a"},
 		"the spec is invalid":                {wanted: "b", before: "a", invalid: true, want: "a"},
 	}
 	for name, tc := range tests {

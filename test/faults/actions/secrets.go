@@ -21,7 +21,9 @@ import (
 
 // Secrets that the specs of a run name, for the certificate, for the users, and for the binding, which the operator
 // writes.
-var secretNames = map[string][]string{forTLS: {"tls", "tls-2"}, forAuth: {"users"}, forBinding: {"binding", "binding-2"}}
+var secretNames = map[string][]string{
+	forTLS: {"tls", "tls-2"}, forAuth: {"users"}, forBinding: {"binding", "binding-2"},
+}
 
 // purposes of a Secret, which are also the fields that name it.
 const (
