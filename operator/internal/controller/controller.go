@@ -42,6 +42,7 @@ type Reconciler struct {
 	observe  observe.Collector
 	secrets  *secretWatch
 	slots    *slotWatch
+	bindings *bindingWatch
 	rights   *rights // of discovery
 	syncer   *apply.Syncer
 	defaults Defaults
@@ -87,14 +88,17 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 	if err != nil {
 		return err
 	}
-	var hasSlots bool
-	if hasSlots, c.missingRights, err = r.slots.startFor(ctx, c.memcached); err != nil {
+	var has observe.Extras
+	if has.Slots, c.missingRights, err = r.slots.startFor(ctx, c.memcached); err != nil {
+		return err
+	}
+	if has.Binding, c.missingBindingRights, err = r.bindings.startFor(ctx, c.memcached); err != nil {
 		return err
 	}
 	if c.missingDiscoveryRights, err = r.missingForDiscovery(ctx, c.memcached); err != nil {
 		return err
 	}
-	c.snapshot, err = r.observe.Collect(ctx, c.memcached, hasSlots)
+	c.snapshot, err = r.observe.Collect(ctx, c.memcached, has)
 	return err
 }
 
@@ -102,7 +106,7 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	defaults := r.defaults(ctx)
 	defaults.Now, defaults.MissingRights = c.now, c.missingRights
-	defaults.MissingDiscoveryRights = c.missingDiscoveryRights
+	defaults.MissingDiscoveryRights, defaults.MissingBindingRights = c.missingDiscoveryRights, c.missingBindingRights
 	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
 	if err == nil {
 		draft, c.template = desired.Choose(draft)

@@ -24,8 +24,8 @@ type reconciliation struct {
 	// missingRights are rights that slots need and the operator does not have. None if the Memcached has no slots.
 	missingRights []string
 
-	// missingDiscoveryRights are the same for discovery.
-	missingDiscoveryRights []string
+	// missingDiscoveryRights are the same for discovery, and missingBindingRights for a binding.
+	missingDiscoveryRights, missingBindingRights []string
 
 	// snapshot is the observed state.
 	snapshot observe.Snapshot

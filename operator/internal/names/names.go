@@ -64,6 +64,12 @@ const (
 	// LabelDiscovery selects these Pods. Its value is "true".
 	LabelDiscovery = "cache.example.com/discovery"
 
+	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.
+	LabelBinding = "cache.example.com/binding"
+
+	// AnnotationBound is on the same Secret: the versions of the Secrets that it repeats.
+	AnnotationBound = "cache.example.com/bound-versions"
+
 	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
 	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
 	// to the Deployment (pkg/controller/deployment/util of Kubernetes).

@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// MemcachedIndex finds the Services, EndpointSlices and ReplicaSets of a Memcached by its name, like PodIndex.
+// MemcachedIndex finds the Services, EndpointSlices, ReplicaSets and Secrets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
 // addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may not have the

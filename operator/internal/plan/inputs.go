@@ -78,6 +78,9 @@ type Defaults struct {
 	// MissingDiscoveryRights are rights that discovery needs and the operator does not have.
 	MissingDiscoveryRights []string
 
+	// MissingBindingRights are rights that the binding needs and the operator does not have.
+	MissingBindingRights []string
+
 	// Now is the current time.
 	Now time.Time
 }
@@ -97,6 +100,9 @@ type Current struct {
 
 	// SecretsUsable reports whether new Pods can start with the Secrets that the spec names.
 	SecretsUsable bool
+
+	// Bound is what a binding repeats of these Secrets; zero without a binding.
+	Bound Bound
 
 	// OpenPorts are the ports of all Pods, including terminating ones, and of those that the Deployment creates.
 	OpenPorts names.Ports

@@ -55,6 +55,9 @@ type Plan struct {
 	Discovery        *Discovery
 	AnswersDiscovery bool
 
+	// Binding is what clients need to connect; nil means no Secret with it.
+	Binding *Binding
+
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
@@ -121,7 +124,7 @@ type decisions struct {
 func (d Draft) plan(decided decisions) Plan {
 	spec, ports := d.memcached.Spec, d.servicePorts()
 	endpoint := d.endpoint(ports)
-	return Plan{
+	p := Plan{
 		Pod:       d.Pod,
 		Namespace: d.memcached.Namespace,
 		UID:       d.memcached.UID,
@@ -145,6 +148,8 @@ func (d Draft) plan(decided decisions) Plan {
 
 		AnswersDiscovery: spec.Discovery != nil || d.current.OpenPorts.Has(names.DiscoveryPorts),
 	}
+	p.Binding = d.decideBinding(p)
+	return p
 }
 
 func networkPolicy(spec cachev1.MemcachedSpec) *NetworkPolicy {

@@ -156,7 +156,7 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 		return nil
 	}
 	if missing := defaults.MissingRights; len(missing) > 0 {
-		return []string{missingRights("slots", missing)}
+		return []string{missingRights("slots", missing, withoutSlots)}
 	}
 	var problems []string
 	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {
@@ -179,11 +179,13 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	return problems
 }
 
+// withoutSlots is how to give an operator the rights of slots and discovery.
+const withoutSlots = "remove the component overlays/components/without-slots or the chart's value rbac.slots=false"
+
 // missingRights is the problem of a field of the spec for which the operator does not have the rights.
-func missingRights(field string, missing []string) string {
-	return fmt.Sprintf("spec.%s needs rights that this operator was installed without (%s): remove the component "+
-		"overlays/components/without-slots or the chart's value rbac.slots=false, or remove spec.%[1]s",
-		field, strings.Join(missing, ", "))
+func missingRights(field string, missing []string, fix string) string {
+	return fmt.Sprintf("spec.%s needs rights that this operator was installed without (%s): %s, or remove spec.%[1]s",
+		field, strings.Join(missing, ", "), fix)
 }
 
 // longName is the problem of a field of the spec for which an object would get too long a name.

@@ -86,6 +86,13 @@ func withDiscovery(s *cachev1.MemcachedSpec) {
 	s.Discovery = &cachev1.Discovery{}
 }
 
+func withBinding(s *cachev1.MemcachedSpec) {
+	tls(s)
+	auth(s)
+	s.Discovery, s.Binding = &cachev1.Discovery{}, &cachev1.Binding{SecretName: "cache-binding"}
+	s.CommonMetadata = &cachev1.Metadata{Labels: map[string]string{"team": "shop"}}
+}
+
 func tls(s *cachev1.MemcachedSpec) {
 	s.TLS = &cachev1.TLS{SecretName: "cache-tls"}
 }

@@ -35,6 +35,9 @@ type Object struct {
 	// Guarded: it is applied only over the version that was read, which is then in Version.
 	Guarded bool
 	Version string
+
+	// Kept: it is desired, and not written now.
+	Kept bool
 }
 
 // Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
@@ -53,6 +56,9 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 	}
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))
+	}
+	if p.Binding != nil {
+		objects = append(objects, binding(p))
 	}
 	return objects
 }

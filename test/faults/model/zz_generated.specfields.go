@@ -6,6 +6,7 @@ package model
 var specFields = map[string]specField{
 	"agent.resources.limits":                   {isQuantity: true},
 	"agent.resources.requests":                 {isQuantity: true},
+	"binding":                                  {harmless: true},
 	"commonMetadata":                           {harmless: true},
 	"disruption":                               {harmless: true},
 	"imagePullSecrets":                         {isSet: true},
