@@ -1,0 +1,17 @@
+import pylibmc
+
+VERSION = f"pylibmc {pylibmc.__version__}, libmemcached {pylibmc.libmemcached_version}"
+
+
+def connect(servers):
+    return pylibmc.Client(
+        servers,  # ["shop-0.shop-slots.team.svc:11211", ...]
+        behaviors={
+            "ketama": True,  # by the names of the servers
+            "retry_timeout": 0,  # Seconds without a request to a server that closed a connection.
+            "connect_timeout": 500,  # milliseconds
+            "receive_timeout": 500_000,  # microseconds
+            "send_timeout": 500_000,
+            "_poll_timeout": 500,  # milliseconds
+        },
+    )
