@@ -17,6 +17,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/clients"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // recovery is how long a client may take until it reads without errors again.
@@ -26,20 +27,21 @@ const recovery = time.Minute
 type loads struct {
 	*cache
 	set    *kubernetes.Clientset
+	images clientImages
 	of     []clients.Client
 	phases []clients.Phase
 }
 
 // startLoads starts the programs, and waits until each has stored its keys.
-func (it *cache) startLoads(image string, of []clients.Client) *loads {
+func (it *cache) startLoads(images clientImages, of []clients.Client) *loads {
 	it.t.Helper()
 	config, err := c.Cluster.RESTConfig()
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	set, err := kubernetes.NewForConfig(config)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	l := &loads{cache: it, set: set, of: of}
+	l := &loads{cache: it, set: set, images: images, of: of}
 	for _, client := range of {
-		it.Expect(c.Client.Create(it.t.Context(), l.pod(client, image))).To(gomega.Succeed())
+		it.Expect(c.Client.Create(it.t.Context(), l.pod(client))).To(gomega.Succeed())
 	}
 	it.t.Cleanup(l.logsOfFailed)
 	started := time.Now()
@@ -51,27 +53,54 @@ func (it *cache) startLoads(image string, of []clients.Client) *loads {
 }
 
 // pod meets the restricted Pod Security Standard, which the namespaces of caches enforce.
-func (l *loads) pod(client clients.Client, image string) *corev1.Pod {
+func (l *loads) pod(client clients.Client) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.key.Namespace, Name: client.Name}}
+	port, image := 11211, l.images.packages
+	if client.Secured != "" {
+		port = 11212
+	}
+	if client.Program == clients.Go {
+		image = l.images.golang
+	}
+	container := corev1.Container{
+		Name: "client", Image: image, Command: client.Command(),
+		Env: []corev1.EnvVar{
+			{Name: "NAME", Value: client.Name}, {Name: "CLIENT", Value: client.Use},
+			{Name: "SERVERS", Value: client.Servers(l.key.Namespace, l.key.Name, 3, port)},
+		},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
 	pod.Spec = corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(false),
 		TerminationGracePeriodSeconds: new(int64(0)),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		Containers: []corev1.Container{{
-			Name: "client", Image: image, Command: client.Command(),
-			Env: []corev1.EnvVar{
-				{Name: "NAME", Value: client.Name}, {Name: "CLIENT", Value: client.Use},
-				{Name: "SERVERS", Value: client.Servers(l.key.Namespace, l.key.Name, 3, 11211)},
-			},
-			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: new(false),
-				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-			},
-		}},
 	}
+	if client.Secured != "" {
+		container.Env = append(container.Env, l.secured(client)...)
+		container.VolumeMounts = []corev1.VolumeMount{{Name: "secret", MountPath: clientpod.SecretDir}}
+		pod.Spec.Volumes = []corev1.Volume{{Name: "secret", VolumeSource: corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: clientsSecret},
+		}}}
+	}
+	pod.Spec.Containers = []corev1.Container{container}
 	return pod
+}
+
+// secured are what a client needs for TLS, and to log in.
+func (l *loads) secured(client clients.Client) []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "CA", Value: clientpod.SecretDir + "/ca.crt"},
+		{Name: "SERVER_NAME", Value: l.key.Name + "." + l.key.Namespace + ".svc"},
+	}
+	if client.Secured == clients.WithLogin {
+		env = append(env, corev1.EnvVar{Name: "USERNAME", Value: "app"}, corev1.EnvVar{Name: "PASSWORD", Value: "secret"})
+	}
+	return env
 }
 
 // lines are what a client has printed so far.
@@ -136,14 +165,17 @@ func (it *cache) evicts(pod string) {
 	)).To(gomega.Succeed())
 }
 
-// pushClients makes the image of all programs of test/clients but those in Go.
-func (s *site) pushClients(t *testing.T) string {
+// clientImages have the programs of test/clients.
+type clientImages struct{ packages, golang string }
+
+func (s *site) pushClients(t *testing.T) (images clientImages) {
 	t.Helper()
-	image, err := clients.Push(t.Context(), s.Root, s.Registry+"/clients:e2e")
-	if err != nil {
+	var err error
+	if images.packages, err = clients.Push(t.Context(), s.Root, s.Registry+"/clients:e2e"); err != nil {
 		t.Fatal(err)
 	}
-	return image
+	images.golang = s.pushGoClient(t, clients.Go)
+	return images
 }
 
 // replaces waits until none of the Pods is there any more.
@@ -167,4 +199,21 @@ func (it *cache) loses(pod string, remove func(pod string)) {
 func (it *cache) forces(pod string) {
 	it.t.Helper()
 	it.kubectl("delete", "pod", pod, "--grace-period=0", "--force")
+}
+
+// results judges each client, and returns what it saw.
+func (l *loads) results() (results []clients.Result) {
+	l.t.Helper()
+	for _, client := range l.of {
+		lines := l.lines(client)
+		result := clients.Result{Client: client, Version: lines[0].Version, Phases: map[string]clients.Seen{}}
+		for _, phase := range l.phases {
+			result.Phases[phase.Name] = phase.Of(lines)
+		}
+		for _, failure := range result.Failures() {
+			l.t.Error(failure)
+		}
+		results = append(results, result)
+	}
+	return results
 }

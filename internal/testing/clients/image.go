@@ -1,4 +1,4 @@
-// Package clients knows the memcached clients of other projects that test/clients uses, and makes an image with all of
+// Package clients knows memcached clients of other projects that test/clients uses, and makes an image with all of
 // them, from packages of Debian and npm.
 package clients
 
@@ -34,8 +34,8 @@ const Suite = "trixie"
 const javaPackage = "openjdk-25-jre-headless"
 
 var packages = []string{
-	"python3-pymemcache", "python3-pylibmc", "python3-django", "python3-oslo.cache", "php-cli", "php-memcached", "ruby",
-	"ruby-dalli", "nodejs", javaPackage, "libspymemcached-java",
+	"libspymemcached-java", javaPackage, "python3-pymemcache", "python3-pylibmc", "python3-django", "python3-oslo.cache",
+	"php-cli", "php-memcached", "ruby", "ruby-dalli", "nodejs",
 }
 
 // without are dependencies of packages that install and start services.
@@ -121,9 +121,15 @@ func fetch(ctx context.Context, programs, file string) error {
 	}
 	defer os.RemoveAll(work)
 	root := filepath.Join(work, "root")
-	_, err = debian.Unpack(ctx, root, debian.Request{
+	version, err := debian.Unpack(ctx, root, debian.Request{
 		Package: packages[0], Also: packages[1:], Architecture: runtime.GOARCH, Suite: Suite, Without: without,
 	})
+	if err != nil {
+		return err
+	}
+	// Of all libraries, spymemcached alone does not know its version.
+	java := filepath.Join(root, Folder, "java")
+	err = errors.Join(os.MkdirAll(java, 0o755), os.WriteFile(filepath.Join(java, "VERSION"), []byte(version), 0o644))
 	if err != nil {
 		return err
 	}

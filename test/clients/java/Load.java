@@ -1,3 +1,5 @@
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -23,7 +25,7 @@ public class Load {
         List<String> keys = IntStream.range(0, 500).mapToObj(i -> NAME + "-k" + i).toList();
         keys.forEach(load::read);
         load.report(String.format(", \"start\": true, \"version\": \"spymemcached %s, Java %s\"",
-            System.getenv("VERSION"), Runtime.version().feature()));
+            Files.readString(Path.of("java/VERSION")), Runtime.version().feature()));
         for (long reported = System.nanoTime();; Thread.sleep(10)) {
             load.read(keys.get(ThreadLocalRandom.current().nextInt(keys.size())));
             if (System.nanoTime() - reported >= 1_000_000_000) {

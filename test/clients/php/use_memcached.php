@@ -6,7 +6,7 @@ function connect(array $servers): Memcached
     if ($cache->isPristine()) {
         $cache->setOptions([
             Memcached::OPT_LIBKETAMA_COMPATIBLE => true, // hashes by the names of the servers
-            Memcached::OPT_RETRY_TIMEOUT => 0,           // seconds without a request to a server that closed a connection
+            Memcached::OPT_RETRY_TIMEOUT => -1,          // with 2, the default, a server that closes is left out for 2 s
             Memcached::OPT_CONNECT_TIMEOUT => 500,       // milliseconds
             Memcached::OPT_POLL_TIMEOUT => 500,          // milliseconds
             Memcached::OPT_RECV_TIMEOUT => 500_000,      // microseconds

@@ -8,7 +8,7 @@ def connect(servers):
         servers,  # ["shop-0.shop-slots.team.svc:11211", ...]
         behaviors={
             "ketama": True,  # by the names of the servers
-            "retry_timeout": 0,  # Seconds without a request to a server that closed a connection.
+            "retry_timeout": -1,  # With 2, the default, a server that closes is left out for 2 s.
             "connect_timeout": 500,  # milliseconds
             "receive_timeout": 500_000,  # microseconds
             "send_timeout": 500_000,
