@@ -40,8 +40,8 @@ var packages = []string{
 
 // without are dependencies of packages that install and start services.
 var without = []string{
-	"adduser", "ca-certificates", "ca-certificates-java", "debconf", "dpkg", "init-system-helpers", "media-types", "openssl",
-	"perl", "perl-base", "sensible-utils", "systemd", "sysvinit-utils", "ucf",
+	"adduser", "ca-certificates", "ca-certificates-java", "debconf", "dpkg", "init-system-helpers", "media-types",
+	"openssl", "perl", "perl-base", "sensible-utils", "systemd", "sysvinit-utils", "ucf",
 }
 
 // Folder holds the programs that use the clients, in the image and below test in the repository.
@@ -107,7 +107,8 @@ func packagesLayer(ctx context.Context, programs string) (v1.Layer, error) {
 }
 
 func compressed(file string) (v1.Layer, error) {
-	return tarball.LayerFromFile(file, tarball.WithCompression(compression.ZStd), tarball.WithMediaType(types.OCILayerZStd))
+	return tarball.LayerFromFile(file,
+		tarball.WithCompression(compression.ZStd), tarball.WithMediaType(types.OCILayerZStd))
 }
 
 // fetch writes the layer, in one step, because another process may look for it at the same time.

@@ -31,8 +31,8 @@ const connections = 3
 // longest is how many milliseconds a request may take.
 const longest = 1000
 
-// allowed is how many errors a client may see: one for each connection to a Pod that is replaced. While a killed Pod has
-// no successor, its keys have no server.
+// allowed is how many errors a client may see: one for each connection to a Pod that is replaced. While a killed Pod
+// has no successor, its keys have no server.
 var allowed = map[string]int{Rollout: connections, Evicted: 1}
 
 // Result is what a client saw.

@@ -42,6 +42,7 @@ const Go = "gomemcache"
 const (
 	ketama     = "ketama of the name"
 	rendezvous = "rendezvous hash of the name"
+	ring       = "consistent hash of the name"
 	place      = "its place in the list"
 )
 
@@ -66,19 +67,19 @@ var All = []Client{
 	},
 	{
 		Name: "pylibmc", Language: "Python", Program: "python", Use: "pylibmc", File: "use_pylibmc.py",
-		Mode: DNS, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
+		Mode: ClusterIP, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
 	},
 	{
 		Name: "php-memcached", Language: "PHP", Program: "php", Use: "memcached", File: "use_memcached.php",
-		Mode: DNS, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
+		Mode: ClusterIP, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
 	},
 	{
 		Name: "dalli", Language: "Ruby", Program: "ruby", Use: "dalli", File: "use_dalli.rb",
-		Mode: DNS, Protocol: "meta", Chooses: ketama, TLS: "yes", Login: "no",
+		Mode: DNS, Protocol: "meta", Chooses: ring, TLS: "yes", Login: "no",
 	},
 	{
 		Name: "dalli-secured", Language: "Ruby", Program: "ruby", Use: "dalli_secured", File: "use_dalli_secured.rb",
-		Mode: DNS, Protocol: "meta", Chooses: ketama, Secured: WithTLS, TLS: "yes", Login: "no",
+		Mode: DNS, Protocol: "meta", Chooses: ring, Secured: WithTLS, TLS: "yes", Login: "no",
 	},
 	{
 		Name: "node-memcached", Language: "Node.js", Program: "node", Use: "memcached", File: "use_memcached.js",

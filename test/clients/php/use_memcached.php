@@ -12,7 +12,7 @@ function connect(array $servers): Memcached
             Memcached::OPT_RECV_TIMEOUT => 500_000,      // microseconds
             Memcached::OPT_SEND_TIMEOUT => 500_000,
         ]);
-        // ['shop-0.shop-slots.team.svc:11211', ...]
+        // ['shop-0.team.svc:11211', ...]
         $cache->addServers(array_map(fn ($server) => explode(':', $server), $servers));
     }
     return $cache;

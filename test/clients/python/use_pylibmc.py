@@ -5,7 +5,7 @@ VERSION = f"pylibmc {pylibmc.__version__}, libmemcached {pylibmc.libmemcached_ve
 
 def connect(servers):
     return pylibmc.Client(
-        servers,  # ["shop-0.shop-slots.team.svc:11211", ...]
+        servers,  # ["shop-0.team.svc:11211", ...]
         behaviors={
             "ketama": True,  # by the names of the servers
             "retry_timeout": -1,  # With 2, the default, a server that closes is left out for 2 s.
