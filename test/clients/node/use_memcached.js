@@ -1,5 +1,4 @@
 import Memcached from 'memcached';
-import { promisify } from 'node:util';
 import { createRequire } from 'node:module';
 
 export const version = `memcached ${createRequire(import.meta.url)('memcached/package.json').version}`;
@@ -12,12 +11,25 @@ export function connect(servers) {
       retries: 0, // of a connection within one request: by default the request waits for seconds
       failures: 1e9, // A slot comes back: its server is never given up.
       retry: 1,
-      maxTimeout: 500,
-      minTimeout: 100,
     },
   );
+
+  // The library waits without an end for the answer of a Pod whose Node is gone. New connections end that.
+  const within = (milliseconds, request) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        for (const server of Object.values(client.connections)) server.free(0, true);
+        client.connections = {};
+        reject(new Error('memcached does not answer'));
+      }, milliseconds);
+      request((error, value) => {
+        clearTimeout(timer);
+        if (error) reject(error);
+        else resolve(value);
+      });
+    });
   return {
-    get: promisify(client.get.bind(client)),
-    set: (key, value) => promisify(client.set.bind(client))(key, value, 300), // seconds
+    get: (key) => within(500, (done) => client.get(key, done)),
+    set: (key, value) => within(500, (done) => client.set(key, value, 300, done)), // seconds
   };
 }
