@@ -35,7 +35,7 @@ const javaPackage = "openjdk-25-jre-headless"
 
 var packages = []string{
 	"libspymemcached-java", javaPackage, "python3-pymemcache", "python3-pylibmc", "python3-django", "python3-oslo.cache",
-	"php-cli", "php-memcached", "ruby", "ruby-dalli", "nodejs",
+	"python3-memcache", "php-cli", "php-memcached", "ruby", "ruby-dalli", "nodejs",
 }
 
 // without are dependencies of packages that install and start services.

@@ -31,7 +31,7 @@ const connections = 3
 // longest is how many milliseconds a request may take.
 const longest = 1000
 
-// allowed is how many errors a client may see: one for each connection to a Pod that is replaced. While a killed Pod
+// allowed is how many errors a client may see: one for its connection to each Pod that is replaced. While a killed Pod
 // has no successor, its keys have no server.
 var allowed = map[string]int{Rollout: connections, Evicted: 1}
 
@@ -54,7 +54,7 @@ func (r Result) Failures() (failures []string) {
 		missed("wrong values", seen.Wrong, 0)
 		missed("milliseconds for a request", seen.Longest, longest)
 		if phase != Killed {
-			missed("misses", seen.Misses, 0)
+			missed("misses", seen.Misses, r.Client.PausedMisses*allowed[phase])
 			missed("errors", seen.Errors, allowed[phase])
 		}
 	}

@@ -19,6 +19,10 @@ type Client struct {
 	Chooses  string // by what it chooses a server
 	TLS      string
 	Login    string
+
+	// PausedMisses is how many reads may miss for each replaced Pod, where no option can prevent that: what the library
+	// is asked of a server in the second after it closed a connection.
+	PausedMisses int
 }
 
 // Mode is the mode of slots that a client needs.
@@ -64,6 +68,11 @@ var All = []Client{
 	{
 		Name: "oslo", Language: "Python", Program: "python", Use: "oslo", File: "use_oslo.py",
 		Mode: DNS, Protocol: "text", Chooses: rendezvous, TLS: "`tls_enabled`", Login: "no",
+		PausedMisses: 50,
+	},
+	{
+		Name: "oslo-pool", Language: "Python", Program: "python", Use: "oslo_pool", File: "use_oslo_pool.py",
+		Mode: DNS, Protocol: "text", Chooses: place, TLS: "no", Login: "no",
 	},
 	{
 		Name: "pylibmc", Language: "Python", Program: "python", Use: "pylibmc", File: "use_pylibmc.py",

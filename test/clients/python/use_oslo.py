@@ -19,8 +19,6 @@ def connect(servers):
         "retry_attempts": 2,
         "retry_delay": 0.1,
         "hashclient_retry_attempts": 10**9,  # A slot comes back: no other server gets its keys.
-        "hashclient_retry_delay": 0,
-        "dead_timeout": 1,
     }.items():
         conf.set_override(name, value, group="cache")
     return core.configure_cache_region(conf, core.create_region())
