@@ -17,6 +17,13 @@ var resolves = map[clients.Mode]string{
 	clients.ClusterIP: "once",
 }
 
+// resolvesOtherwise are those for which the mode does not say it.
+var resolvesOtherwise = map[string]string{
+	"gomemcache-follow": "each second, by the program",
+	"php-memcached":     "after a connection failed",
+	"pylibmc":           "after a connection failed",
+}
+
 // TestTheDocsShowTheClients: the page has the files that the end-to-end test runs, and what is known of each client.
 func TestTheDocsShowTheClients(t *testing.T) {
 	matrix := "| language | client | protocol | chooses a server by | resolves names | `slots.mode` | TLS | login |\n" +
@@ -35,8 +42,8 @@ func TestTheDocsShowTheClients(t *testing.T) {
 			continue
 		}
 		when := resolves[client.Mode]
-		if client.Name == "gomemcache-follow" {
-			when = "each second, by the program"
+		if special, ok := resolvesOtherwise[client.Name]; ok {
+			when = special
 		}
 		matrix += fmt.Sprintf("| %s | [%s](#%[2]s) | %s | %s | %s | `%s` | %s | %s |\n",
 			client.Language, client.Name, client.Protocol, client.Chooses, when, client.Mode, client.TLS, client.Login)

@@ -15,7 +15,7 @@ def connect(servers):
         "backend": "oslo_cache.memcache_pool",
         "memcache_servers": servers,  # shop-0.team.svc:11211,...
         "memcache_socket_timeout": 0.5,
-        "memcache_dead_retry": 1,  # Seconds; 300 by default, in which other servers get the keys.
+        "memcache_dead_retry": 0,  # Seconds; 300 by default, in which other servers get the keys.
     }.items():
         conf.set_override(name, value, group="cache")
     return core.configure_cache_region(conf, core.create_region())
