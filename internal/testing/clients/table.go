@@ -72,7 +72,7 @@ var All = []Client{
 	},
 	{
 		Name: "oslo-pool", Language: "Python", Program: "python", Use: "oslo_pool", File: "use_oslo_pool.py",
-		Mode: DNS, Protocol: "text", Chooses: place, TLS: "no", Login: "no", PausedMisses: 50,
+		Mode: DNS, Protocol: "text", Chooses: place, TLS: "no", Login: "no", PausedMisses: 2,
 	},
 	{
 		Name: "pylibmc", Language: "Python", Program: "python", Use: "pylibmc", File: "use_pylibmc.py",
