@@ -54,7 +54,7 @@ func examples() []pendingEvent {
 		resumedRollout(deployment),
 		handedOver(status.HandedOver{Name: "sessions-0", From: pod, To: next, Took: 12 * time.Second}),
 		startedCold(cachev1.SlotStatus{Name: "sessions-0", Pod: next, Reason: slots.ReasonTimedOut}),
-		updatesStopped(),
+		slotsRemoved(1, 3), updatesStopped(),
 	}, suspension(cachev1.MemcachedStatus{}, suspended), suspension(suspended, cachev1.MemcachedStatus{}))
 }
 

@@ -62,6 +62,10 @@ const (
 	// reason.
 	eventSlotStartedCold = "SlotStartedCold"
 
+	// eventSlotsRemoved: the cache has fewer slots, and their keys are lost, because the operator does not know by what
+	// hash clients choose a slot.
+	eventSlotsRemoved = "SlotsRemoved"
+
 	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.
 	eventUpdatesStopped = "UpdatesStopped"
 )
@@ -149,6 +153,9 @@ func eventsOfStatus(c *reconciliation) []pendingEvent {
 	}
 	for _, slot := range status.StartedCold(before, now) {
 		found = append(found, startedCold(slot))
+	}
+	if removed := status.Removed(before, now); removed > 0 && !c.slots().KeepsKeys {
+		found = append(found, slotsRemoved(removed, len(before.Slots)))
 	}
 	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)

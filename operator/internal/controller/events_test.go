@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -34,6 +35,13 @@ func TestEvents(t *testing.T) {
 	withSlot := func(pod string, state cachev1.SlotState, reason string) cachev1.MemcachedStatus {
 		status := *steady.DeepCopy()
 		status.Slots = []cachev1.SlotStatus{{Name: "cache-0", Pod: pod, State: state, Reason: reason}}
+		return status
+	}
+	withSlots := func(count int) cachev1.MemcachedStatus {
+		status := *steady.DeepCopy()
+		for number := range count {
+			status.Slots = append(status.Slots, cachev1.SlotStatus{Name: fmt.Sprintf("cache-%d", number), State: cachev1.SlotServing})
+		}
 		return status
 	}
 	suspended := func(status cachev1.MemcachedStatus) cachev1.MemcachedStatus {
@@ -134,6 +142,13 @@ func TestEvents(t *testing.T) {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},
 		},
+		"slots are removed, and nobody knows where clients look for their keys": {
+			before: withSlots(3), now: withSlots(2),
+			want: []string{"Warning SlotsRemoved: 1 of 3 slots removed: their keys are lost, about 33 % of the cache's. " +
+				"spec.slots.clientHash keeps them"},
+		},
+		"slots are added":      {before: withSlots(2), now: withSlots(3)},
+		"slots are turned off": {before: withSlots(2), now: withSlots(0)},
 		"a slot lost its keys before": {
 			before: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 		},

@@ -31,6 +31,13 @@ func startedCold(slot cachev1.SlotStatus) pendingEvent {
 	}
 }
 
+// slotsRemoved is the event of slots whose keys were lost because the size was lowered.
+func slotsRemoved(removed, before int) pendingEvent {
+	note := fmt.Sprintf("%d of %d slots removed: their keys are lost, about %d %% of the cache's. spec.slots.clientHash "+
+		"keeps them", removed, before, 100*removed/before)
+	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventSlotsRemoved, action: "Scale", note: note}
+}
+
 // suspension returns the event of the beginning or the end of a suspension. A suspended Memcached without Pods has one
 // by the reason of its condition Ready.
 func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {

@@ -48,7 +48,7 @@ func Decide(in Input) Decision {
 		b.scale()
 	}
 	d := Decision{
-		Endpoints: in.Endpoints, Listed: b.Size, Replicas: max(in.Deployed, 0), Slots: b.statuses(),
+		Endpoints: in.Endpoints, Listed: b.Size, KeepsKeys: b.scales(), Replicas: max(in.Deployed, 0), Slots: b.statuses(),
 		Progress: b.progress(),
 	}
 	if !in.Suspended {

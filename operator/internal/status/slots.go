@@ -140,6 +140,14 @@ func Kept(before, now cachev1.MemcachedStatus, decided []slots.Status) []HandedO
 	return kept
 }
 
+// Removed returns how many slots a cache has less than in the last status. One without slots has none to lose.
+func Removed(before, now cachev1.MemcachedStatus) int {
+	if len(now.Slots) == 0 {
+		return 0
+	}
+	return max(0, len(before.Slots)-len(now.Slots))
+}
+
 // StartedCold returns the slots whose Pod started empty since the last status, because of a failure.
 func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
 	var cold []cachev1.SlotStatus
