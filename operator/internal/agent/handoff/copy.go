@@ -22,8 +22,9 @@ const (
 	maxBatch    = 64
 	bytesPerKey = 1 << 10
 
-	// copyBuffer is the size of the buffers of the connections that copy.
-	copyBuffer = 64 << 10
+	// copyBuffer is the size of a buffer of a connection that copies, and copyBuffers limits that of all of them.
+	copyBuffer  = 64 << 10
+	copyBuffers = 16 << 20
 
 	// fewChanges are removed rather than copied again, so that the copy ends while clients write.
 	fewChanges  = 64
@@ -116,6 +117,7 @@ func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 	if err != nil {
 		return nil, err
 	}
+	size := share(copyBuffer, copyBuffers, 4*len(s.move.Sources)*len(s.move.Targets))
 	c := &copier{
 		session: s,
 		from:    from,
@@ -126,14 +128,14 @@ func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 		batches: make(chan batch, window),
 		reading: make(chan struct{}, window),
 		writing: make(chan struct{}, window),
-		request: bufio.NewWriterSize(get, copyBuffer),
-		items:   bufio.NewReaderSize(get, copyBuffer),
+		request: bufio.NewWriterSize(get, size),
+		items:   bufio.NewReaderSize(get, size),
 		stores:  map[int]*store{},
 	}
 	logBuffer := from.logBuffer
 	for _, number := range s.move.Targets {
 		if to := s.sides[number]; to != from {
-			if err := c.open(ctx, to); err != nil {
+			if err := c.open(ctx, to, size); err != nil {
 				return nil, err
 			}
 			logBuffer = min(logBuffer, to.logBuffer)
@@ -145,12 +147,12 @@ func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 }
 
 // open opens the connection that stores items in a memcached.
-func (c *copier) open(ctx context.Context, to *side) error {
+func (c *copier) open(ctx context.Context, to *side, size int) error {
 	put, err := to.connectUntil(ctx, hangUp)
 	if err != nil {
 		return err
 	}
-	target := &store{to, bufio.NewWriterSize(put, copyBuffer), bufio.NewReaderSize(put, copyBuffer)}
+	target := &store{to, bufio.NewWriterSize(put, size), bufio.NewReaderSize(put, size)}
 	c.stores[to.number] = target
 	c.storing.Go(func() {
 		to.lost(c.readStored(target))
@@ -158,6 +160,12 @@ func (c *copier) open(ctx context.Context, to *side) error {
 		discard(target.answers, put)
 	})
 	return nil
+}
+
+// share returns the size of a buffer if many connections share the memory for all buffers.
+func share(size, all, buffers int) int {
+	const least = 4 << 10
+	return max(least, min(size, all/buffers))
 }
 
 // discard reads until memcached has done all that was sent.

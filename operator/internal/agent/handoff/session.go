@@ -35,6 +35,7 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 	for number, member := range h.Move.Servers {
 		s.sides = append(s.sides, &side{
 			number: number, name: member.Side, dial: member.Dial, changes: newChanges(), fail: fail,
+			streamBuffer: share(streamBuffer, streamBuffers, len(h.Move.Servers)),
 		})
 	}
 	err := s.start(ctx)

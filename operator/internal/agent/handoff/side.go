@@ -20,11 +20,13 @@ const lastWords = 5 * time.Second
 
 // side is one of the memcacheds, and the connections that last as long as the handoff.
 type side struct {
-	number  int    // in Move.Servers
-	name    string // Old or New, as reasons begin
-	dial    Dial
-	changes *changes    // keys to be copied again from here
-	fail    func(error) // ends the handoff
+	number int    // in Move.Servers
+	name   string // Old or New, as reasons begin
+	dial   Dial
+
+	streamBuffer int         // bytes
+	changes      *changes    // keys to be copied again from here
+	fail         func(error) // ends the handoff
 
 	markers   *markers
 	stream    *stream
@@ -47,7 +49,7 @@ func (s *side) open(ctx context.Context) error {
 		}
 		connections[i] = connection
 	}
-	s.stream = newStream(connections[0], s.markers)
+	s.stream = newStream(connections[0], s.markers, s.streamBuffer)
 	s.removals = newRemovals(connections[1], s.lost)
 	s.heartbeat = newHeartbeat(protocol.New(connections[2]), s.markers)
 	settings, err := s.heartbeat.client.Stats(ctx, "settings")

@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
-// streamBuffer holds many lines, so that what follows from them is sent in one write.
-const streamBuffer = 64 << 10
+// streamBuffer holds many lines, so that what follows from them is sent in one write. streamBuffers limits those of all
+// memcacheds.
+const (
+	streamBuffer  = 64 << 10
+	streamBuffers = 8 << 20
+)
 
 // stream is the log of one memcached, of changes and of missing items.
 type stream struct {
@@ -26,8 +30,8 @@ type stream struct {
 	announced bool         // the end of memcached
 }
 
-func newStream(connection net.Conn, markers *markers) *stream {
-	return &stream{reader: bufio.NewReaderSize(connection, streamBuffer), markers: markers, own: map[int]bool{}}
+func newStream(connection net.Conn, markers *markers, size int) *stream {
+	return &stream{reader: bufio.NewReaderSize(connection, size), markers: markers, own: map[int]bool{}}
 }
 
 // watch makes the connection the log of memcached.
