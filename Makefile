@@ -32,7 +32,7 @@ TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
 # The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others, and that in
 # test/docs/crds pins CRDs of others.
-MODULES := . scripts/gitops test/helm
+MODULES := . scripts/gitops test/helm test/clients/recipes
 
 ##@ For users: See it work
 
@@ -234,7 +234,7 @@ define golden
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs $1
 	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs $1
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' $1
-	@go test ./scripts/release/chart ./test/faults ./test/docs -run TestTheDocs $1
+	@go test ./scripts/release/chart ./scripts/migrate ./test/faults ./test/docs -run TestTheDocs $1
 	@go test ./test/faults/model -run TestTheModelKnows $1
 	@go test ./test/fleet $1
 	@go -C scripts/gitops test . -run 'Plans|Diffs' $1

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// cache is a described cache, as a Memcached.
+type cache struct {
+	name    string
+	spec    cachev1.MemcachedSpec
+	reports []string // what was not translated, and what to do
+}
+
+// What is reported for caches of both services.
+const (
+	image       = "the image is the operator's default; spec.image sets another one, from 1.6.40 on with slots"
+	cpu         = "spec.resources reserves CPU, spec.threads is 4 by default"
+	clients     = "the NetworkPolicy allows all clients; limit them by spec.networkPolicy.from"
+	maintenance = "there is none; Pods are replaced when the spec changes"
+)
+
+// newCache has what each cache gets: clients of both services learn the servers by auto discovery, and slots with
+// cluster IPs suit all of them, also those that hash addresses or resolve names once.
+func newCache(name string, size int32, memory resource.Quantity) *cache {
+	c := &cache{name: name, spec: cachev1.MemcachedSpec{
+		Size: &size, Memory: &memory,
+		Slots:     &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+		Discovery: &cachev1.Discovery{},
+	}}
+	c.report("slots.mode is ClusterIP, which suits all clients; slots.clientHash is for you to set: " +
+		"docs/slots.md has both by client")
+	return c
+}
+
+func (c *cache) report(format string, args ...any) {
+	c.reports = append(c.reports, fmt.Sprintf(format, args...))
+}
+
+// reportPort is for clients that have a port written down.
+func (c *cache) reportPort(port int) {
+	if port != 0 && port != 11211 {
+		c.report("port %d: a Memcached has 11211, and 11212 with TLS", port)
+	}
+}
+
+// spread places the servers of a cache with several zones.
+func (c *cache) spread(zones map[string]bool) {
+	if len(zones) > 1 {
+		c.spec.Placement = &cachev1.Placement{Zones: cachev1.SpreadPreferred}
+	}
+}
+
+func (c *cache) manifest(namespace string) (string, error) {
+	if problems := validation.IsDNS1035Label(c.name); len(problems) > 0 {
+		return "", fmt.Errorf("the name %q of the cache cannot be that of a Memcached: %s",
+			c.name, strings.Join(problems, "; "))
+	}
+	content, err := yaml.Marshal(cachev1.Memcached{
+		TypeMeta:   metav1.TypeMeta{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached"},
+		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: namespace},
+		Spec:       c.spec,
+	})
+	return string(content), err
+}
+
+// read recognizes a description by its fields: clusters of ElastiCache, or one or several instances of Memorystore.
+func read(content []byte, o options) ([]*cache, error) {
+	var clusters struct{ CacheClusters []cluster }
+	if json.Unmarshal(content, &clusters) == nil && clusters.CacheClusters != nil {
+		return readClusters(clusters.CacheClusters, o)
+	}
+	if trimmed := bytes.TrimSpace(content); !bytes.HasPrefix(trimmed, []byte("[")) {
+		content = fmt.Appendf(nil, "[%s]", trimmed)
+	}
+	var instances []instance
+	if err := json.Unmarshal(content, &instances); err != nil {
+		return nil, fmt.Errorf("the input is no JSON of aws or gcloud: %w", err)
+	}
+	var caches []*cache
+	for _, instance := range instances {
+		if instance.NodeCount == 0 {
+			return nil, errors.New("the input has neither CacheClusters, as of aws elasticache describe-cache-clusters, " +
+				"nor nodeCount, as of gcloud memcache instances describe")
+		}
+		c, err := instance.cache(o)
+		if err != nil {
+			return nil, err
+		}
+		caches = append(caches, c)
+	}
+	return caches, nil
+}

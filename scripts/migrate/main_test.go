@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+var update = flag.Bool("update", false, "write the golden files and the example in docs/leaving.md")
+
+// The inputs are written by hand, with the fields of both APIs.
+var inputs = map[string][]string{
+	"elasticache": {"--namespace", "team", "--memory", "6537Mi"},
+	"memorystore": {"--namespace", "team"},
+}
+
+func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
+	for name, arguments := range inputs {
+		manifest, reports, err := run(t, "testdata/"+name+".json", arguments...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/"+name+".yaml", manifest)
+		golden(t, "testdata/"+name+".txt", reports)
+		var memcached cachev1.Memcached
+		if err := yaml.UnmarshalStrict([]byte(manifest), &memcached); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTheDocsShowAnExample: the page has a manifest, which the API server judges as those of all pages, and the reports.
+func TestTheDocsShowAnExample(t *testing.T) {
+	manifest, reports := page.Read(t, "testdata/memorystore.yaml"), page.Read(t, "testdata/memorystore.txt")
+	page.Tables(t, "../../docs/leaving.md", *update, map[string]string{
+		"example": "```yaml\n" + manifest + "```\n\n```text\n" + reports + "```\n",
+	})
+}
+
+func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
+	const cluster = `{"CacheClusters": [{"CacheClusterId": "a", "Engine": "memcached", "CacheNodeType": "cache.t4g.micro",
+		"NumCacheNodes": 1, "CacheNodes": [{"Endpoint": {"Address": "a.0001", "Port": 11211}}]}, OTHER]}`
+	tests := map[string]struct{ input, arguments, want string }{
+		"the memory of a node type": {
+			strings.Replace(cluster, ", OTHER", "", 1), "",
+			"give --memory, which this command prints:\nprintf 'stats\\r\\nquit\\r\\n' | nc a.0001 11211",
+		},
+		"the memory of a node type with TLS": {
+			strings.NewReplacer(", OTHER", "", `"NumCacheNodes"`, `"TransitEncryptionEnabled": true, "NumCacheNodes"`).
+				Replace(cluster), "",
+			"| openssl s_client -quiet -connect a.0001:11211 | grep limit_maxbytes",
+		},
+		"a quantity that is none": {cluster, "--memory=much", "--memory much: "},
+		"a cluster of Valkey": {
+			strings.Replace(cluster, "OTHER", `{"CacheClusterId": "b", "Engine": "valkey"}`, 1), "--memory=1Gi", "b is a cluster of valkey",
+		},
+		"another node type": {
+			strings.Replace(cluster, "OTHER", `{"CacheClusterId": "b", "Engine": "memcached", "CacheNodeType": "cache.m6g.large"}`,
+				1), "--memory=1Gi", "the node type of b differs",
+		},
+		"a name of no Service": {`{"name": "projects/p/locations/l/instances/1a", "nodeCount": 1}`, "", `the name "1a" of the cache`},
+		"a parameter that is no number": {
+			`{"name": "a", "nodeCount": 1, "parameters": {"params": {"max-item-size": "1m"}}}`, "",
+			"parameter max-item-size",
+		},
+		"a serverless cache": {`{"ServerlessCaches": []}`, "", "the input has neither CacheClusters"},
+		"text":               {"CACHECLUSTERS\ta", "", "the input is no JSON"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			file := t.TempDir() + "/input"
+			if err := os.WriteFile(file, []byte(tc.input), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := run(t, file, strings.Fields(tc.arguments)...)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("the error is %v, not %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAListOfInstancesIsRead(t *testing.T) {
+	const list = `[{"name": "a", "nodeCount": 1}, {"name": "b", "nodeCount": 2}]`
+	var out bytes.Buffer
+	if err := migrate([]byte(list), options{}, &out, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+	if documents := strings.Split(out.String(), "---\n"); len(documents) != 2 || !strings.Contains(documents[1], "name: b\n") {
+		t.Errorf("the documents are %q", documents)
+	}
+}
+
+// run executes the command with a file as its standard input.
+func run(t *testing.T, file string, arguments ...string) (manifests, reports string, err error) {
+	t.Helper()
+	input, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = input.Close() })
+	var out, errors bytes.Buffer
+	command := newCommand()
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs(arguments)
+	command.SetIn(input)
+	command.SetOut(&out)
+	command.SetErr(&errors)
+	err = command.Execute()
+	return out.String(), errors.String(), err
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(page.Read(t, file), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}

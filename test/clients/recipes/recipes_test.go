@@ -1,0 +1,186 @@
+// Package recipes reads the configurations of docs/recipes with the packages by which the programs read them.
+package recipes
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-kit/log"
+	dskit "github.com/grafana/dskit/cache"
+	loki "github.com/grafana/loki/v3/pkg/storage/chunk/cache"
+	"github.com/grafana/loki/v3/pkg/util/jumphash"
+	"github.com/prometheus/client_golang/prometheus"
+	thanos "github.com/thanos-io/thanos/pkg/cacheutil"
+	yamlv2 "gopkg.in/yaml.v2"
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	folder  = "../../../docs/recipes/"
+	choices = "../../../operator/clienthash/testdata/"
+)
+
+// anywhere replaces the addresses of slots, which have names in a cluster only. Nothing connects to it.
+const anywhere = "127.0.0.1:11211"
+
+func TestThanosReadsItsFile(t *testing.T) {
+	var file struct {
+		Type   string
+		Config any
+	}
+	if err := yamlv2.UnmarshalStrict(read(t, "thanos.yaml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	content, err := yamlv2.Marshal(file.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config thanos.MemcachedClientConfig
+	if err := yamlv2.UnmarshalStrict(content, &config); err != nil {
+		t.Fatal(err)
+	}
+	if file.Type != "MEMCACHED" || len(config.Addresses) != 3 {
+		t.Errorf("the file has the type %s and the addresses %q", file.Type, config.Addresses)
+	}
+	for _, address := range config.Addresses {
+		content = bytes.ReplaceAll(content, []byte(address), []byte(anywhere))
+	}
+	client, err := thanos.NewMemcachedClient(log.NewNopLogger(), "recipe", content, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Stop()
+}
+
+func TestLokiReadsItsFile(t *testing.T) {
+	var config loki.Config
+	if err := strict(part(t, "loki.yaml", "chunk_store_config", "chunk_cache_config"), &config); err != nil {
+		t.Fatal(err)
+	}
+	if !loki.IsMemcacheSet(config) || !config.MemcacheClient.ConsistentHash {
+		t.Errorf("Loki would not use the cache by a consistent hash: %+v", config.MemcacheClient)
+	}
+	if addresses := strings.Split(config.MemcacheClient.Addresses, ","); len(addresses) != 3 {
+		t.Errorf("the file has the addresses %q", addresses)
+	}
+}
+
+func TestMimirReadsItsFile(t *testing.T) {
+	var file dskit.BackendConfig
+	content := part(t, "mimir.yaml", "blocks_storage", "bucket_store", "index_cache")
+	file.Memcached.MaxAsyncConcurrency = 1 // Mimir's defaults are those of flags.
+	if err := strict(content, &file); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Validate(); err != nil || file.Backend != "memcached" || len(file.Memcached.Addresses) != 3 {
+		t.Errorf("%v: %+v", err, file)
+	}
+	file.Memcached.Addresses = []string{anywhere}
+	client, err := dskit.NewMemcachedClientWithConfig(log.NewNopLogger(), "recipe", file.Memcached, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Stop()
+}
+
+// selector is how a client chooses a server.
+type selector interface {
+	SetServers(servers ...string) error
+	PickServer(key string) (net.Addr, error)
+}
+
+// TestTheProgramsChooseAsJumpSorted compares with what the operator takes the hash JumpSorted for.
+func TestTheProgramsChooseAsJumpSorted(t *testing.T) {
+	files, err := filepath.Glob(choices + "JumpSorted-*.txt")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for name, choose := range map[string]selector{
+		"loki": jumphash.DefaultSelector("recipe"), "mimir": &dskit.MemcachedJumpHashSelector{},
+		"thanos": &thanos.MemcachedJumpHashSelector{},
+	} {
+		for _, file := range files {
+			t.Run(name+" "+filepath.Base(file), func(t *testing.T) { compare(t, choose, file) })
+		}
+	}
+}
+
+const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// compare reads a file named JumpSorted-SERVERS-PORT.txt, which has a digit for each key: the place of its server.
+func compare(t *testing.T, choose selector, file string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll(string(content), "\n", "")
+	parts := strings.Split(strings.TrimSuffix(filepath.Base(file), ".txt"), "-")
+	count, err := strconv.Atoi(parts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var servers []string
+	for n := range count {
+		servers = append(servers, fmt.Sprintf("10.0.0.%d:%s", n, parts[2]))
+	}
+	if err := choose.SetServers(servers...); err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for n := range want {
+		server, err := choose.PickServer(fmt.Sprintf("user:%d:profile", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digits[slices.Index(servers, server.String())] != want[n] {
+			wrong++
+		}
+	}
+	if wrong > 0 || len(want) != 10000 {
+		t.Errorf("%d of %d keys are at another server", wrong, len(want))
+	}
+}
+
+// part is the YAML below some keys of a file, each of which is the only one of its parent.
+func part(t *testing.T, file string, keys ...string) []byte {
+	t.Helper()
+	var value any
+	if err := yaml.Unmarshal(read(t, file), &value); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		parent, ok := value.(map[string]any)
+		if !ok || len(parent) != 1 || parent[key] == nil {
+			t.Fatalf("%s has not %s alone: %v", file, key, value)
+		}
+		value = parent[key]
+	}
+	content, err := yaml.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func strict(content []byte, into any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	return decoder.Decode(into)
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(folder + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
