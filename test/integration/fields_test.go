@@ -70,6 +70,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	if err := cluster.Create(t.Context(), sandbox); err != nil { // The API server refuses Pods of others.
 		t.Fatal(err)
 	}
+	installCertManager(t)
 	groups := map[string][]string{}
 	for _, field := range settable {
 		if testedElsewhere[field.Path] == "" {
@@ -84,6 +85,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			pair := certificate(t, time.Time{})
 			pair["ca.crt"] = pair["tls.crt"]
 			w.secret("tls", pair)
+			w.patch(&corev1.Secret{}, "tls", `{"metadata":{"annotations":{"`+writtenFor+`":"cache"}}}`)
 			w.secret("users", map[string]string{"users": "ann:a"})
 			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "caches", Namespace: w.namespace}}
 			w.Expect(cluster.Create(w.ctx, account)).To(gomega.Succeed())
@@ -128,6 +130,7 @@ func (w *world) ownedSpecs(name string) map[string]any {
 	for kind, object := range map[string]client.Object{
 		"Deployment": &appsv1.Deployment{}, "Service": &corev1.Service{},
 		"NetworkPolicy": &networkingv1.NetworkPolicy{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{},
+		"Certificate": newCertificate(),
 	} {
 		err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object)
 		if apierrors.IsNotFound(err) {

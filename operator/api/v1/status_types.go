@@ -47,6 +47,10 @@ type MemcachedStatus struct {
 	// +optional
 	DiscoveryEndpoint string `json:"discoveryEndpoint,omitempty"`
 
+	// certificate is the Certificate of cert-manager that the operator created; empty without issuerRef.
+	// +optional
+	Certificate string `json:"certificate,omitempty"`
+
 	// image is the memcached image of the Pods. During a rollout, some Pods still run the previous one.
 	// +optional
 	Image string `json:"image,omitempty"`

@@ -38,11 +38,14 @@ import (
 
 // Reconciler reconciles the managed objects and the status of Memcacheds.
 type Reconciler struct {
-	client   client.Client
-	observe  observe.Collector
-	secrets  *secretWatch
-	slots    *slotWatch
-	rights   *rights // of discovery
+	client  client.Client
+	observe observe.Collector
+	secrets *secretWatch
+	slots   *slotWatch
+	rights  *rights // of discovery
+
+	certificates *certificateWatch
+
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -94,7 +97,13 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 	if c.missingDiscoveryRights, err = r.missingForDiscovery(ctx, c.memcached); err != nil {
 		return err
 	}
-	c.snapshot, err = r.observe.Collect(ctx, c.memcached, hasSlots)
+	var hasCertificates bool
+	if hasCertificates, c.noCertificates, err = r.certificates.startFor(ctx, c.memcached); err != nil {
+		return err
+	}
+	if c.snapshot, err = r.observe.Collect(ctx, c.memcached, hasSlots); err == nil && hasCertificates {
+		err = r.observe.AddCertificate(ctx, c.memcached, &c.snapshot)
+	}
 	return err
 }
 
@@ -102,7 +111,7 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	defaults := r.defaults(ctx)
 	defaults.Now, defaults.MissingRights = c.now, c.missingRights
-	defaults.MissingDiscoveryRights = c.missingDiscoveryRights
+	defaults.MissingDiscoveryRights, defaults.NoCertificates = c.missingDiscoveryRights, c.noCertificates
 	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
 	if err == nil {
 		draft, c.template = desired.Choose(draft)

@@ -84,6 +84,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	reviews := access.SelfSubjectAccessReviews()
 	changes := predicate.And(writer.Predicate(), objectChanges(reconciler.syncer))
 	reconciler.rights = &rights{access: reviews, namespaces: config.Namespaces, needed: discoveryRights}
+	reconciler.certificates = newCertificateWatch(mgr, writer,
+		&rights{access: reviews, namespaces: config.Namespaces, needed: certificateRights}, changes)
 	reconciler.slots = newSlotWatch(mgr, writer,
 		&rights{access: reviews, namespaces: config.Namespaces, needed: slotRights}, changes)
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
@@ -105,7 +107,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	if err != nil {
 		return err
 	}
-	reconciler.secrets.controller, reconciler.slots.controller = built, built
+	reconciler.secrets.controller, reconciler.slots.controller, reconciler.certificates.controller = built, built, built
 	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -42,9 +43,12 @@ func Kinds() []Kind {
 	}
 }
 
-// AllKinds adds the kind that only Memcacheds with slots have. It is watched once there is one.
+// AllKinds adds the kinds that only some Memcacheds have: with slots, and with an issuer. They are watched once there is
+// one.
 func AllKinds() []Kind {
-	return append(Kinds(), Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }})
+	return append(Kinds(),
+		Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }},
+		Kind{CertificateKind, func() client.Object { return &certmanager.Certificate{} }})
 }
 
 var (
@@ -55,6 +59,9 @@ var (
 
 	// SliceKind is the kind of the object that records which Pod holds which slot.
 	SliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
+
+	// CertificateKind is the kind of the object for which cert-manager writes the Secret with the certificate.
+	CertificateKind = certmanager.Kind
 
 	// PolicyKind is the kind of the object that restricts access to the Pods.
 	PolicyKind = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")

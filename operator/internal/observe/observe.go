@@ -78,8 +78,9 @@ func (s Snapshot) DeployedPorts() names.Ports {
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery,
-		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
-		ServicePorts: servicePorts(s.Main(ServiceKind.GroupKind())),
+		ForeignSecret: s.TLS.ExistsForOther(s.Name),
+		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
+		ServicePorts:  servicePorts(s.Main(ServiceKind.GroupKind())),
 	}
 	for _, pod := range s.Pods {
 		current.Pods = append(current.Pods, pod.Ports)

@@ -78,6 +78,9 @@ type Defaults struct {
 	// MissingDiscoveryRights are rights that discovery needs and the operator does not have.
 	MissingDiscoveryRights []string
 
+	// NoCertificates is why the operator can request no certificates of cert-manager; empty if it can.
+	NoCertificates string
+
 	// Now is the current time.
 	Now time.Time
 }
@@ -113,6 +116,9 @@ type Current struct {
 
 	// Discovery are the Pods with what they answer clients with auto discovery.
 	Discovery []discovery.Pod
+
+	// ForeignSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
+	ForeignSecret bool
 }
 
 // records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from

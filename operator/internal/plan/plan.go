@@ -55,6 +55,9 @@ type Plan struct {
 	Discovery        *Discovery
 	AnswersDiscovery bool
 
+	// Certificate is requested of cert-manager; nil means none.
+	Certificate *Certificate
+
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
@@ -138,6 +141,7 @@ func (d Draft) plan(decided decisions) Plan {
 		Rollout:        rollout(spec, d.record.Slots),
 		Slots:          decided.slots,
 		Discovery:      d.decideDiscovery(endpoint, decided.slots),
+		Certificate:    d.certificate(decided.size),
 		Disruption:     decided.disruption,
 		NetworkPolicy:  networkPolicy(spec),
 		CommonMetadata: orZero(spec.CommonMetadata),

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -35,7 +36,7 @@ func FuzzAnyPlanGivesObjects(f *testing.F) {
 		service, deployment, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}
 		kinds := map[string]any{
 			"Service": service, "Deployment": deployment, "PodDisruptionBudget": budget,
-			"NetworkPolicy": &networkingv1.NetworkPolicy{},
+			"NetworkPolicy": &networkingv1.NetworkPolicy{}, "Certificate": &certmanager.Certificate{},
 		}
 		for i, text := range encoded(t, objectsOf(planned)) {
 			into := kinds[objectsOf(planned)[i].Kind]

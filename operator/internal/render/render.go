@@ -35,6 +35,9 @@ type Object struct {
 	// Guarded: it is applied only over the version that was read, which is then in Version.
 	Guarded bool
 	Version string
+
+	// Withheld is why it is neither applied nor deleted; empty if it is applied.
+	Withheld string
 }
 
 // Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
@@ -44,6 +47,9 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 	objects := append([]Object{service(p)}, slotObjects(p)...)
 	if p.Discovery != nil {
 		objects = append(objects, discoveryService(p))
+	}
+	if p.Certificate != nil && p.Certificate.Unavailable == "" {
+		objects = append(objects, certificate(p))
 	}
 	if p.NetworkPolicy != nil {
 		objects = append(objects, networkPolicy(p))

@@ -28,7 +28,7 @@ const (
 func NamesOf(mc *cachev1.Memcached) []string {
 	var names []string
 	if mc.Spec.TLS != nil {
-		names = append(names, mc.Spec.TLS.SecretName)
+		names = append(names, mc.TLSSecretName())
 	}
 	if mc.Spec.Auth != nil && !slices.Contains(names, mc.Spec.Auth.SecretName) {
 		names = append(names, mc.Spec.Auth.SecretName)
@@ -41,7 +41,7 @@ func useForTLS(mc *cachev1.Memcached) use {
 	if mc.Spec.TLS.RequestsCertificates() {
 		purpose = forMutualTLS
 	}
-	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.TLS.SecretName}, purpose}
+	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.TLSSecretName()}, purpose}
 }
 
 func useForAuth(mc *cachev1.Memcached) use {

@@ -23,8 +23,8 @@ type secretState struct {
 func (p *past) secretsOf(mc *cachev1.Memcached) secretState {
 	state := secretState{changed: -1}
 	var names []string
-	if tls := mc.Spec.TLS; tls != nil {
-		names = append(names, tls.SecretName)
+	if name := mc.TLSSecretName(); name != "" {
+		names = append(names, name)
 	}
 	if auth := mc.Spec.Auth; auth != nil {
 		names = append(names, auth.SecretName)
@@ -55,7 +55,9 @@ func (p *past) wrongOfSecrets(mc *cachev1.Memcached) string {
 	switch {
 	case mc.Spec.Suspend || secrets.unknown || !fresh || p.failedSince(since):
 		return ""
-	case secrets.missing != "" && reason != cachev1.ReasonSecretNotFound && reason != cachev1.ReasonInvalidSpec:
+	case secrets.missing != "" && !slices.Contains([]string{
+		cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSpec, cachev1.ReasonCertificateUnavailable,
+	}, reason):
 		return fmt.Sprintf("the Secret %s does not exist, and the reason is %s", secrets.missing, reason)
 	case secrets.missing == "" && reason == cachev1.ReasonSecretNotFound:
 		return "the reason is SecretNotFound, and all Secrets exist"

@@ -40,6 +40,7 @@ var specFields = map[string]specField{
 	"threads":                                  {fallback: "4"},
 	"tls.cipherSuites":                         {isSet: true},
 	"tls.clientAuth":                           {fallback: "None"},
+	"tls.issuerRef":                            {harmless: true},
 	"tls.minVersion":                           {fallback: "VersionTLS12"},
 	"tls.plaintext":                            {fallback: "Loopback"},
 	"updatePolicy":                             {harmless: true},
