@@ -84,8 +84,10 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			w.allow("no hot loop") // Each field changes twice, as fast as the operator follows.
 			pair := certificate(t, time.Time{})
 			pair["ca.crt"] = pair["tls.crt"]
-			w.secret("tls", pair)
-			w.patch(&corev1.Secret{}, "tls", `{"metadata":{"annotations":{"`+writtenFor+`":"cache"}}}`)
+			for _, name := range []string{"tls", "cache-tls"} {
+				w.secret(name, pair)
+				w.patch(&corev1.Secret{}, name, `{"metadata":{"annotations":{"`+writtenFor+`":"cache"}}}`)
+			}
 			w.secret("users", map[string]string{"users": "ann:a"})
 			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "caches", Namespace: w.namespace}}
 			w.Expect(cluster.Create(w.ctx, account)).To(gomega.Succeed())
