@@ -202,14 +202,14 @@ func TestOwnershipConflictKeepsTheSecretsAndNamesOfOthers(t *testing.T) {
 	w.reason("service", cachev1.ReasonOwnershipConflict)
 	w.hasNoCertificate("service")
 
-	theirs := newCertificate()
-	theirs.SetNamespace(w.namespace)
-	theirs.SetName("theirs")
-	theirs.Object["spec"] = map[string]any{"secretName": "theirs", "issuerRef": map[string]any{"name": "their-ca"}}
-	w.Expect(cluster.Create(w.ctx, theirs)).To(gomega.Succeed())
-	w.withIssuer("theirs")
-	w.reason("theirs", cachev1.ReasonOwnershipConflict)
-	if diff := cmp.Diff(theirs.Object, get(w, "theirs", newCertificate()).Object); diff != "" {
+	unowned := newCertificate()
+	unowned.SetNamespace(w.namespace)
+	unowned.SetName("unowned")
+	unowned.Object["spec"] = map[string]any{"secretName": "unowned", "issuerRef": map[string]any{"name": "another-ca"}}
+	w.Expect(cluster.Create(w.ctx, unowned)).To(gomega.Succeed())
+	w.withIssuer("unowned")
+	w.reason("unowned", cachev1.ReasonOwnershipConflict)
+	if diff := cmp.Diff(unowned.Object, get(w, "unowned", newCertificate()).Object); diff != "" {
 		t.Errorf("the Certificate of others (-before +after):\n%s", diff)
 	}
 }
