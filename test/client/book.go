@@ -133,10 +133,24 @@ func (c *judge) work(ctx context.Context, every time.Duration) error {
 // move follows DNS where the time has come.
 func (c *judge) move() {
 	for slot, at := range c.moveAt {
-		if time.Now().After(at) {
-			c.renew(slot)
+		if !time.Now().After(at) {
+			continue
 		}
+		if c.relist() {
+			return
+		}
+		c.renew(slot)
 	}
+}
+
+// relist opens new connections to all slots if there are more or less of them, and returns whether it did.
+func (c *judge) relist() bool {
+	slots := c.listed()
+	if slots == len(c.connections) {
+		return false
+	}
+	c.open(slots)
+	return true
 }
 
 // try asks a slot, a second time over a new connection if the first attempt fails.
@@ -146,6 +160,8 @@ func (c *judge) try(key string, ask func(*memcache.Client) error) error {
 	if answered(err) {
 		return err
 	}
+	c.relist()
+	slot = c.slotOf(key)
 	c.renew(slot)
 	if err = ask(c.connections[slot]); answered(err) {
 		c.book.note(func(r *Judged) { r.Reconnected++ })

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/example-inc/memcached-operator/internal/testing/consistency"
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
 // staleBound is how long after a write an older value may be read while a slot moves (docs/slots.md), on a machine that
@@ -33,6 +34,9 @@ type judging struct {
 
 	// address is the address of a slot, or a name.
 	address func(slot int) string
+
+	// hash is how clients choose a slot. With one that is set, they find out how many slots there are by DNS.
+	hash string
 }
 
 func judgeCommand(o *options) *cobra.Command {
@@ -47,6 +51,9 @@ func judgeCommand(o *options) *cobra.Command {
 		Args:    cobra.NoArgs,
 		Example: "  client judge --endpoint shop-slots.team.svc:11211 --slots 3 --keys 10000 --writes 2000",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := clienthash.New(clienthash.Algorithm(j.hash), []string{"any:11211"}); j.hash != "" && err != nil {
+				return fmt.Errorf("--hash: %w", err)
+			}
 			result, err := j.run(cmd.Context())
 			if err != nil {
 				return err
@@ -55,6 +62,8 @@ func judgeCommand(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&j.slots, "slots", 1, "how many slots the cache has")
+	cmd.Flags().StringVar(&j.hash, "hash", "",
+		"how clients choose a slot, as slots.clientHash; they then find out by DNS how many there are")
 	cmd.Flags().IntVar(&j.clients, "clients", 16, "how many clients, each with a connection to each slot")
 	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
 	cmd.Flags().IntVar(&j.readEvery, "read-every", 1, "after how many writes a client reads")
@@ -143,7 +152,8 @@ func (j *judging) awaitRelease(ctx context.Context, end context.CancelFunc) erro
 			return nil
 		case <-ticks:
 		}
-		for slot := range j.slots {
+		c.relist()
+		for slot := range c.connections {
 			c.renew(slot)
 			if item, err := c.connections[slot].Get(heldKey); err == nil && string(item.Value) == released {
 				end()
@@ -189,6 +199,8 @@ type judge struct {
 	random      *rand.Rand
 	connections []*memcache.Client
 	moveAt      []time.Time
+
+	choose clienthash.Chooser // nil without a hash
 }
 
 // mostDelay is how long a client may use a connection before it asks DNS again. Each client has its own delays.
@@ -196,11 +208,36 @@ const mostDelay = 10 * time.Second
 
 func (j *judging) newJudge(book *book, i int) *judge {
 	c := &judge{judging: j, book: book, random: rand.New(rand.NewPCG(uint64(i), 1))} //nolint:gosec // not for secrets
-	c.connections, c.moveAt = make([]*memcache.Client, j.slots), make([]time.Time, j.slots)
-	for slot := range j.slots {
-		c.connect(slot)
-	}
+	c.open(j.listed())
 	return c
+}
+
+// open connects to so many slots.
+func (c *judge) open(slots int) {
+	c.close()
+	c.connections, c.moveAt = make([]*memcache.Client, slots), make([]time.Time, slots)
+	var names []string
+	for slot := range slots {
+		c.connect(slot)
+		names = append(names, c.nameOf(slot))
+	}
+	if c.hash != "" {
+		c.choose, _ = clienthash.New(clienthash.Algorithm(c.hash), names) // It was validated.
+	}
+}
+
+// listed returns how many slots clients' lists have now.
+func (j *judging) listed() int {
+	if j.hash == "" {
+		return j.slots
+	}
+	for slots := 0; ; slots++ {
+		host, _, _ := net.SplitHostPort(j.nameOf(slots))
+		_, err := net.LookupHost(host)
+		if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound && slots > 0 {
+			return slots
+		}
+	}
 }
 
 func (c *judge) close() {
@@ -220,6 +257,9 @@ func (j *judging) nameOf(slot int) string {
 func (c *judge) slot(key string) *memcache.Client { return c.connections[c.slotOf(key)] }
 
 func (c *judge) slotOf(key string) int {
+	if c.choose != nil {
+		return c.choose([]byte(key))
+	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(key))
 	return int(hash.Sum32() % uint32(c.slots)) //nolint:gosec // a few slots

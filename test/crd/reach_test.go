@@ -91,6 +91,8 @@ var reaches = []reach{
 		"that for this cache. An approval policy of cert-manager limits it further", test: "TestOwnershipConflictKeepsTheSecretsAndNamesOfOthers"},
 	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. The status contains " +
 		"nothing of it", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+	{field: "binding.secretName", names: "a Secret of the same namespace", limit: "the operator creates it, with the address of " +
+		"the cache and what the Secrets of `tls` and `auth` hold for clients. One that exists stays as it is", test: "TestOwnershipConflictWhereASecretHasTheNameOfTheBinding"},
 	{field: "networkPolicy.from", below: selector + " cidr except[]", names: "Pods, namespaces and addresses", limit: "they may connect to the " +
 		"Pods of this cache, and to no other", test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
 	{field: "networkPolicy.metricsFrom", below: selector + " cidr except[]", names: "the same", limit: "the same",

@@ -20,7 +20,7 @@ import (
 // right is the decision about verbs on a resource that the operator may use.
 type right struct {
 	resource, verbs string
-	slots           bool   // only slots need it
+	of              string // what alone needs it: slots, or bindings; empty if every cache does
 	why             string // what the operator does with it
 	allows          string // what else it would allow
 	test            string // fails without it, or shows what the operator does with it
@@ -61,16 +61,18 @@ var rights = []right{
 		test: "TestMetricsAreForThoseWhoMayReadThem"},
 	{resource: "certificates", verbs: "get list watch create patch delete", why: "a managed object of caches with `tls.issuerRef`. One that is no longer " +
 		"desired is deleted", allows: "to have any issuer write a certificate with any name into any Secret", test: "TestACacheWithAnIssuerRequestsItsCertificate"},
-	{resource: "pods", verbs: "get patch", slots: true, why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
+	{resource: "pods", verbs: "get patch", of: "slots", why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
 		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestARolloutHandsEachSlotOver"},
-	{resource: "pods/status", verbs: "patch", slots: true, why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",
+	{resource: "pods/status", verbs: "patch", of: "slots", why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",
 		test: "TestANewCacheWithSlotsGivesEachPodOne"},
-	{resource: "replicasets", verbs: "list watch", slots: true, why: "which one a rollout scales up; their metadata only", allows: "to read the Pod template of any " +
+	{resource: "replicasets", verbs: "list watch", of: "slots", why: "which one a rollout scales up; their metadata only", allows: "to read the Pod template of any " +
 		"ReplicaSet, as it can already that of a Deployment", test: "TestAnUndoneRolloutLeavesEachSlotWhereItIs"},
-	{resource: "endpointslices", verbs: "get list watch create patch delete", slots: true, why: "which Pod has which slot", allows: "to direct the clients of any " +
+	{resource: "endpointslices", verbs: "get list watch create patch delete", of: "slots", why: "which Pod has which slot", allows: "to direct the clients of any " +
 		"Service elsewhere", test: "TestARolloutHandsEachSlotOver"},
-	{resource: "services", verbs: "delete", slots: true, why: "the Services of slots and of discovery that are no longer desired", allows: "to delete any Service",
+	{resource: "services", verbs: "delete", of: "slots", why: "the Services of slots and of discovery that are no longer desired", allows: "to delete any Service",
 		test: "TestTurningSlotsOffRemovesTheirObjects"},
+	{resource: "secrets", verbs: "create patch delete", of: "bindings", why: "the Secret that `spec.binding` names. The operator changes only owned ones",
+		allows: "to create, change and delete any Secret: a token of any ServiceAccount, too", test: "TestABindingFollowsItsSecretsAndShowsNothingOfThem"},
 }
 
 // TestEveryRightHasAReason takes the rights from the roles that the manifests bind to the operator's account.
@@ -90,7 +92,7 @@ func TestEveryRightHasAReason(t *testing.T) {
 // operatorRights are the verbs of each resource that the operator's account may use.
 func operatorRights(t *testing.T) map[string][]string {
 	t.Helper()
-	objects, err := kustomize.Objects(repository + "/overlays/multiarch")
+	objects, err := kustomize.Objects(repository + "/internal/testing/install/everything")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,16 +139,16 @@ func decode[T any](t *testing.T, object *unstructured.Unstructured) (decoded T) 
 
 func TestTheDocsHaveTheReasonOfEachRight(t *testing.T) {
 	const head = "| right | for | what else it allows | test |\n| --- | --- | --- | --- |\n"
-	files, tables := testFiles(t), map[bool]string{false: head, true: head}
+	files, tables := testFiles(t), map[string]string{"": head, "slots": head, "bindings": head}
 	for _, r := range rights {
 		file := files[r.test]
 		if file == "" {
 			t.Errorf("%s: there is no test %s", r.resource, r.test)
 		}
-		tables[r.slots] += fmt.Sprintf("| %s: %s | %s | %s | [%s](../%s) |\n",
+		tables[r.of] += fmt.Sprintf("| %s: %s | %s | %s | [%s](../%s) |\n",
 			r.resource, strings.Join(strings.Fields(r.verbs), ", "), r.why, r.allows, filepath.Base(file), file)
 	}
 	page.Tables(t, repository+"/docs/security.md", *update, map[string]string{
-		"rights": tables[false], "rights of slots": tables[true],
+		"rights": tables[""], "rights of slots": tables["slots"], "rights of bindings": tables["bindings"],
 	})
 }

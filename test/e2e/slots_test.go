@@ -25,6 +25,7 @@ type slotsCase struct {
 	spec   cachev1.MemcachedSpec
 	port   int
 	flags  string // of the clients
+	hash   string // how they choose a slot
 	writes int    // a second
 }
 
@@ -150,7 +151,7 @@ func (it *cache) judge(tc slotsCase, during func()) judging.Result {
 			Secret: clientsSecret, Timeout: longest,
 		},
 		Cache: it.key.Name, Port: tc.port, Keys: untouchedKeys, Writes: tc.writes, Flags: tc.flags,
-		Arguments: fmt.Sprintf("--read-every=%d", max(1, tc.writes/2000)), // The reads of all cases are as many.
+		Arguments: fmt.Sprintf("--read-every=%d --hash=%s", max(1, tc.writes/2000), tc.hash), // The reads of all cases are as many.
 	}
 	result, err := judge.Run(it.t.Context(), func() error {
 		during()

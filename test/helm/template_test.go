@@ -43,6 +43,7 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 		"the Prometheus Operator": {
 			values: "monitoring: {enabled: true}", overlay: "multiarch", components: []string{"monitoring"},
 		},
+		"with bindings": {values: "rbac: {binding: true}", overlay: "multiarch", components: []string{"binding"}},
 		"without slots": {values: "rbac: {slots: false}", overlay: "multiarch", components: []string{"without-slots"}},
 		"nearly all of it, on one architecture": {
 			values: "{architectures: [s390x], replicas: 2, watchNamespaces: [" + namespace + "], " +

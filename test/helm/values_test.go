@@ -86,6 +86,9 @@ var reaches = map[string]reach{
 	"watchNamespaces, no right elsewhere": {
 		"watchNamespaces: [team-a]", "ClusterRoleBinding//memcached-operator-manager-rolebinding", map[string]string{"": missing},
 	},
+	"rbac.binding": {"rbac: {binding: true}", "ClusterRole//memcached-operator-manager-role", map[string]string{
+		".rules[-1:].resources": `["secrets"]`, ".rules[-1:].verbs": `["create","delete","patch"]`,
+	}},
 	"rbac.slots": {"rbac: {slots: false}", "ClusterRole//memcached-operator-manager-role", map[string]string{
 		".rules[1].verbs": `["list","watch"]`,
 	}},

@@ -33,6 +33,8 @@ func TestAnAuthorReachesNoObjectOfAnotherNamespace(t *testing.T) {
 	w.allow("no hot loop") // The spec changes as fast as the operator follows.
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
 	others := &world{WithT: w.WithT, t: t, ctx: w.ctx, namespace: w.newNamespace()}
+	w.mayBind()
+	others.mayBind()
 	objects := others.tenant(t)
 	mc := w.memcached("cache", 1)
 	w.ready("cache")

@@ -41,7 +41,10 @@ var testedElsewhere = map[string]string{
 	"spec.suspend":      "TestSuspendedPausesARolloutThatContinuesAfterwards",
 	"spec.updatePolicy": "waves_test.go",
 	"spec.slots":        "slots_test.go",
-	"spec.slots.mode":   "slots_test.go",
+
+	"spec.binding.secretName": "binding_test.go",
+
+	"spec.slots.mode": "slots_test.go",
 
 	"spec.slots.handoff.mode":           "operator/internal/plan/slots_test.go: it changes how Pods with slots are replaced",
 	"spec.slots.handoff.timeoutSeconds": "the same",

@@ -62,7 +62,7 @@ func (w *world) noteLog() {
 		w.t.Error(err)
 	}
 	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, history.Panic) || strings.Contains(line, history.SecretMarker) {
+		if history.IsForbidden(line) {
 			w.recorder.Step(history.Logged + strings.TrimSpace(line))
 		}
 	}

@@ -40,10 +40,10 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// Manifests applies those of the repository at root, without some kinds, and waits until the CRD is served.
+// Manifests applies those of the repository at root, with every right that is optional and without some kinds, and
+// waits until the CRD is served.
 func Manifests(ctx context.Context, config *rest.Config, kube client.Client, root string, without ...string) error {
-	manifests := filepath.Join(root, "operator/config/default")
-	objects, err := kustomize.Objects(manifests)
+	objects, err := kustomize.Objects(filepath.Join(root, "internal/testing/install/everything"))
 	if err != nil {
 		return fmt.Errorf("build the operator's manifests: %w", err)
 	}
@@ -56,7 +56,7 @@ func Manifests(ctx context.Context, config *rest.Config, kube client.Client, roo
 			return fmt.Errorf("install the operator's manifests: %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join(manifests, "../crd/bases")}}
+	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "operator/config/crd/bases")}}
 	_, err = envtest.InstallCRDs(config, crds)
 	return err
 }

@@ -14,7 +14,21 @@ type Order struct {
 	Role  string `json:"role"`
 	From  string `json:"from"`
 	Since string `json:"since"`
+	Scale Scale  `json:"scale"`
 }
+
+// Scale is a change of the length of clients' list.
+type Scale struct {
+	Before  int    `json:"before"`
+	After   int    `json:"after"`
+	Servers string `json:"servers"`
+}
+
+// copies reports whether the agent is ready once it has copied keys.
+func (o Order) copies() bool { return o.Role == "receive" || o.Role == "send" }
+
+// sendUnready is for how long an agent that sends its keys away is not ready in any case.
+const sendUnready = 12 * time.Second
 
 // OrderOf reads the annotation. One that cannot be read is followed by nobody.
 func OrderOf(pod *corev1.Pod) Order {
@@ -50,22 +64,25 @@ func (a *player) follow(o Order, now time.Time) {
 	if a.current != a.next && !now.Before(a.nextAt) {
 		a.begin(a.next, now)
 	}
-	if a.current.Role == "receive" {
+	if a.current.copies() {
 		a.isReady = !a.copied.IsZero() && !now.Before(a.copied)
 	}
 }
 
 // begin carries out an instruction. A Pod that continues after its copy stays ready.
 func (a *player) begin(o Order, now time.Time) {
-	a.current, a.isReady = o, o.Role != "" && o.Role != "receive"
-	if o.Role == "receive" {
+	a.current, a.isReady = o, o.Role != "" && !o.copies()
+	switch {
+	case o.Role == "send":
+		a.copied = now.Add(max(a.copying, sendUnready))
+	case o.copies():
 		a.copied = now.Add(a.copying)
 	}
 }
 
 // isCopying reports whether the agent copies keys at a time.
 func (a *player) isCopying(now time.Time) bool {
-	return a.current == a.next && a.current.Role == "receive" && !a.copied.IsZero() && now.Before(a.copied)
+	return a.current == a.next && a.current.copies() && !a.copied.IsZero() && now.Before(a.copied)
 }
 
 // end ends the container. The kubelet starts it again immediately, and the agent begins again.

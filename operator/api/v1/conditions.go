@@ -61,7 +61,7 @@ const (
 	// ReasonSecretNotFound: a Secret that the spec refers to does not exist. Running Pods are not changed.
 	ReasonSecretNotFound = "SecretNotFound"
 
-	// ReasonCertificateUnavailable: tls.issuerRef asks for a certificate, and the cluster does not have cert-manager, or
+	// ReasonCertificateUnavailable: tls.issuerRef requests a certificate, and the cluster does not have cert-manager, or
 	// the operator not the rights. The rest of the spec is applied.
 	ReasonCertificateUnavailable = "CertificateUnavailable"
 

@@ -28,10 +28,46 @@ type Slots struct {
 	// +kubebuilder:default=DNS
 	Mode SlotsMode `json:"mode,omitempty"`
 
+	// clientHash is how all clients choose the slot of a key: Ketama, libmemcached's weighted one; CRC32Modulo, that of
+	// gomemcache; JumpSorted, that of Thanos, Loki and Mimir; or Rendezvous, that of pymemcache. Then a change of size
+	// keeps the keys: slots are added and removed one at a time, each after the keys that clients will look for elsewhere
+	// are copied there. Without it, a new slot is empty, and the keys of a removed one are lost. Clients must have the
+	// addresses of status.slots in their order. A change replaces no Pod.
+	// +optional
+	ClientHash ClientHash `json:"clientHash,omitempty"`
+
+	// scaleOverlapSeconds is for how long after a slot was added or removed clients may still have the former list of
+	// slots, in seconds, 1 to 3600: a key that changes in one Pod is then removed from the other. Give it the time in
+	// which all clients get the new list. Rollouts and the next slot wait for it. Only with clientHash. Defaults to 30. A
+	// change replaces no Pod.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	ScaleOverlapSeconds *int32 `json:"scaleOverlapSeconds,omitempty"`
+
 	// handoff is how a Pod gets the keys of the Pod that it replaces.
 	// +optional
 	Handoff *Handoff `json:"handoff,omitempty"`
 }
+
+// ClientHash is how clients choose the slot of a key. The package clienthash has the exact definitions.
+//
+// +kubebuilder:validation:Enum=Ketama;CRC32Modulo;JumpSorted;Rendezvous
+type ClientHash string
+
+const (
+	// HashKetama is libmemcached's weighted ketama: PHP with OPT_LIBKETAMA_COMPATIBLE, pylibmc with "ketama_weighted".
+	HashKetama ClientHash = "Ketama"
+
+	// HashCRC32Modulo is gomemcache's ServerList. Almost all keys move when the size changes.
+	HashCRC32Modulo ClientHash = "CRC32Modulo"
+
+	// HashJumpSorted is that of Thanos, Loki and Mimir.
+	HashJumpSorted ClientHash = "JumpSorted"
+
+	// HashRendezvous is that of pymemcache's HashClient.
+	HashRendezvous ClientHash = "Rendezvous"
+)
 
 // Handoff is how a Pod gets the keys of the Pod that it replaces.
 type Handoff struct {

@@ -110,6 +110,11 @@ type MemcachedSpec struct {
 	// +optional
 	Discovery *Discovery `json:"discovery,omitempty"`
 
+	// binding makes a Secret with what a client needs to connect: host, port, user, password, CA. The operator needs
+	// further rights for it. A change replaces no Pod. Defaults to none.
+	// +optional
+	Binding *Binding `json:"binding,omitempty"`
+
 	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
 	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, immediately. A change
 	// replaces no Pod, except that Automatic applies a pending update. Defaults to OnSpecChange.
@@ -130,7 +135,8 @@ type MemcachedSpec struct {
 	TerminationDelaySeconds *int32 `json:"terminationDelaySeconds,omitempty"`
 
 	// commonMetadata is added to the objects that the operator creates: Services, Deployment, NetworkPolicy,
-	// PodDisruptionBudget and EndpointSlices. Pods do not get it: see podTemplate. A change replaces no Pod.
+	// PodDisruptionBudget, EndpointSlices and the Secret of a binding. Pods do not get it: see podTemplate. A change
+	// replaces no Pod.
 	// +optional
 	CommonMetadata *Metadata `json:"commonMetadata,omitempty"`
 

@@ -51,6 +51,10 @@ type MemcachedStatus struct {
 	// +optional
 	Certificate string `json:"certificate,omitempty"`
 
+	// binding refers to the Secret with what a client needs to connect; empty without one.
+	// +optional
+	Binding *BindingStatus `json:"binding,omitempty"`
+
 	// image is the memcached image of the Pods. During a rollout, some Pods still run the previous one.
 	// +optional
 	Image string `json:"image,omitempty"`

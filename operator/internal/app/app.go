@@ -10,6 +10,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -79,11 +80,15 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 			return nil, fmt.Errorf("set up the operator: %w", err)
 		}
 	}
+	named, err := newSecretCache(mgr, options)
+	if err != nil {
+		return nil, err
+	}
 	work := controller.NewWork(reconcileTimeout)
 	err = controller.Setup(mgr, controller.Config{
 		Work:     work,
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
-		Nodes: nodeReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
+		Nodes: nodeReader(mgr, options), NamedSecrets: named, LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
 		Namespaces: options.WatchNamespaces,
 		Options: ctrlcontroller.Options{
@@ -99,6 +104,17 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, fmt.Errorf("set up the probes: %w", err)
 	}
 	return mgr, nil
+}
+
+// newSecretCache returns a cache of Secrets that Memcacheds name. Only the leader fills it.
+func newSecretCache(mgr ctrl.Manager, options *Options) (cache.Cache, error) {
+	named := secretCacheOptions(options)
+	named.HTTPClient, named.Scheme, named.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	made, err := cache.New(mgr.GetConfig(), named)
+	if err != nil {
+		return nil, fmt.Errorf("set up the cache of Secrets: %w", err)
+	}
+	return made, mgr.Add(made)
 }
 
 // nodeReader is nil for an operator that serves only some namespaces: it reads nothing outside of them. The reader

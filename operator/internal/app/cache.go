@@ -34,7 +34,19 @@ func cacheOptions(operator *Options) cache.Options {
 	byObject[observe.ReplicaSet()] = cache.ByObject{
 		Label: observe.Selector(), Transform: cached.TrimReplicaSet, UnsafeDisableDeepCopy: new(true),
 	}
-	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: cached.TrimSecret}
+	return cacheOf(operator, byObject)
+}
+
+// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. It is a separate one
+// because that of the manager has the whole Secrets of bindings.
+func secretCacheOptions(operator *Options) cache.Options {
+	return cacheOf(operator, map[client.Object]cache.ByObject{
+		&corev1.Secret{}: {Field: watchedSecrets(), Transform: cached.TrimSecret},
+	})
+}
+
+// cacheOf caches objects of the namespaces that the operator serves.
+func cacheOf(operator *Options, byObject map[client.Object]cache.ByObject) cache.Options {
 	options := cache.Options{
 		ByObject:         byObject,
 		DefaultTransform: cache.TransformStripManagedFields(),

@@ -120,10 +120,11 @@ func notOwned(object render.Object, why, fix string) Outcome {
 		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, fix)}
 }
 
-// isServiceOfASlot reports whether an object is needed because each slot has a Service: no other one has a cluster IP.
+// isServiceOfASlot reports whether an object is needed because each slot has a Service: of those with a cluster IP,
+// only that of discovery selects Pods.
 func isServiceOfASlot(object render.Object) bool {
 	service, ok := object.Configuration.(*corev1ac.ServiceApplyConfiguration)
-	return ok && service.Spec.ClusterIP == nil
+	return ok && service.Spec.ClusterIP == nil && len(service.Spec.Selector) == 0
 }
 
 // isTerminating reports whether an object is being deleted, or belongs to a deleted Memcached of the same name, and

@@ -230,12 +230,15 @@ func TestTheFixOfAnOwnershipConflictNamesTheModeOfSlotsWhereItHelps(t *testing.T
 		}
 		return render.Object{Configuration: made, Metadata: made.ObjectMetaApplyConfiguration}
 	}
+	ofDiscovery := service("")
+	ofDiscovery.Configuration.(*corev1ac.ServiceApplyConfiguration).Spec.WithSelector(names.Selector("cache"))
 	deployment := appsv1ac.Deployment("cache", "team")
 	tests := map[string]struct {
 		object render.Object
 		helps  bool
 	}{
 		"a Service of one slot": {service(""), true},
+		"that of discovery":     {ofDiscovery, false},
 		"a headless Service":    {service(corev1.ClusterIPNone), false},
 		"a Deployment": {
 			render.Object{Configuration: deployment, Metadata: deployment.ObjectMetaApplyConfiguration}, false,

@@ -77,6 +77,9 @@ func (s *Syncer) Sync(
 		if isSlotService(mc, key) && removed.Err() != nil {
 			continue // It shows that there are objects of slots to delete.
 		}
+		if isFormerBinding(key, objects) && !report.isMade(key.GroupKind) {
+			continue // Clients have no other one yet.
+		}
 		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
 		removed = append(removed, settle(outcome, err))
@@ -100,6 +103,9 @@ func (s *Syncer) syncAll(
 ) Report {
 	var report Report
 	for _, object := range objects {
+		if object.Kept {
+			continue
+		}
 		key := keyOf(object)
 		outcome, err := withheld(report, object), error(nil)
 		if outcome.Result == "" {
@@ -259,6 +265,10 @@ func immutableField(err error) string {
 			return "selector"
 		case "spec.clusterIP", "spec.clusterIPs", "spec.clusterIPs[0]":
 			return "cluster IP"
+		case "type": // of a Secret, like the next
+			return "type"
+		case "data", "immutable":
+			return "content"
 		}
 	}
 	return ""

@@ -29,7 +29,7 @@ const noResourceVersion = "1"
 
 // stamp writes the hash of the object into its annotation AnnotationAppliedHash.
 func stamp(object render.Object) error {
-	content, err := json.Marshal(object.Configuration)
+	content, err := json.Marshal(withoutLogin(object.Configuration))
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}

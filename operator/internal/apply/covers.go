@@ -3,6 +3,7 @@ package apply
 // The fast check that nothing differs; if it is not sure, compare.go decides.
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"sync"
@@ -138,11 +139,13 @@ func typeOf(entry *value.FieldCacheEntry, parent reflect.Type) reflect.Type {
 	return entry.GetFrom(reflect.Zero(parent)).Type()
 }
 
-// ofMaps knows the two map types of Kubernetes objects.
+// ofMaps knows the map types of managed objects.
 func (p pair) ofMaps() check {
 	switch {
 	case p.wanted == p.live && p.live == reflect.TypeFor[map[string]string]():
 		return mapCheck[map[string]string](p.whole, func(a, b string) bool { return a == b })
+	case p.wanted == p.live && p.live == reflect.TypeFor[map[string][]byte]():
+		return mapCheck[map[string][]byte](p.whole, bytes.Equal)
 	case p.wanted == p.live && p.live == reflect.TypeFor[corev1.ResourceList]():
 		return mapCheck[corev1.ResourceList](p.whole, sameQuantity)
 	}

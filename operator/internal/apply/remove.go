@@ -26,6 +26,13 @@ func isSlotService(mc *cachev1.Memcached, key observe.Key) bool {
 	return key == observe.Key{GroupKind: observe.ServiceKind.GroupKind(), Name: names.SlotService(mc.Name)}
 }
 
+// isFormerBinding reports whether an object is a Secret that another one replaces.
+func isFormerBinding(key observe.Key, objects []render.Object) bool {
+	return key.GroupKind == observe.SecretKind.GroupKind() && slices.ContainsFunc(objects, func(o render.Object) bool {
+		return o.GroupKind == key.GroupKind
+	})
+}
+
 // unwanted returns the existing objects that are, or may be, owned and are not desired, by kind and name.
 func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []observe.Key {
 	wanted := map[observe.Key]bool{}

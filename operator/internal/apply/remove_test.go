@@ -9,11 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
 // deleter remembers what is deleted, and fails to delete one object.
@@ -56,6 +58,30 @@ func TestTheServiceOfAllSlotsIsDeletedLast(t *testing.T) {
 		report := syncer.Sync(t.Context(), mc, observe.Snapshot{Name: mc.Name, Objects: objects}, nil)
 		if diff := cmp.Diff(want, server.deleted); diff != "" || (report.Err() != nil) != (stays != "") {
 			t.Errorf("%q stays: error %v, deleted (-want +got):\n%s", stays, report.Err(), diff)
+		}
+	}
+}
+
+// TestAFormerBindingIsDeletedOnceThereIsAnother: until then clients need it.
+func TestAFormerBindingIsDeletedOnceThereIsAnother(t *testing.T) {
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-1"}}
+	kind := observe.SecretKind.GroupKind()
+	former := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "team", OwnerReferences: []metav1.OwnerReference{{
+		APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached", Name: mc.Name, UID: mc.UID, Controller: new(true),
+	}}}}
+	snapshot := observe.Snapshot{Name: mc.Name, Objects: map[observe.Key]client.Object{{GroupKind: kind, Name: "a"}: former}}
+	for name, tc := range map[string]struct {
+		wanted []render.Object
+		want   []string
+	}{
+		"no binding":                     {nil, []string{"a"}},
+		"the other one is not made yet":  {[]render.Object{{GroupKind: kind, Metadata: metav1ac.ObjectMeta().WithName("b"), Kept: true}}, nil},
+		"it is still the one, and stays": {[]render.Object{{GroupKind: kind, Metadata: metav1ac.ObjectMeta().WithName("a"), Kept: true}}, nil},
+	} {
+		server := &deleter{}
+		NewSyncer(server, server, clientgoscheme.Scheme, nil).Sync(t.Context(), mc, snapshot, tc.wanted)
+		if diff := cmp.Diff(tc.want, server.deleted); diff != "" {
+			t.Errorf("%s: deleted (-want +got):\n%s", name, diff)
 		}
 	}
 }

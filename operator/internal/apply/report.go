@@ -114,6 +114,12 @@ func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
 	return Outcome{}, false
 }
 
+// isMade reports whether the object of a kind is as desired.
+func (r Report) isMade(kind schema.GroupKind) bool {
+	outcome, _ := r.Of(kind)
+	return outcome.IsMade()
+}
+
 // IsMade reports whether the object is as desired.
 func (o Outcome) IsMade() bool {
 	return slices.Contains([]Result{Unchanged, Created, Updated, Adopted}, o.Result)

@@ -682,6 +682,15 @@ var kindsSchema = schema.Schema{Types: []schema.TypeDef{
 			{FieldName: "localhostProfile", DiscriminatorValue: "LocalhostProfile"},
 		}},
 	}}}},
+	{Name: "io.k8s.api.core.v1.Secret", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "data", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}}}}},
+		{Name: "immutable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("boolean"))}}},
+		{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "metadata", Type: schema.TypeRef{NamedType: new("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")}, Default: map[interface{}]interface{}{}},
+		{Name: "stringData", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}}}}},
+		{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+	}}}},
 	{Name: "io.k8s.api.core.v1.SecretEnvSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
 		{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, Default: ""},
 		{Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("boolean"))}}},

@@ -90,7 +90,7 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 	case !served && wantsCertificate(mc):
 		return false, noCertManager, nil
 	case !served:
-		return false, "", nil // So the Certificate is gone, too.
+		return false, "", nil // Without the API, there is no Certificate.
 	case w.started:
 		return true, "", nil
 	}
@@ -101,8 +101,8 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 	return true, "", nil
 }
 
-// isServed reports whether the cluster has the API. It asks the API server unless the cache has the Certificate: with
-// the API, that would be gone.
+// isServed reports whether the cluster has the API. It asks the API server unless the cache has the Certificate, which
+// would not exist without the API.
 func (w *certificateWatch) isServed(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if w.started && w.cache.Get(ctx, client.ObjectKeyFromObject(mc), &certmanager.Certificate{}) == nil {
 		return true, nil

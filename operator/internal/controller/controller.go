@@ -38,13 +38,13 @@ import (
 
 // Reconciler reconciles the managed objects and the status of Memcacheds.
 type Reconciler struct {
-	client  client.Client
-	observe observe.Collector
-	secrets *secretWatch
-	slots   *slotWatch
-	rights  *rights // of discovery
-
+	client       client.Client
+	observe      observe.Collector
+	secrets      *secretWatch
+	slots        *slotWatch
+	bindings     *bindingWatch
 	certificates *certificateWatch
+	rights       *rights // of discovery
 
 	syncer   *apply.Syncer
 	defaults Defaults
@@ -90,20 +90,20 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 	if err != nil {
 		return err
 	}
-	var hasSlots bool
-	if hasSlots, c.missingRights, err = r.slots.startFor(ctx, c.memcached); err != nil {
+	var has observe.Extras
+	if has.Slots, c.missingRights, err = r.slots.startFor(ctx, c.memcached); err != nil {
+		return err
+	}
+	if has.Binding, c.missingBindingRights, err = r.bindings.startFor(ctx, c.memcached); err != nil {
+		return err
+	}
+	if has.Certificate, c.noCertificates, err = r.certificates.startFor(ctx, c.memcached); err != nil {
 		return err
 	}
 	if c.missingDiscoveryRights, err = r.missingForDiscovery(ctx, c.memcached); err != nil {
 		return err
 	}
-	var hasCertificates bool
-	if hasCertificates, c.noCertificates, err = r.certificates.startFor(ctx, c.memcached); err != nil {
-		return err
-	}
-	if c.snapshot, err = r.observe.Collect(ctx, c.memcached, hasSlots); err == nil && hasCertificates {
-		err = r.observe.AddCertificate(ctx, c.memcached, &c.snapshot)
-	}
+	c.snapshot, err = r.observe.Collect(ctx, c.memcached, has)
 	return err
 }
 
@@ -111,7 +111,8 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	defaults := r.defaults(ctx)
 	defaults.Now, defaults.MissingRights = c.now, c.missingRights
-	defaults.MissingDiscoveryRights, defaults.NoCertificates = c.missingDiscoveryRights, c.noCertificates
+	defaults.MissingDiscoveryRights, defaults.MissingBindingRights = c.missingDiscoveryRights, c.missingBindingRights
+	defaults.NoCertificates = c.noCertificates
 	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
 	if err == nil {
 		draft, c.template = desired.Choose(draft)

@@ -36,8 +36,18 @@ func instructed(change slots.Change, from string) string {
 	case instruction.Cold:
 		return fmt.Sprintf("Slot %s: Pod %s takes it empty (%s)", i.Slot, pod, cmp.Or(i.Record.Reason, "it is new"))
 	case instruction.Receive:
+		if i.Scale != (instruction.Scale{}) {
+			return fmt.Sprintf("Slot %s: Pod %s copies the keys that clients will look for in it, from %d Pods", i.Slot, pod,
+				i.Scale.Before)
+		}
 		return fmt.Sprintf("Slot %s: Pod %s copies the keys of Pod %s", i.Slot, pod, from)
+	case instruction.Send:
+		return fmt.Sprintf("Slot %s: Pod %s copies its keys to the %d Pods that stay", i.Slot, pod, i.Scale.After)
 	case instruction.Moved:
+		if i.Scale != (instruction.Scale{}) {
+			return fmt.Sprintf("Slot %s: clients learn of the list of %d slots, and Pod %s removes what they change by the former "+
+				"one", i.Slot, i.Scale.After, pod)
+		}
 		return fmt.Sprintf("Slot %s: moved to Pod %s, while Pod %s still serves connected clients", i.Slot, pod, from)
 	case instruction.Leave:
 		return fmt.Sprintf("Slot %s: Pod %s gave it away, and ends memcached in %d s", i.Slot, pod, i.End)

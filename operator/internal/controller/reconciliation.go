@@ -24,8 +24,8 @@ type reconciliation struct {
 	// missingRights are rights that slots need and the operator does not have. None if the Memcached has no slots.
 	missingRights []string
 
-	// missingDiscoveryRights are the same for discovery.
-	missingDiscoveryRights []string
+	// missingDiscoveryRights are the same for discovery, and missingBindingRights for a binding.
+	missingDiscoveryRights, missingBindingRights []string
 
 	// noCertificates is why no certificates can be requested; empty if they can, or if the Memcached has no issuer.
 	noCertificates string

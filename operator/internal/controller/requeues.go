@@ -29,7 +29,7 @@ var requeues = []requeue{
 	certificateExpires,
 	// The known Nodes are outdated.
 	nodesAreOutdated,
-	// The operator may have been given the rights for slots or discovery.
+	// The operator may have been given the rights for slots, discovery or a binding.
 	rightsAreReviewed,
 	// cert-manager may have been installed.
 	certManagerIsInstalled,
@@ -82,11 +82,11 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 	return max(nodesTTL-c.nodesAge, nodesFresh)
 }
 
-// rightsAreReviewed holds while the spec requests slots or discovery, and rights are missing: no event reports when
-// they are granted.
+// rightsAreReviewed holds while the spec requests slots, discovery or a binding, and rights are missing: no event
+// reports when they are granted.
 func rightsAreReviewed(c *reconciliation) time.Duration {
 	forSlots := len(c.missingRights) > 0 && c.memcached.Spec.Slots != nil
-	if !forSlots && len(c.missingDiscoveryRights) == 0 {
+	if !forSlots && len(c.missingDiscoveryRights) == 0 && len(c.missingBindingRights) == 0 {
 		return 0
 	}
 	return rightsTTL

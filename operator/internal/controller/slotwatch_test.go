@@ -33,6 +33,7 @@ type reviewer struct {
 	denied []string // rights, or those of one namespace, as "team: get pods"
 	err    error
 	asked  int
+	named  string // the object of the last question
 }
 
 func (r *reviewer) Create(
@@ -40,6 +41,7 @@ func (r *reviewer) Create(
 ) (*authorizationv1.SelfSubjectAccessReview, error) {
 	r.asked++
 	right := *review.Spec.ResourceAttributes
+	r.named = right.Name
 	review.Status.Allowed = !slices.Contains(r.denied, describe(right)) &&
 		!slices.Contains(r.denied, right.Namespace+": "+describe(right))
 	return review, r.err

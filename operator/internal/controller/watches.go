@@ -13,6 +13,7 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -45,6 +46,10 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
+	// NamedSecrets caches the metadata of Secrets that a Memcached may name. The cache of the manager has those of
+	// bindings.
+	NamedSecrets cache.Cache
+
 	// Namespaces are the namespaces that the operator serves; empty means all.
 	Namespaces []string
 
@@ -68,7 +73,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	reconciler := &Reconciler{
 		client:   writer,
 		observe:  observe.Collector{Cache: writer, Live: mgr.GetAPIReader(), Secrets: memory},
-		secrets:  &secretWatch{cache: mgr.GetCache(), reader: writer, memory: memory},
+		secrets:  &secretWatch{cache: config.NamedSecrets, reader: writer, memory: memory},
 		syncer:   apply.NewSyncer(writer, mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
 		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
@@ -86,6 +91,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	reconciler.rights = &rights{access: reviews, namespaces: config.Namespaces, needed: discoveryRights}
 	reconciler.certificates = newCertificateWatch(mgr, writer,
 		&rights{access: reviews, namespaces: config.Namespaces, needed: certificateRights}, changes)
+	reconciler.bindings = newBindingWatch(mgr, writer, reviews, changes)
 	reconciler.slots = newSlotWatch(mgr, writer,
 		&rights{access: reviews, namespaces: config.Namespaces, needed: slotRights}, changes)
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
@@ -107,7 +113,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	if err != nil {
 		return err
 	}
-	reconciler.secrets.controller, reconciler.slots.controller, reconciler.certificates.controller = built, built, built
+	reconciler.secrets.controller, reconciler.slots.controller = built, built
+	reconciler.bindings.controller, reconciler.certificates.controller = built, built
 	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -45,10 +46,23 @@ func Explain(live Object, desired any, changed *fieldpath.Set) ([]Drift, error) 
 	var drifts []Drift
 	for _, path := range topmost(actual, withoutOwnAnnotations(changed)) {
 		drift := explain(actual, expected, path, entries)
+		if _, isSecret := live.(*corev1.Secret); isSecret {
+			drift = drift.withoutValues()
+		}
 		drift.Kind = kindOf(drift, live)
 		drifts = append(drifts, drift)
 	}
 	return drifts, nil
+}
+
+// withoutValues shows no value: another client may write what is in a Secret into any field.
+func (d Drift) withoutValues() Drift {
+	for _, value := range []*string{&d.Was, &d.Is} {
+		if *value != "" {
+			*value = notShown
+		}
+	}
+	return d
 }
 
 // ByAdmission attributes each drift to admission: the API server accepted the operator's values and did not store them.

@@ -38,6 +38,11 @@ const (
 	// The agent keeps both Pods invalidated and is ready.
 	Moved Role = "moved"
 
+	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies each key to the server
+	// where clients will look for it, by Scale, and is ready once all keys are copied; from then on it keeps all Pods
+	// invalidated. For the first seconds it is not ready in any case, so that the operator sees that it began.
+	Send Role = "send"
+
 	// Leave is the role of a Pod that gave its slot away. The agent ends memcached after End, and stays ready.
 	Leave Role = "leave"
 )
@@ -61,8 +66,13 @@ type Instruction struct {
 	// Role is what the agent does.
 	Role Role `json:"role,omitempty"`
 
-	// From is the IP address of the Pod that held the slot before, without a port. Receive and Moved need it.
+	// From is the IP address of the Pod that held the slot before, without a port. Receive and Moved need it, unless they
+	// have Scale.
 	From string `json:"from,omitempty"`
+
+	// Scale is how clients' list of servers changes: Receive then copies from each Pod the keys that clients will look for
+	// in this one. Send needs it.
+	Scale Scale `json:"scale,omitzero"`
 
 	// Rate is the limit of the copy in bytes per second. 0 means no limit.
 	Rate int64 `json:"rate,omitempty"`
@@ -104,6 +114,10 @@ type Record struct {
 	// a deleted Pod is used again.
 	Predecessor string `json:"predecessor,omitempty"`
 
+	// Began is when the operator saw an agent with the role Send not ready: from then on its readiness is that of the
+	// copy.
+	Began time.Time `json:"began,omitzero"`
+
 	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
 	// times are of the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
@@ -124,7 +138,8 @@ func (i Instruction) Normal() Instruction {
 }
 
 func (i *Instruction) times() []*time.Time {
-	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.OldFailure}
+	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.Began,
+		&i.Record.OldFailure}
 }
 
 // Encode returns the JSON for the annotation. Equal instructions have equal JSON; the zero Instruction has none.
@@ -160,14 +175,11 @@ func Decode(content string) (Instruction, error) {
 const longestEnd = 24 * 60 * 60
 
 func (i Instruction) validate() error {
-	switch i.Role {
-	case None, Serve, Cold, Leave:
-	case Receive, Moved:
-		if _, err := netip.ParseAddr(i.From); err != nil {
-			return fmt.Errorf("role %s: from %q is no IP address", i.Role, i.From)
-		}
-	default:
-		return fmt.Errorf("role %q is unknown", i.Role)
+	if err := i.validateRole(); err != nil {
+		return err
+	}
+	if err := i.Scale.validate(); err != nil {
+		return fmt.Errorf("role %s: %w", i.Role, err)
 	}
 	switch {
 	case i.Role != None && i.Slot == "":
@@ -185,6 +197,24 @@ func (i Instruction) validate() error {
 		if at.Year() < 1 || at.Year() > 9999 {
 			return fmt.Errorf("the year %d can't be encoded", at.Year())
 		}
+	}
+	return nil
+}
+
+// validateRole validates what a role needs.
+func (i Instruction) validateRole() error {
+	switch i.Role {
+	case None, Serve, Cold, Leave:
+	case Receive, Moved:
+		if _, err := netip.ParseAddr(i.From); err != nil && i.Scale == (Scale{}) {
+			return fmt.Errorf("role %s: from %q is no IP address", i.Role, i.From)
+		}
+	case Send:
+		if i.Scale == (Scale{}) {
+			return fmt.Errorf("role %s: scale is missing", i.Role)
+		}
+	default:
+		return fmt.Errorf("role %q is unknown", i.Role)
 	}
 	return nil
 }

@@ -54,12 +54,21 @@ const (
 	// the Pod (instruction.Instruction).
 	AnnotationHandoff = "cache.example.com/handoff"
 
+	// AnnotationSlots is on the EndpointSlice of a cache with slots: how many slots clients' lists have.
+	AnnotationSlots = "cache.example.com/slots"
+
 	// AnnotationDiscovery is on the Pods that answer clients with auto discovery: the servers of the cache
 	// (discovery.List).
 	AnnotationDiscovery = "cache.example.com/discovery"
 
 	// LabelDiscovery selects these Pods. Its value is "true".
 	LabelDiscovery = "cache.example.com/discovery"
+
+	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.
+	LabelBinding = "cache.example.com/binding"
+
+	// AnnotationBound is on the same Secret: the versions of the Secrets that it repeats.
+	AnnotationBound = "cache.example.com/bound-versions"
 
 	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
 	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then

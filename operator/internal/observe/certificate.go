@@ -14,10 +14,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 )
 
-// AddCertificate adds the Certificate to a snapshot, also one that is not requested any more.
-func (c Collector) AddCertificate(ctx context.Context, mc *cachev1.Memcached, s *Snapshot) error {
+// addCertificate adds the Certificate, also one that is not requested any more.
+func (c Collector) addCertificate(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
 	kind, _ := find(CertificateKind.GroupKind())
-	return addObject(ctx, c.Cache, client.ObjectKeyFromObject(mc), kind, s.Objects)
+	return addObject(ctx, c.Cache, client.ObjectKeyFromObject(mc), kind, objects)
 }
 
 // Issuing describes what cert-manager reports of the Certificate; empty if it has reported nothing.

@@ -43,11 +43,11 @@ func Kinds() []Kind {
 	}
 }
 
-// AllKinds adds the kinds that only some Memcacheds have: with slots, and with an issuer. They are watched once there is
-// one.
+// AllKinds adds the kinds that only Memcacheds with slots, a binding or an issuer have. They are watched once there is one.
 func AllKinds() []Kind {
 	return append(Kinds(),
 		Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }},
+		Kind{SecretKind, func() client.Object { return &corev1.Secret{} }},
 		Kind{CertificateKind, func() client.Object { return &certmanager.Certificate{} }})
 }
 
@@ -59,6 +59,9 @@ var (
 
 	// SliceKind is the kind of the object that records which Pod holds which slot.
 	SliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
+
+	// SecretKind is the kind of the object that has what a client needs to connect.
+	SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 
 	// CertificateKind is the kind of the object for which cert-manager writes the Secret with the certificate.
 	CertificateKind = certmanager.Kind
@@ -80,12 +83,19 @@ func Selector() labels.Selector {
 }
 
 // Selector selects the objects of the kind that are cached. EndpointSlices of other controllers have the labels of the
-// Service that they belong to.
+// Service that they belong to, and no Secret is cached by chance.
 func (k Kind) Selector() labels.Selector {
-	if k.GroupVersionKind != SliceKind {
-		return Selector()
+	switch k.GroupVersionKind {
+	case SliceKind:
+		return selectorWith(discoveryv1.LabelManagedBy, names.SliceManager)
+	case SecretKind:
+		return selectorWith(names.LabelBinding, "true")
 	}
-	own, err := labels.NewRequirement(discoveryv1.LabelManagedBy, selection.Equals, []string{names.SliceManager})
+	return Selector()
+}
+
+func selectorWith(label, value string) labels.Selector {
+	own, err := labels.NewRequirement(label, selection.Equals, []string{value})
 	if err != nil {
 		panic(err) // Both are constants.
 	}

@@ -77,8 +77,8 @@ func (s Snapshot) DeployedPorts() names.Ports {
 // Current is the observed state on which the plan depends.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
-		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery,
-		ForeignSecret: s.TLS.ExistsForOther(s.Name),
+		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery, Bound: s.bound(),
+		UnownedSecret: s.TLS.ExistsForOther(s.Name),
 		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
 		ServicePorts:  servicePorts(s.Main(ServiceKind.GroupKind())),
 	}
@@ -117,12 +117,21 @@ type Collector struct {
 	Secrets *secrets.Memory
 }
 
-// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. Only with
-// hasSlots, it reads what slots need.
-func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, hasSlots bool) (Snapshot, error) {
+// Extras are what only some Memcacheds have.
+type Extras struct{ Slots, Binding, Certificate bool }
+
+// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. It reads
+// what slots, a binding and an issuer need only if it has them, or had them before.
+func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extras) (Snapshot, error) {
 	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
-	if err == nil && hasSlots {
+	if err == nil && has.Slots {
 		err = c.addSlotObjects(ctx, mc, objects)
+	}
+	if err == nil && has.Binding {
+		err = c.addBinding(ctx, mc, objects)
+	}
+	if err == nil && has.Certificate {
+		err = c.addCertificate(ctx, mc, objects)
 	}
 	if err != nil {
 		return Snapshot{}, err
@@ -143,12 +152,12 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, hasSlots 
 		}
 		maps.Copy(snapshot.Objects, live)
 	}
-	if hasSlots || mc.Spec.Discovery != nil {
+	if has.Slots || mc.Spec.Discovery != nil {
 		if pods, err = c.readAgain(ctx, pods); err != nil {
 			return snapshot, err
 		}
 	}
-	if hasSlots {
+	if has.Slots {
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
 	return snapshot, errors.Join(err, c.addDiscovery(ctx, mc, &snapshot, pods))

@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// MemcachedIndex finds the Services, EndpointSlices and ReplicaSets of a Memcached by its name, like PodIndex.
+// MemcachedIndex finds the Services, EndpointSlices, ReplicaSets and Secrets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
 // addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may not have the
@@ -92,7 +92,7 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	if s.Slots.Hash, err = c.currentHash(ctx, s.Deployment()); err != nil {
 		return err
 	}
-	s.Slots.Endpoints, s.Slots.Family = s.holders(mc)
+	s.Slots.Endpoints, s.Slots.Listed, s.Slots.Family = s.holders(mc)
 	s.Versions = map[string]string{}
 	for i := range pods {
 		s.addSlotPod(&pods[i])
@@ -128,12 +128,10 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 	return nil
 }
 
-// holders reads the record of who holds which slot, and the IP family of its addresses. Without one, no slot would have
-// addresses. So an orphaned record, which is about to be taken back, still says the family, and so do the slices of the
+// holders reads the record of who holds which slot, how many slots clients' lists have, and the IP family of its
+// addresses. Without one, no slot would have addresses. So an orphaned record, which is about to be taken back, still says the family, and so do the slices of the
 // slots, if another client has changed a label of the record, by which it is found.
-func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFamily) {
-	var endpoints []slots.Endpoint
-	var family corev1.IPFamily
+func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, listed int, family corev1.IPFamily) {
 	for _, candidate := range families {
 		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(candidate))}
 		slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice)
@@ -147,11 +145,14 @@ func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFam
 				endpoints = append(endpoints, endpoint)
 			}
 		}
+		if isControlled {
+			listed, _ = strconv.Atoi(slice.Annotations[names.AnnotationSlots]) // Without a number it is not known.
+		}
 	}
 	if family == "" {
 		family = s.familyOfSlices(mc)
 	}
-	return endpoints, family
+	return endpoints, listed, family
 }
 
 // familyOfSlices returns the IP family of the slices that a Memcached has.

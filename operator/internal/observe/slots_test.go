@@ -86,18 +86,19 @@ func TestWhatTheRecordOfSlotsSays(t *testing.T) {
 	owner := func(uid types.UID) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{Kind: "Memcached", Name: "cache", UID: uid, Controller: new(true)}}
 	}
-	applied := map[string]string{names.AnnotationAppliedHash: "0123456789abcdef"}
+	applied := map[string]string{names.AnnotationAppliedHash: "0123456789abcdef", names.AnnotationSlots: "4"}
 	tests := map[string]struct {
 		record metav1.ObjectMeta
 		holds  int
+		listed int
 		family corev1.IPFamily
 	}{
-		"of the cache": {metav1.ObjectMeta{OwnerReferences: owner("uid-1"), Annotations: applied}, 1, corev1.IPv4Protocol},
+		"of the cache": {metav1.ObjectMeta{OwnerReferences: owner("uid-1"), Annotations: applied}, 1, 4, corev1.IPv4Protocol},
 		"of an earlier cache that was deleted without its objects": {
-			metav1.ObjectMeta{Annotations: applied}, 0, corev1.IPv4Protocol,
+			metav1.ObjectMeta{Annotations: applied}, 0, 0, corev1.IPv4Protocol,
 		},
-		"of another cache":  {metav1.ObjectMeta{OwnerReferences: owner("uid-2"), Annotations: applied}, 0, ""},
-		"of another client": {metav1.ObjectMeta{}, 0, ""},
+		"of another cache":  {metav1.ObjectMeta{OwnerReferences: owner("uid-2"), Annotations: applied}, 0, 0, ""},
+		"of another client": {metav1.ObjectMeta{}, 0, 0, ""},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -106,8 +107,9 @@ func TestWhatTheRecordOfSlotsSays(t *testing.T) {
 			}}}
 			key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService("cache"), string(corev1.IPv4Protocol))}
 			snapshot := Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}
-			if holds, family := snapshot.holders(mc); len(holds) != tc.holds || family != tc.family {
-				t.Errorf("%d Pods, family %q", len(holds), family)
+			holds, listed, family := snapshot.holders(mc)
+			if len(holds) != tc.holds || listed != tc.listed || family != tc.family {
+				t.Errorf("%d Pods, %d slots, family %q", len(holds), listed, family)
 			}
 		})
 	}
@@ -124,7 +126,7 @@ func TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord(t *testing.T) {
 			AddressType: discoveryv1.AddressTypeIPv6,
 		}
 		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotName("cache", 0), string(corev1.IPv6Protocol))}
-		if _, got := (Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}).holders(mc); got != want {
+		if _, _, got := (Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}).holders(mc); got != want {
 			t.Errorf("of a slice of the Memcached %s: family %q, want %q", uid, got, want)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 // certificate returns nil for a cache whose Secret comes from elsewhere.
-func (d Draft) certificate(size int32) *Certificate {
+func (d Draft) certificate(slots int) *Certificate {
 	tls := orZero(d.memcached.Spec.TLS)
 	if tls.IssuerRef == nil {
 		return nil
@@ -41,7 +41,7 @@ func (d Draft) certificate(size int32) *Certificate {
 	issuer := *tls.IssuerRef
 	requested := &Certificate{Unavailable: d.defaults.NoCertificates, Spec: certmanager.CertificateSpec{
 		SecretName: d.Pod.TLSSecret,
-		DNSNames:   d.hosts(size),
+		DNSNames:   d.hosts(slots),
 		Usages:     []string{serverAuth},
 		PrivateKey: certmanager.PrivateKey{RotationPolicy: rotateAlways},
 		IssuerRef: certmanager.IssuerRef{
@@ -51,15 +51,15 @@ func (d Draft) certificate(size int32) *Certificate {
 	if tls.RequestsCertificates() { // The agents are clients of other Pods.
 		requested.Spec.Usages = append(requested.Spec.Usages, clientAuth)
 	}
-	if d.current.ForeignSecret {
-		requested.Withheld = foreignSecret(d.Pod.TLSSecret, d.memcached)
+	if d.current.UnownedSecret {
+		requested.Withheld = unownedSecret(d.Pod.TLSSecret, d.memcached)
 	}
 	return requested
 }
 
 // hosts returns all names by which clients connect, with the usual domain of a cluster and without one. Shorter names
 // have another meaning in other namespaces.
-func (d Draft) hosts(size int32) []string {
+func (d Draft) hosts(slots int) []string {
 	cache := d.memcached
 	services := []string{cache.Name}
 	if cache.Spec.Discovery != nil {
@@ -69,7 +69,7 @@ func (d Draft) hosts(size int32) []string {
 		services = append(services, "*."+names.SlotService(cache.Name))
 	}
 	if orZero(cache.Spec.Slots).Mode == cachev1.SlotsClusterIP {
-		for number := range int(size) {
+		for number := range slots {
 			services = append(services, names.SlotName(cache.Name, number))
 		}
 	}
@@ -81,9 +81,9 @@ func (d Draft) hosts(size int32) []string {
 	return hosts
 }
 
-// foreignSecret is why no certificate is requested if cert-manager would overwrite a Secret: the author of a Memcached
+// unownedSecret is why no certificate is requested if cert-manager would overwrite a Secret: the author of a Memcached
 // need not have the right to change it.
-func foreignSecret(secret string, mc *cachev1.Memcached) string {
+func unownedSecret(secret string, mc *cachev1.Memcached) string {
 	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is not "+
 		"requested, as that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the Secret, or "+
 		"allow it: kubectl -n %s annotate secret %[1]s --overwrite %s=%[2]s",

@@ -37,10 +37,10 @@ func TestACertificateHasTheNamesThatClientsUse(t *testing.T) {
 
 func TestNoCertificateOverwritesTheSecretOfOthers(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{TLS: &cachev1.TLS{IssuerRef: &cachev1.IssuerRef{Name: "ca"}}})
-	for _, foreign := range []bool{false, true} {
-		p, _ := Of(undisturbed(t, mc, Current{SecretsUsable: true, ForeignSecret: foreign}, defaults))
-		if withheld := p.Certificate.Withheld != ""; withheld != foreign {
-			t.Errorf("foreign: %t, withheld: %t", foreign, withheld)
+	for _, unowned := range []bool{false, true} {
+		p, _ := Of(undisturbed(t, mc, Current{SecretsUsable: true, UnownedSecret: unowned}, defaults))
+		if withheld := p.Certificate.Withheld != ""; withheld != unowned {
+			t.Errorf("unowned: %t, withheld: %t", unowned, withheld)
 		}
 	}
 }

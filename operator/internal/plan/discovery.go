@@ -60,7 +60,7 @@ func discoveryProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	}
 	var problems []string
 	if missing := defaults.MissingDiscoveryRights; len(missing) > 0 {
-		problems = append(problems, missingRights("discovery", missing))
+		problems = append(problems, missingRights("discovery", missing, withoutSlots))
 	}
 	if name := names.DiscoveryService(mc.Name); len(name) > longestName {
 		problems = append(problems, longName("discovery", name, mc.Name))

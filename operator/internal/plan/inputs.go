@@ -81,6 +81,9 @@ type Defaults struct {
 	// NoCertificates is why the operator can request no certificates of cert-manager; empty if it can.
 	NoCertificates string
 
+	// MissingBindingRights are rights that the binding needs and the operator does not have.
+	MissingBindingRights []string
+
 	// Now is the current time.
 	Now time.Time
 }
@@ -101,6 +104,9 @@ type Current struct {
 	// SecretsUsable reports whether new Pods can start with the Secrets that the spec names.
 	SecretsUsable bool
 
+	// Bound is what a binding repeats of these Secrets; zero without a binding.
+	Bound Bound
+
 	// OpenPorts are the ports of all Pods, including terminating ones, and of those that the Deployment creates.
 	OpenPorts names.Ports
 
@@ -117,8 +123,8 @@ type Current struct {
 	// Discovery are the Pods with what they answer clients with auto discovery.
 	Discovery []discovery.Pod
 
-	// ForeignSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
-	ForeignSecret bool
+	// UnownedSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
+	UnownedSecret bool
 }
 
 // records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from

@@ -58,6 +58,9 @@ type Plan struct {
 	// Certificate is requested of cert-manager; nil means none.
 	Certificate *Certificate
 
+	// Binding is what clients need to connect; nil means no Secret with it.
+	Binding *Binding
+
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
@@ -124,7 +127,7 @@ type decisions struct {
 func (d Draft) plan(decided decisions) Plan {
 	spec, ports := d.memcached.Spec, d.servicePorts()
 	endpoint := d.endpoint(ports)
-	return Plan{
+	p := Plan{
 		Pod:       d.Pod,
 		Namespace: d.memcached.Namespace,
 		UID:       d.memcached.UID,
@@ -141,7 +144,7 @@ func (d Draft) plan(decided decisions) Plan {
 		Rollout:        rollout(spec, d.record.Slots),
 		Slots:          decided.slots,
 		Discovery:      d.decideDiscovery(endpoint, decided.slots),
-		Certificate:    d.certificate(decided.size),
+		Certificate:    d.certificate(decided.slots.Number(decided.size)),
 		Disruption:     decided.disruption,
 		NetworkPolicy:  networkPolicy(spec),
 		CommonMetadata: orZero(spec.CommonMetadata),
@@ -149,6 +152,8 @@ func (d Draft) plan(decided decisions) Plan {
 
 		AnswersDiscovery: spec.Discovery != nil || d.current.OpenPorts.Has(names.DiscoveryPorts),
 	}
+	p.Binding = d.decideBinding(p)
+	return p
 }
 
 func networkPolicy(spec cachev1.MemcachedSpec) *NetworkPolicy {

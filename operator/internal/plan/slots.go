@@ -28,13 +28,23 @@ type Slots struct {
 	Family corev1.IPFamily
 }
 
+// Number is that of the slots by which clients connect: when the size falls, some still have a longer list.
+func (s *Slots) Number(size int32) int {
+	if s == nil {
+		return int(size)
+	}
+	return max(int(size), s.Listed)
+}
+
 // CurrentSlots is the observed state of the slots.
 type CurrentSlots struct {
 	// Pods are all Pods of the cache.
 	Pods []slots.Pod
 
-	// Endpoints are the record of which Pod holds which slot, and Family the IP family of its addresses.
+	// Endpoints are the record of which Pod holds which slot, Listed of how many slots clients' lists have, and Family the
+	// IP family of its addresses.
 	Endpoints []slots.Endpoint
+	Listed    int
 	Family    corev1.IPFamily
 
 	// Hash is the pod-template-hash of the ReplicaSet that the Deployment scales up; empty if that is unknown.
@@ -44,6 +54,7 @@ type CurrentSlots struct {
 const (
 	defaultHandoffTimeoutSeconds = int32(600)
 	defaultHandoffRate           = int64(16) << 20
+	defaultScaleOverlapSeconds   = int32(30)
 )
 
 func handoff(spec cachev1.MemcachedSpec) cachev1.Handoff { return orZero(orZero(spec.Slots).Handoff) }
@@ -85,7 +96,8 @@ func (d Draft) slots(size int32, services bool) *Slots {
 		Rate: defaultHandoffRate, Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
 		MinReady: time.Duration(orDefault(orZero(spec.Rollout).MinReadySeconds, 0)) * time.Second,
 		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods,
-		Addresses: d.slotAddresses(size, services),
+		Listed: observed.Listed, Scaling: d.scaling(services),
+		Addresses: d.slotAddresses(max(int(size), observed.Listed), services),
 	}
 	if rate := handoff(spec).BytesPerSecond; rate != nil {
 		in.Rate = rate.Value()
@@ -100,6 +112,19 @@ func (d Draft) slots(size int32, services bool) *Slots {
 	return decided
 }
 
+// scaling returns how the keys are kept when the size changes; nil if they are not.
+func (d Draft) scaling(services bool) *slots.Scaling {
+	spec := orZero(d.memcached.Spec.Slots)
+	if spec.ClientHash == "" {
+		return nil
+	}
+	overlap := orDefault(spec.ScaleOverlapSeconds, defaultScaleOverlapSeconds)
+	return &slots.Scaling{
+		Hash: string(spec.ClientHash), Names: d.slotAddress(d.memcached.Name+"-#", services),
+		Overlap: time.Duration(overlap) * time.Second,
+	}
+}
+
 // haveServices reports whether the addresses of the slots are those of a Service each.
 func haveServices(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(mc.Status.Slots, func(slot cachev1.SlotStatus) bool {
@@ -108,19 +133,26 @@ func haveServices(mc *cachev1.Memcached) bool {
 }
 
 // slotAddresses returns the addresses for clients, by slot.
-func (d Draft) slotAddresses(size int32, services bool) map[string]string {
-	cache, port := d.memcached, d.Pod.ClientPorts()[0].Number
+func (d Draft) slotAddresses(size int, services bool) map[string]string {
 	addresses := map[string]string{}
-	for number := range int(size) {
-		name := names.SlotName(cache.Name, number)
-		host := name + "." + names.SlotService(cache.Name)
-		if services {
-			host = name
-		}
-		addresses[name] = fmt.Sprintf("%s.%s.svc:%d", host, cache.Namespace, port)
+	for number := range size {
+		name := names.SlotName(d.memcached.Name, number)
+		addresses[name] = d.slotAddress(name, services)
 	}
 	return addresses
 }
+
+// slotAddress returns the address of a slot.
+func (d Draft) slotAddress(name string, services bool) string {
+	host := name
+	if !services {
+		host += "." + names.SlotService(d.memcached.Name)
+	}
+	return fmt.Sprintf("%s.%s.svc:%d", host, d.memcached.Namespace, d.Pod.ClientPorts()[0].Number)
+}
+
+// maxModuloSize bounds the connections of an agent that moves keys from each Pod to each other one, to its square.
+const maxModuloSize = 16
 
 // longestName is the limit of a DNS label.
 const longestName = 63
@@ -132,12 +164,16 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 		return nil
 	}
 	if missing := defaults.MissingRights; len(missing) > 0 {
-		return []string{missingRights("slots", missing)}
+		return []string{missingRights("slots", missing, withoutSlots)}
 	}
 	var problems []string
 	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {
 		problems = append(problems, fmt.Sprintf("spec.rollout.maxUnavailable %q would delete Pods before their keys are "+
 			"copied: set it to 0, or remove spec.slots", count.String()))
+	}
+	if spec.Slots.ClientHash == cachev1.HashCRC32Modulo && size > maxModuloSize {
+		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys between all Pods at a time, and "+
+			"supports a spec.size of at most %d, not %d: lower it, or remove clientHash", maxModuloSize, size))
 	}
 	if err := memcached.CheckSlots(spec.ExtraArgs, handsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))
@@ -151,11 +187,13 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	return problems
 }
 
+// withoutSlots is how to give an operator the rights of slots and discovery.
+const withoutSlots = "remove the component overlays/components/without-slots or the chart's value rbac.slots=false"
+
 // missingRights is the problem of a field of the spec for which the operator does not have the rights.
-func missingRights(field string, missing []string) string {
-	return fmt.Sprintf("spec.%s needs rights that this operator was installed without (%s): remove the component "+
-		"overlays/components/without-slots or the chart's value rbac.slots=false, or remove spec.%[1]s",
-		field, strings.Join(missing, ", "))
+func missingRights(field string, missing []string, fix string) string {
+	return fmt.Sprintf("spec.%s needs rights that this operator was installed without (%s): %s, or remove spec.%[1]s",
+		field, strings.Join(missing, ", "), fix)
 }
 
 // longName is the problem of a field of the spec for which an object would get too long a name.

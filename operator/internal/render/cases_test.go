@@ -91,6 +91,13 @@ func withIssuer(s *cachev1.MemcachedSpec) {
 	s.Slots, s.Discovery = &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, &cachev1.Discovery{}
 }
 
+func withBinding(s *cachev1.MemcachedSpec) {
+	tls(s)
+	auth(s)
+	s.Discovery, s.Binding = &cachev1.Discovery{}, &cachev1.Binding{SecretName: "cache-binding"}
+	s.CommonMetadata = &cachev1.Metadata{Labels: map[string]string{"team": "shop"}}
+}
+
 func tls(s *cachev1.MemcachedSpec) {
 	s.TLS = &cachev1.TLS{SecretName: "cache-tls"}
 }

@@ -36,7 +36,8 @@ func FuzzAnyPlanGivesObjects(f *testing.F) {
 		service, deployment, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}
 		kinds := map[string]any{
 			"Service": service, "Deployment": deployment, "PodDisruptionBudget": budget,
-			"NetworkPolicy": &networkingv1.NetworkPolicy{}, "Certificate": &certmanager.Certificate{},
+			"NetworkPolicy": &networkingv1.NetworkPolicy{}, "Secret": &corev1.Secret{},
+			"Certificate": &certmanager.Certificate{},
 		}
 		for i, text := range encoded(t, objectsOf(planned)) {
 			into := kinds[objectsOf(planned)[i].Kind]

@@ -38,6 +38,9 @@ type Object struct {
 
 	// Withheld is why it is neither applied nor deleted; empty if it is applied.
 	Withheld string
+
+	// Kept: it is desired, and not written now.
+	Kept bool
 }
 
 // Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
@@ -59,6 +62,9 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 	}
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))
+	}
+	if p.Binding != nil {
+		objects = append(objects, binding(p))
 	}
 	return objects
 }

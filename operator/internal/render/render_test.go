@@ -20,6 +20,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -73,7 +74,8 @@ func objectsOf(p plan.Plan) []Object {
 // planned is the plan of a new Memcached.
 func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.Defaults) plan.Plan {
 	t.Helper()
-	p, err := computed(memcachedWith(change), plan.Current{SecretsUsable: true}, defaults)
+	bound := plan.Bound{User: users.User{Name: "ann", Password: "battery-staple"}, CA: "PEM\n", Versions: "tls=7,auth=8"}
+	p, err := computed(memcachedWith(change), plan.Current{SecretsUsable: true, Bound: bound}, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +132,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"slots":            {change: withSlots},
 		"discovery":        {change: withDiscovery},
 		"issuer":           {change: withIssuer},
+		"binding":          {change: withBinding},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
 		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
 	}

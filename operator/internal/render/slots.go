@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,7 +33,7 @@ func slotObjects(p plan.Plan) []Object {
 	if !p.Slots.Services {
 		return objects
 	}
-	for number := range int(p.Size) {
+	for number := range p.Slots.Number(p.Size) {
 		name := names.SlotName(p.Name, number)
 		objects = append(objects, slotService(p, name, ""))
 		if p.Slots.Family != "" {
@@ -69,7 +71,8 @@ func slotService(p plan.Plan, name, clusterIP string) Object {
 	return serviceObject(p, name, spec)
 }
 
-// slice has the endpoints of a Service. With host names, each is below the Service's name in DNS.
+// slice has the endpoints of a Service. With host names, each is below the Service's name in DNS, and it is the record
+// of how many slots clients' lists have.
 func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
 	slice := discoveryv1ac.EndpointSlice(names.EndpointSliceName(service, string(p.Slots.Family)), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
@@ -79,6 +82,9 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithAddressType(discoveryv1.AddressType(p.Slots.Family))
+	if hostnames {
+		slice.WithAnnotations(map[string]string{names.AnnotationSlots: strconv.Itoa(p.Slots.Listed)})
+	}
 	slice.Endpoints = []discoveryv1ac.EndpointApplyConfiguration{} // Required, also if there are none.
 	for _, endpoint := range endpoints {
 		configuration := discoveryv1ac.Endpoint().

@@ -14,7 +14,7 @@ func TestObjectsMatchTheirGoldenFilesWithSlots(t *testing.T) {
 	p := planned(t, func(s *cachev1.MemcachedSpec) {
 		s.Size, s.Slots = new(int32(2)), &cachev1.Slots{Mode: cachev1.SlotsClusterIP}
 	}, defaults)
-	p.Slots = &plan.Slots{Services: true, Family: corev1.IPv4Protocol, Decision: slots.Decision{Endpoints: []slots.Endpoint{
+	p.Slots = &plan.Slots{Services: true, Family: corev1.IPv4Protocol, Decision: slots.Decision{Listed: 2, Endpoints: []slots.Endpoint{
 		{Slot: 0, Pod: "cache-1-a", UID: "uid-a", IP: "10.0.0.1", Ready: true},
 		{Slot: 1, Pod: "cache-1-b", UID: "uid-b", IP: "10.0.0.2"},
 	}}}

@@ -26,7 +26,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// Memory reads each version of a Secret once from the API server, and does not keep the content.
+// Memory reads each version of a Secret once from the API server, and keeps nothing of the content but what a binding
+// repeats.
 type Memory struct {
 	live client.Reader
 	now  func() time.Time
@@ -68,8 +69,8 @@ func NewMemory(live client.Reader, serverTime func() time.Time) *Memory {
 func (m *Memory) Changed(key types.NamespacedName, version string) (changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, purpose := range []purpose{forTLS, forMutualTLS, forAuth} {
-		known, ok := m.known[use{key, purpose}]
+	for _, use := range usesFor(key) {
+		known, ok := m.known[use]
 		if !ok {
 			continue
 		}
@@ -78,7 +79,7 @@ func (m *Memory) Changed(key types.NamespacedName, version string) (changed bool
 			known.version = ""
 			changed = true
 		}
-		m.known[use{key, purpose}] = known
+		m.known[use] = known
 	}
 	return changed
 }
@@ -89,7 +90,11 @@ func (m *Memory) Certificate(ctx context.Context, mc *cachev1.Memcached) *State 
 		return nil
 	}
 	secret := m.read(ctx, useForTLS(mc), func(data map[string][]byte) record {
-		return readCertificate(data, mc.Spec.TLS.RequestsCertificates())
+		now := readCertificate(data, mc.Spec.TLS.RequestsCertificates())
+		if mc.Spec.Binding != nil && now.Problem == "" {
+			now.CA = string(data[certs.KeyClientCA])
+		}
+		return now
 	})
 	secret.Expired = !secret.NotAfter.IsZero() && !m.now().Before(secret.NotAfter)
 	return &secret
@@ -100,7 +105,9 @@ func (m *Memory) Users(ctx context.Context, mc *cachev1.Memcached) *State {
 	if mc.Spec.Auth == nil {
 		return nil
 	}
-	secret := m.read(ctx, useForAuth(mc), m.readUsers)
+	secret := m.read(ctx, useForAuth(mc), func(data map[string][]byte) record {
+		return m.readUsers(data, mc.Spec.Binding != nil)
+	})
 	return &secret
 }
 
@@ -127,7 +134,7 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 			now = record{State: State{Problem: fmt.Sprintf("a Secret of the type %s is for something else: "+
 				"make one of the type kubernetes.io/tls, kubernetes.io/basic-auth or Opaque", object.Type)}}
 		}
-		now.Name, now.version = use.Name, object.ResourceVersion
+		now.Name, now.Version, now.version = use.Name, object.ResourceVersion, object.ResourceVersion
 		now.IssuedFor = object.Annotations[certmanager.AnnotationCertificate]
 		now = m.compare(now, before)
 	}
@@ -201,7 +208,7 @@ func readCertificate(data map[string][]byte, clientCA bool) record {
 	return record{State: State{NotAfter: leaf.NotAfter, DNSNames: leaf.DNSNames}, accepted: accepted}
 }
 
-func (m *Memory) readUsers(data map[string][]byte) record {
+func (m *Memory) readUsers(data map[string][]byte, bound bool) record {
 	list, err := users.Parse(data)
 	if err != nil {
 		return record{State: State{Problem: err.Error()}}
@@ -212,5 +219,9 @@ func (m *Memory) readUsers(data map[string][]byte) record {
 		hash.Write([]byte(user.Name + ":" + user.Password))
 		accepted[string(hash.Sum(nil))] = "a user or a password"
 	}
-	return record{accepted: accepted}
+	now := record{accepted: accepted}
+	if bound {
+		now.User = users.Newest(list)
+	}
+	return now
 }

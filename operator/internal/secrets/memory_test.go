@@ -165,7 +165,7 @@ func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" || !got.KnownSince.Equal(at(0)) {
 			t.Errorf("%q: known since %s; removed (-want +got):\n%s", tc.data, got.KnownSince, diff)
 		}
-		for id := range secrets.known[use{secretKey, forAuth}].accepted {
+		for id := range secrets.known[use{secretKey, forAuth, false}].accepted {
 			if strings.Contains(id, "ann") || strings.Contains(id, "bob") {
 				t.Errorf("%q is kept", id)
 			}

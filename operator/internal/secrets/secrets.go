@@ -2,8 +2,8 @@
 //
 // It reads each version of a Secret once from the API server, checks that memcached can load it, and keeps nothing of
 // its content that would be of use to a reader of the operator's memory: when the certificate expires, the hosts that
-// it names, its client CAs, and hashes of users. The watch of the metadata (package controller) reports new versions,
-// which are read when they are needed.
+// it names, its client CAs, and hashes of users. Only for a binding, it keeps the user. The watch of the metadata
+// (package controller) reports new versions, which are read when they are needed.
 //
 // Memcached keeps accepting what was removed from a Secret until it restarts. So the memory compares each version with
 // the one before, and reports removals. Nothing else records them, so a restart forgets what a Secret contained before:
@@ -16,12 +16,21 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
 // State is the state of a Secret that a Memcached names. Of its content it holds only what every client of the cache
-// may know.
+// may know, and what a binding repeats.
 type State struct {
 	Name string
+
+	// Version is the resource version that was read.
+	Version string
+
+	// User and CA are what a binding repeats: a user, and the CAs of the servers. They are zero without a binding.
+	User users.User
+	CA   string
 
 	// Err is why the Secret cannot be read.
 	Err error

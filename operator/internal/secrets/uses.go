@@ -14,6 +14,9 @@ import (
 type use struct {
 	types.NamespacedName
 	purpose
+
+	// bound: a binding repeats a part of the content.
+	bound bool
 }
 
 type purpose string
@@ -23,6 +26,14 @@ const (
 	forMutualTLS purpose = "mutual tls"
 	forAuth      purpose = "auth"
 )
+
+// usesFor are all that there may be of a Secret.
+func usesFor(secret types.NamespacedName) (all []use) {
+	for _, purpose := range []purpose{forTLS, forMutualTLS, forAuth} {
+		all = append(all, use{secret, purpose, false}, use{secret, purpose, true})
+	}
+	return all
+}
 
 // NamesOf returns the names of the Secrets that a Memcached uses.
 func NamesOf(mc *cachev1.Memcached) []string {
@@ -41,11 +52,15 @@ func useForTLS(mc *cachev1.Memcached) use {
 	if mc.Spec.TLS.RequestsCertificates() {
 		purpose = forMutualTLS
 	}
-	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.TLSSecretName()}, purpose}
+	return useOf(mc, mc.TLSSecretName(), purpose)
 }
 
 func useForAuth(mc *cachev1.Memcached) use {
-	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.Auth.SecretName}, forAuth}
+	return useOf(mc, mc.Spec.Auth.SecretName, forAuth)
+}
+
+func useOf(mc *cachev1.Memcached, secret string, purpose purpose) use {
+	return use{types.NamespacedName{Namespace: mc.Namespace, Name: secret}, purpose, mc.Spec.Binding != nil}
 }
 
 func usesOf(mc *cachev1.Memcached) []use {

@@ -7,11 +7,13 @@ import (
 )
 
 // candidates returns the Pods that may take a slot now: those of the current template first, then the oldest. Their
-// agent is not ready, so its readiness will be that of the role that it gets.
+// agent is not ready, so its readiness will be that of the role that it gets, and their gate is closed, so that it is
+// known later whether they held the slot.
 func (s *state) candidates() []*Pod {
 	var candidates []*Pod
 	for _, pod := range s.newPods() {
-		if pod.MemcachedReady && !pod.AgentReady && pod.IP != "" && s.isSettled(pod) && !s.isPredecessor(pod) {
+		isUnready := !pod.AgentReady && !pod.GateTrue
+		if pod.MemcachedReady && isUnready && pod.IP != "" && s.isSettled(pod) && !s.isPredecessor(pod) {
 			candidates = append(candidates, pod)
 		}
 	}
@@ -77,6 +79,9 @@ func (s *state) callBack() {
 		if s.successors[slot] == nil && (holder == nil || holder.Terminating || s.isOutdated(holder)) {
 			missing++
 		}
+	}
+	if s.target > s.Size && !slices.ContainsFunc(s.live, s.joins) {
+		missing++
 	}
 	for _, pod := range s.live {
 		if missing > 0 && s.isNeededAgain(pod) && !s.Now.Before(drained(pod)) {

@@ -141,7 +141,7 @@ func TestCopiesThatEnd(t *testing.T) {
 			[]string{`a0: role "" `, "a0: cost -50"},
 		},
 		"and copies only when the holder no longer names it": {
-			with(cache(but(fresh("a0"), func(p *Pod) { p.Cost = CostCandidate }), holder("a1", 1), but(moved("b2", "a0", 0, 0), ready)), func(in *Input) { in.Hash = "a" }),
+			with(cache(but(fresh("a0"), calledBack), holder("a1", 1), but(moved("b2", "a0", 0, 0), ready)), func(in *Input) { in.Hash = "a" }),
 			[]string{`b2: role "serve" shop-0`},
 		},
 	})

@@ -13,6 +13,9 @@ type Decision struct {
 	// observed resourceVersion.
 	Endpoints []Endpoint
 
+	// Listed is the number of slots in clients' lists. Write it with Endpoints, in one write.
+	Listed int
+
 	// Changes are the changes of Pods, at most one for each Pod, each on condition of the observed uid and
 	// resourceVersion.
 	Changes []Change

@@ -49,7 +49,7 @@ func (s *state) hasHeld(pod *Pod) bool {
 	case instruction.Serve, instruction.Cold:
 		return pod.GateTrue || !i.Record.MovedAt.IsZero()
 	default:
-		return i.Role == instruction.Moved || i.Role == instruction.Leave
+		return i.Role == instruction.Moved || i.Role == instruction.Send || i.Role == instruction.Leave
 	}
 }
 
@@ -85,10 +85,11 @@ func (s *state) holding(holder *Pod, slot int) instruction.Instruction {
 	case i.Role == instruction.Cold && holder.AgentReady && s.isSettled(holder):
 		i.Role, i.Since = instruction.Serve, s.Now
 		i.Record.MovedAt = s.Now
-	case i.Role == instruction.Moved && s.predecessor(holder) == nil:
+	case i.Role == instruction.Moved && s.predecessor(holder) == nil && !s.overlaps(holder),
+		i.Role == instruction.Send && !s.sends(holder, slot):
 		i.Role, i.Since, i.From, i.Rate, i.Within = instruction.Serve, s.Now, "", 0, 0
-		i.Record.Predecessor = ""
-	case before != nil && before.Instruction.Slot != i.Slot: // It was called back.
+		i.Scale, i.Record.Predecessor = instruction.Scale{}, ""
+	case before != nil && s.predecessor(holder) == nil: // It was called back.
 		i.Record.Predecessor = ""
 	case i.Record.Predecessor != "" && i.Record.MovedAt.IsZero():
 		i.Record.MovedAt = s.Now
@@ -115,7 +116,7 @@ func (p *Pod) failedSince(old time.Time) bool {
 // serves reports whether a Pod with a role may hold a slot.
 func serves(role instruction.Role) bool {
 	switch role {
-	case instruction.Serve, instruction.Cold, instruction.Receive, instruction.Moved:
+	case instruction.Serve, instruction.Cold, instruction.Receive, instruction.Moved, instruction.Send:
 		return true
 	default:
 		return false
@@ -127,9 +128,8 @@ func serves(role instruction.Role) bool {
 // has not ended: then clients may have changed keys there. Of others nothing is known about their keys.
 func (s *state) lost(holder *Pod, slot int) instruction.Instruction {
 	i := holder.Instruction
-	isUnread := i == instruction.Instruction{} || i.Role == Unknown
 	switch {
-	case isUnread && holder.GateTrue && !s.wasHeldBesides(holder, slot):
+	case isUnread(i) && holder.GateTrue && !s.wasHeldBesides(holder, slot):
 		i = s.start(holder, slot, "")
 		i.Role = instruction.Serve
 		return i
@@ -141,17 +141,32 @@ func (s *state) lost(holder *Pod, slot int) instruction.Instruction {
 	return s.start(holder, slot, ReasonInstructionLost)
 }
 
-// wasHeldBesides reports whether another Pod that has not ended held a slot.
+// isUnread reports whether nothing is known of an instruction, because another client removed or broke the annotation;
+// or the Pod is new. One from which the role was taken has a time.
+func isUnread(i instruction.Instruction) bool {
+	return i == instruction.Instruction{} || i.Role == Unknown
+}
+
+// wasHeldBesides reports whether another Pod that has not ended held a slot: as its instruction says, or, if that was
+// edited as well, as an older Pod without a slot says.
 func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
+		if isUnread(pod.Instruction) {
+			return !s.holds(pod) && pod.Created.Before(holder.Created)
+		}
 		return pod != holder && pod.Instruction.Slot == s.slotName(slot) && s.hasHeld(pod)
 	})
 }
 
-// predecessor returns the Pod that gave its slot to this one and has not ended, or nil.
+// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. It stays that if another client
+// edited its instruction, because those of the cache still use it.
 func (s *state) predecessor(holder *Pod) *Pod {
 	before := s.byUID[holder.Instruction.Record.Predecessor]
-	if before == nil || before == holder || before.Instruction.Slot != holder.Instruction.Slot {
+	if before == nil || before == holder {
+		return nil
+	}
+	isLost := isUnread(before.Instruction) && !s.holds(before)
+	if before.Instruction.Slot != holder.Instruction.Slot && !isLost {
 		return nil
 	}
 	return before

@@ -11,9 +11,16 @@ import (
 
 // Input is what a decision depends on: the spec and the observed state. Decide remembers nothing.
 type Input struct {
-	// Cache is the name of the Memcached, and Size the number of its slots.
+	// Cache is the name of the Memcached, and Size the desired number of its slots.
 	Cache string
 	Size  int
+
+	// Listed is the number of slots in clients' lists, as recorded with Endpoints; 0 if there is no record.
+	Listed int
+
+	// Scaling keeps the keys when Size changes. Without it, a slot more starts without keys, and those of a slot less are
+	// lost.
+	Scaling *Scaling
 
 	// Suspended leaves everything as it is.
 	Suspended bool

@@ -6,6 +6,20 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
+// keepLeaving sends Pods away once more that gave their slot away, and whose instruction another client edited.
+func (s *state) keepLeaving() {
+	for slot, holder := range s.holders {
+		if holder == nil {
+			continue
+		}
+		if before := s.predecessor(holder); before != nil && isUnread(before.Instruction) {
+			i := s.leave(before)
+			i.Slot = s.slotName(slot)
+			s.instruct(before, i)
+		}
+	}
+}
+
 // leave is the instruction of a Pod that gave its slot away.
 func (s *state) leave(pod *Pod) instruction.Instruction {
 	return instruction.Instruction{

@@ -12,6 +12,7 @@ func (s *state) endpoints() []Endpoint {
 	var endpoints []Endpoint
 	for slot := range s.Size {
 		switch successor, holder := s.successors[slot], s.holders[slot]; {
+		case holder != nil && holder == s.leaving:
 		case successor != nil && s.canTake(successor):
 			endpoints = append(endpoints, endpointOf(slot, successor))
 		case holder != nil:
@@ -26,6 +27,9 @@ func (s *state) endpoints() []Endpoint {
 				endpoints = append(endpoints, last)
 			}
 		}
+	}
+	if s.listed() > s.Size {
+		endpoints = append(endpoints, endpointOf(s.Size, s.joining))
 	}
 	return endpoints
 }

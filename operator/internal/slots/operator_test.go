@@ -15,6 +15,7 @@ type view struct {
 	pods     map[string]Pod
 	versions map[string]int
 	slice    []Endpoint
+	listed   int
 	sliceRV  int
 }
 
@@ -28,7 +29,9 @@ func (w *world) see(uid string) {
 	}
 }
 
-func (w *world) seeSlice() { w.view.slice, w.view.sliceRV = w.slice, w.sliceRV }
+func (w *world) seeSlice() {
+	w.view.slice, w.view.listed, w.view.sliceRV = w.slice, w.listed, w.sliceRV
+}
 
 // seeSome updates a random part of the view.
 func (w *world) seeSome() {
@@ -74,6 +77,7 @@ func (w *world) input() Input {
 	in := Input{
 		Cache: "shop", Size: w.size, Suspended: w.suspended, Handoff: w.handoff, Timeout: simTimeout, Rate: 1,
 		Drain: simDrain, Now: w.now, Deployed: w.deployment.replicas, Hash: w.view.hash, Endpoints: w.view.slice,
+		Listed: w.view.listed, Scaling: w.scaling,
 	}
 	for _, pod := range w.pods { // in a fixed order
 		if seen, found := w.view.pods[pod.UID]; found {
@@ -108,8 +112,8 @@ func (w *world) operate(between func()) int {
 	}
 	version, versions := w.view.sliceRV, maps.Clone(w.view.versions)
 	var writes []func()
-	if !slices.Equal(d.Endpoints, in.Endpoints) {
-		writes = append(writes, func() { w.writeSlice(d.Endpoints, version) })
+	if !slices.Equal(d.Endpoints, in.Endpoints) || d.Listed != in.Listed {
+		writes = append(writes, func() { w.writeSlice(d.Endpoints, d.Listed, version) })
 	}
 	for _, change := range d.Changes {
 		if change.Instruction != nil || change.Cost != nil {
@@ -177,14 +181,15 @@ func (w *world) instruct(pod *simPod, i instruction.Instruction) {
 	pod.Instruction = i
 }
 
-func (w *world) writeSlice(endpoints []Endpoint, version int) {
+func (w *world) writeSlice(endpoints []Endpoint, listed, version int) {
 	if version != w.sliceRV {
 		w.log("conflict of the slice")
 		return
 	}
-	w.log("slice %v", endpoints)
+	w.log("slice %d: %v", listed, endpoints)
 	w.checkSlice(endpoints)
-	w.slice = endpoints
+	w.checkListed(endpoints, listed)
+	w.slice, w.listed = endpoints, listed
 	w.sliceRV++
 	if !w.killed || w.IntN(2) == 0 {
 		w.seeSlice()
@@ -209,6 +214,8 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 		switch {
 		case slots[old.Slot] == "" && holder != nil && holder.Instruction.Role == instruction.Leave:
 			// The size was smaller for a moment.
+		case slots[old.Slot] == "" && holder != nil && holder.Instruction.Role == instruction.Send:
+			// The same, with Scaling.
 		case slots[old.Slot] == "":
 			w.violated("slot %d has no endpoint", old.Slot)
 		case holder == nil || next == nil:
@@ -221,12 +228,40 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 	}
 }
 
+// checkListed checks that clients' list changes only once the keys are where clients will look for them.
+func (w *world) checkListed(endpoints []Endpoint, listed int) {
+	isFilled := len(w.slice) == w.listed // Otherwise some slots never had a Pod.
+	if w.scaling == nil || !w.handoff || !isFilled || listed == w.listed || w.listed*w.size*listed == 0 {
+		return
+	}
+	at := func(list []Endpoint, slot int) *simPod {
+		i := slices.IndexFunc(list, func(e Endpoint) bool { return e.Slot == slot })
+		if i < 0 {
+			return nil
+		}
+		return w.pod(list[i].UID)
+	}
+	pod := at(endpoints, w.listed)
+	if listed < w.listed {
+		pod = at(w.slice, listed)
+	}
+	switch {
+	case listed != w.listed+1 && listed != w.listed-1:
+		w.violated("the list changes from %d to %d", w.listed, listed)
+	case pod == nil: // It has just ended.
+	case !pod.Failure.At.IsZero() && listed < w.listed, pod.Instruction.Role == instruction.Cold:
+	case !w.now.Before(pod.Instruction.Since.Add(simTimeout)):
+	case pod.scaled.Before != w.listed || pod.scaled.After != listed:
+		w.violated("the list changes from %d to %d before %s has copied: %s", w.listed, listed, pod.Name, shown(pod.Instruction))
+	}
+}
+
 // checkRest checks the end: every slot has a ready Pod of the current template, and nothing else exists.
 func (w *world) checkRest() {
 	in := w.input()
 	d := Decide(in)
-	if diff := cmp.Diff(Decision{Endpoints: in.Endpoints, Replicas: w.size}, Decision{
-		Endpoints: d.Endpoints, Replicas: d.Replicas, Changes: d.Changes,
+	if diff := cmp.Diff(Decision{Endpoints: in.Endpoints, Listed: w.size, Replicas: w.size}, Decision{
+		Endpoints: d.Endpoints, Listed: d.Listed, Replicas: d.Replicas, Changes: d.Changes,
 	}); diff != "" {
 		w.violated("it is not at rest (-observed +desired):\n%s", diff)
 	}

@@ -7,10 +7,14 @@ import (
 // replicas returns the desired replicas of the Deployment. It is scaled down only when the Pods that gave their slot
 // away are the first that the ReplicaSet deletes.
 func (s *state) replicas() int {
-	if s.Deployed > s.Size && !s.canScaleDown() {
+	size := s.Size
+	if s.target > s.Size && (s.joining != nil || s.isCalm()) {
+		size++ // One slot is added at a time, and none during a rollout: the Deployment would wait for its Pod.
+	}
+	if s.Deployed > size && !s.canScaleDown() {
 		return s.Deployed
 	}
-	return s.Size
+	return size
 }
 
 // canScaleDown reports whether every Pod without a slot is deleted before those with one.

@@ -11,6 +11,9 @@
 //	receive -> none                      the holder need not be replaced any more: an undo
 //	serve   -> leave                     it gave its slot away, and is to be deleted
 //	leave   -> none                      it is needed again: an undo, or a slot more
+//	none    -> receive -> moved -> serve  with Scaling, it adds a slot; moved lasts until clients have the new list
+//	serve   -> send -> moved -> leave    with Scaling, its slot is removed
+//	send    -> serve                     the slot stays: the size was changed back, or another Pod has to be replaced
 //
 // A Pod that had a role before is not ready without one, and gets the next only when its agent is seen not ready and
 // the last change is a few seconds old; for the same reason a Pod with the role cold takes its slot only after a few
@@ -20,7 +23,7 @@
 // instruction: its agent finds out by the name of the slot who has it.
 //
 // The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
-// then moves, leaving, scale, timeouts and status.
+// scaling, then moves, leaving, scale, timeouts and status.
 package slots
 
 // The roles of Pods, and the order of the decisions.
@@ -39,23 +42,32 @@ func Decide(in Input) Decision {
 	if !in.Suspended {
 		b.keepHolders()
 		b.keepSuccessors()
+		b.keepLeaving()
 		b.callBack()
 		b.findSuccessors()
+		b.scale()
 	}
 	d := Decision{
-		Endpoints: in.Endpoints, Replicas: max(in.Deployed, 0), Slots: b.statuses(),
+		Endpoints: in.Endpoints, Listed: b.Size, Replicas: max(in.Deployed, 0), Slots: b.statuses(),
 		Progress: b.progress(),
 	}
 	if !in.Suspended {
 		d.Endpoints, d.Changes, d.Replicas, d.RequeueAfter = b.endpoints(), b.changes(), b.replicas(), b.requeueAfter()
-		d.Moving = slices.ContainsFunc(d.Endpoints, b.isMoving)
+		d.Listed = b.listed()
+		d.Moving = b.isScaling() || slices.ContainsFunc(d.Endpoints, b.isMoving)
 	}
 	return d
 }
 
 // state is the observed state, and what is decided so far.
 type state struct {
-	Input
+	Input // Size is the number of slots in clients' lists
+
+	// target is the desired number of slots.
+	target int
+
+	// joining is the Pod that is about to add a slot, and leaving the one whose slot is removed now; nil is none.
+	joining, leaving *Pod
 
 	// live are the Pods with the gate that have not ended, the oldest first.
 	live  []*Pod
@@ -75,9 +87,14 @@ type state struct {
 func lookAt(in Input) *state {
 	in.Now = in.Now.UTC().Truncate(time.Second)
 	in.Size = max(in.Size, 0)
+	target := in.Size
+	in.Listed = in.listedFor(target)
+	if in.scales() {
+		in.Size = in.Listed
+	}
 	in.Pods = slices.Clone(in.Pods)
 	b := &state{
-		Input: in, byUID: map[string]*Pod{}, slot: map[*Pod]int{}, next: map[*Pod]instruction.Instruction{},
+		Input: in, target: target, byUID: map[string]*Pod{}, slot: map[*Pod]int{}, next: map[*Pod]instruction.Instruction{},
 		successors: make([]*Pod, in.Size),
 	}
 	for i := range b.Pods {

@@ -54,7 +54,7 @@ func (s *state) progress() string {
 	}
 	left, total, copying := s.left()
 	if left == 0 {
-		return ""
+		return s.scalingProgress()
 	}
 	return fmt.Sprintf("%d of %d slots to be handed over, %d being copied", left, total, copying)
 }

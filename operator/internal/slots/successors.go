@@ -29,8 +29,9 @@ func (s *state) keepSuccessors() {
 		case s.holds(pod), role == instruction.None, role == instruction.Leave:
 		case s.isSuccessor(pod):
 			s.succeed(pod)
+		case s.joins(pod): // See grow.
 		case s.hasHeld(pod):
-			s.instruct(pod, s.leave(pod))
+			s.instruct(pod, s.removed(pod))
 		case !pod.Terminating:
 			s.instruct(pod, s.idle())
 		}

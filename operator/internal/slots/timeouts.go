@@ -70,12 +70,16 @@ func (s *state) deadlines(pod *Pod) []time.Time {
 	i := s.following(pod)
 	settled := i.Since.Add(settleTime)
 	switch {
-	case s.isSuccessor(pod) && i.Role == instruction.Receive:
+	case i.Role == instruction.Send && i.Record.Began.IsZero() && s.Now.Before(settled):
+		return []time.Time{settled}
+	case (s.isSuccessor(pod) || pod == s.joining) && i.Role == instruction.Receive, i.Role == instruction.Send:
 		return []time.Time{s.copyEnds(pod)}
 	case (i.Role == instruction.Cold || i.Role == instruction.None) && s.Now.Before(settled):
 		return []time.Time{settled}
 	case s.isNeededAgain(pod) && i.Role == instruction.Leave && s.Now.Before(drained(pod)):
 		return []time.Time{drained(pod)}
+	case i.Role == instruction.Moved && s.overlaps(pod):
+		return []time.Time{s.overlapEnds(pod)}
 	case s.holds(pod) && i.Role == instruction.Moved && s.Now.Before(s.moveEnds(pod)):
 		return []time.Time{s.moveEnds(pod)}
 	}

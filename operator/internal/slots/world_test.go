@@ -20,12 +20,14 @@ type world struct {
 	// The spec.
 	template           string
 	suspended, handoff bool
+	scaling            *Scaling
 
 	// The cluster.
 	deployment deployment
 	sets       []*replicaSet
 	pods       []*simPod
 	slice      []Endpoint
+	listed     int
 	sliceRV    int
 	cordoned   [3]bool
 	names      int
@@ -45,6 +47,8 @@ const (
 	simDrain   = 3 * time.Second
 	simAbsent  = 35 * time.Second // how long the agent does not trust that its slot has no Pod
 	simCopies  = 4                // agent steps that a copy takes
+	simOverlap = 10 * time.Second
+	simUnready = 12 * time.Second // for how long an agent that sends is not ready in any case
 )
 
 // simPod is a Pod with what happens in it.
@@ -58,8 +62,9 @@ type simPod struct {
 	ready   time.Time
 	lost    time.Time // when its agent ended, or lost its instruction
 
-	memcached bool   // it answers
-	complete  string // uid of the Pod whose keys it copied
+	memcached bool              // it answers
+	complete  string            // uid of the Pod whose keys it copied
+	scaled    instruction.Scale // the change of the list for which it copied keys
 	reported  time.Time
 	agent     simAgent
 }
@@ -69,7 +74,8 @@ type simAgent struct {
 	seen    instruction.Instruction
 	ready   bool
 	copied  int
-	source  string // uid of the Pod that it copies
+	source  string    // uid of the Pod that it copies
+	since   time.Time // when it began to follow the instruction
 	flushed bool
 	hangs   bool
 	fails   bool
@@ -81,6 +87,9 @@ func newWorld(seed uint64, tracing bool) *world {
 		handoff: true, template: "a", patience: 20 * time.Second,
 	}
 	w.size = 1 + w.IntN(4)
+	if seed%2 == 0 {
+		w.scaling = &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: simOverlap}
+	}
 	w.deployment = deployment{template: "a", replicas: w.size, surge: 1}
 	if w.IntN(3) == 0 {
 		w.deployment.surge = 1 + w.IntN(3)
@@ -195,12 +204,19 @@ func (w *world) obey(pod *simPod) {
 		if now.Role != instruction.Moved && now.Role != instruction.Serve || agent.seen.Role == instruction.None {
 			*agent = simAgent{hangs: agent.hangs, fails: agent.fails}
 		}
-		agent.seen = now
+		agent.seen, agent.since = now, w.now
+		if now.Role == instruction.Send {
+			agent.ready, agent.copied = false, 0
+		}
 		return
 	}
 	switch now.Role {
-	case instruction.Receive:
-		w.copy(pod)
+	case instruction.Receive, instruction.Send:
+		if now.Scale != (instruction.Scale{}) {
+			w.copyScaled(pod)
+		} else {
+			w.copy(pod)
+		}
 	case instruction.Cold:
 		agent.ready, agent.flushed = pod.memcached, pod.memcached
 	case instruction.None:
@@ -232,9 +248,29 @@ func (w *world) copy(pod *simPod) {
 	}
 }
 
+// copyScaled copies between the Pods of a list whose length changes.
+func (w *world) copyScaled(pod *simPod) {
+	agent := &pod.agent
+	missing := slices.ContainsFunc(agent.seen.Scale.Addresses(), func(address string) bool {
+		return !slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.IP == address && p.memcached })
+	})
+	switch {
+	case agent.ready || agent.hangs:
+	case missing || agent.fails || !pod.memcached:
+		agent.fails = false
+		w.endAgent(pod, true)
+	default:
+		agent.copied++
+		isSeen := agent.seen.Role == instruction.Receive || !w.now.Before(agent.since.Add(simUnready))
+		if agent.ready = agent.copied >= simCopies && isSeen; agent.ready {
+			pod.scaled = agent.seen.Scale
+		}
+	}
+}
+
 // endAgent ends the agent; it starts again immediately.
 func (w *world) endAgent(pod *simPod, failed bool) {
-	pod.agent = simAgent{hangs: pod.agent.hangs}
+	pod.agent = simAgent{hangs: pod.agent.hangs, flushed: pod.agent.flushed} // What it emptied stays so.
 	pod.AgentReady, pod.Ready, pod.lost = false, false, w.now
 	if failed {
 		pod.Failure = Failure{At: w.now}

@@ -1,6 +1,6 @@
 package status
 
-// What spec.tls.issuerRef asks for: the Certificate, and the wait for cert-manager.
+// What spec.tls.issuerRef requests: the Certificate, and the wait for cert-manager.
 
 import (
 	"fmt"

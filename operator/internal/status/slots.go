@@ -65,14 +65,18 @@ func tookAllSlots(in Input) bool {
 // handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods
 // that terminate keep their slots.
 func handoffProgress(in Input, v verdict) string {
-	if in.Plan.Slots == nil || in.Plan.Slots.Progress == "" || v.state != reconciling {
+	switch {
+	case in.Plan.Slots == nil || v.state != reconciling:
+		return ""
+	case in.Plan.Suspended:
+		return waiting(in.Plan.Slots.Slots)
+	case in.Plan.Slots.Progress == "":
 		return ""
 	}
 	return "; " + in.Plan.Slots.Progress + terminating(in.Plan.Slots.Slots)
 }
 
-// terminating reports until when Pods that terminate keep their slots: the first few of them, since a Node that leaves
-// may have many.
+// terminating reports until when Pods that terminate keep their slots.
 func terminating(decided []slots.Status) string {
 	var texts []string
 	for _, slot := range decided {
@@ -86,14 +90,34 @@ func terminating(decided []slots.Status) string {
 				"until %s at the latest", slot.Name, slot.Ends.UTC().Format(time.RFC3339)))
 		}
 	}
-	if more := len(texts) - mostTerminating; more > 0 {
-		texts = append(texts[:mostTerminating], fmt.Sprintf("%d more Pods with slots terminate", more))
+	return firstFew(texts, "%d more Pods with slots terminate")
+}
+
+// waiting reports the slots that would move to another Pod if the Memcached were not suspended.
+func waiting(decided []slots.Status) string {
+	var texts []string
+	for _, slot := range decided {
+		switch {
+		case slot.Pod == "":
+			texts = append(texts, fmt.Sprintf("slot %s: no Pod takes it while spec.suspend is true", slot.Name))
+		case !slot.Ends.IsZero():
+			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates, and no other takes it while spec.suspend is true",
+				slot.Name))
+		}
+	}
+	return firstFew(texts, "%d more slots wait")
+}
+
+// firstFew joins the first few of the texts, since a Node that leaves may have many Pods.
+func firstFew(texts []string, others string) string {
+	if more := len(texts) - mostNamed; more > 0 {
+		texts = append(texts[:mostNamed], fmt.Sprintf(others, more))
 	}
 	return strings.Join(append([]string{""}, texts...), "; ")
 }
 
-// mostTerminating is how many Pods that terminate are named.
-const mostTerminating = 3
+// mostNamed is how many slots are named.
+const mostNamed = 3
 
 // HandedOver is a slot that moved from one Pod to another with its keys.
 type HandedOver struct {

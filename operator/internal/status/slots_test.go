@@ -107,6 +107,20 @@ func TestSlotsToBeHandedOverAreInTheMessageWhilePodsAreReplaced(t *testing.T) {
 	}
 }
 
+func TestASuspendedMemcachedReportsTheSlotsThatWait(t *testing.T) {
+	decided := []slots.Status{
+		{Name: "shop-0", Pod: "a0"}, {Name: "shop-1", Pod: "a1", Ends: time.Date(2026, 11, 24, 15, 0, 0, 0, time.UTC)},
+		{Name: "shop-2", Reason: slots.ReasonNoPod}, {Name: "shop-3"}, {Name: "shop-4"}, {Name: "shop-5"},
+	}
+	const want = "; slot shop-1: its Pod terminates, and no other takes it while spec.suspend is true" +
+		"; slot shop-2: no Pod takes it while spec.suspend is true; slot shop-3: no Pod takes it while spec.suspend is true" +
+		"; 2 more slots wait"
+	in := Input{Plan: plan.Plan{Suspended: true, Slots: &plan.Slots{Decision: slots.Decision{Slots: decided}}}}
+	if diff := cmp.Diff(want, handoffProgress(in, verdict{state: reconciling})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestTheSlotsOfAnInvalidSpecAreReportedIfTheyAreKept(t *testing.T) {
 	decided := &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{{Name: "cache-0", Pod: "new"}}}}
 	for pod, kept := range map[string]*plan.Plan{"new": {Slots: decided}, "old": nil} {

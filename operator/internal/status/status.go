@@ -82,6 +82,9 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)
 		status.TLS = tlsStatus(in)
+		if in.isPlanned() {
+			status.Binding = bindingStatus(in)
+		}
 		setCertificateIncomplete(&status, in)
 		setRestartRequired(&status, in)
 	}

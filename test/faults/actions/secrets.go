@@ -19,14 +19,20 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Secrets that the specs of a run name, for the certificate and for the users.
-var secretNames = map[string][]string{forTLS: {"tls", "tls-2"}, forAuth: {"users"}}
+// Secrets that the specs of a run name, for the certificate, for the users, and for the binding, which the operator
+// writes.
+var secretNames = map[string][]string{
+	forTLS: {"tls", "tls-2"}, forAuth: {"users"}, forBinding: {"binding", "binding-2"},
+}
 
 // purposes of a Secret, which are also the fields that name it.
 const (
-	forTLS  = "tls"
-	forAuth = "auth"
+	forTLS     = "tls"
+	forAuth    = "auth"
+	forBinding = "binding"
 )
+
+func drawPurpose(r *rand.Rand) string { return one(r, forTLS, forAuth, forBinding) }
 
 // What a Secret holds.
 const (
@@ -66,14 +72,14 @@ func secrets() []Action {
 			return drawVersions(r, 3+r.IntN(8))
 		}}, writeSecret},
 		{plan.Action{Name: "a Secret is deleted", Weight: 2, Draw: func(r *rand.Rand) any {
-			return named{one(r, secretNames[one(r, forTLS, forAuth)]...)}
+			return named{one(r, secretNames[drawPurpose(r)]...)}
 		}}, given(deleteSecret)},
 		{plan.Action{Name: "the spec names a Secret", Weight: 4, Draw: drawNaming}, nameSecret},
 	}
 }
 
 func drawVersions(r *rand.Rand, number int) versions {
-	purpose := one(r, forTLS, forAuth)
+	purpose := drawPurpose(r)
 	v := versions{Secret: one(r, secretNames[purpose]...), For: purpose, Pause: metav1.Duration{
 		Duration: time.Duration(r.IntN(200)) * time.Millisecond,
 	}}
@@ -139,7 +145,7 @@ func deleteSecret(ctx context.Context, w *world.World, with named) error {
 
 // drawNaming may name a Secret that does not exist, or none.
 func drawNaming(r *rand.Rand) any {
-	purpose := one(r, forTLS, forAuth)
+	purpose := drawPurpose(r)
 	patch := "null"
 	if r.IntN(5) > 0 {
 		patch = `{"secretName":"` + one(r, secretNames[purpose]...) + `"`
@@ -167,7 +173,7 @@ func nameSecret(ctx context.Context, w *world.World, step plan.Step) error {
 func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err error) {
 	secret = &corev1.Secret{Type: corev1.SecretTypeOpaque}
 	secret.Annotations = map[string]string{history.Holds: holds}
-	if purpose == forAuth {
+	if purpose != forTLS {
 		secret.Data = users(w, holds)
 	} else if secret.Data, err = certificate(holds); err != nil {
 		return nil, err

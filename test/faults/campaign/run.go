@@ -177,7 +177,7 @@ func (r *run) finish(ctx context.Context) error {
 
 // noteLog records what the operator may not log. By then it has ended all that it did.
 func (r *run) noteLog() error {
-	lines, err := r.Logged(history.Panic, history.SecretMarker)
+	lines, err := r.Logged(history.IsForbidden)
 	for _, line := range lines {
 		r.Step(history.Logged + line)
 	}

@@ -4,8 +4,10 @@
 package history
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +93,21 @@ const (
 	// SecretMarker is in each value of the Secrets that the campaign writes.
 	SecretMarker = "do-not-show"
 )
+
+// secretMarkers are the marker and what is always the same of it in base64, by where in a text it begins.
+var secretMarkers = []string{
+	SecretMarker, base64Of(SecretMarker[:9]), base64Of(SecretMarker[1:10]), base64Of(SecretMarker[2:11]),
+}
+
+func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// IsSecret reports whether a text shows a part of a Secret, also in base64.
+func IsSecret(text string) bool {
+	return slices.ContainsFunc(secretMarkers, func(marker string) bool { return strings.Contains(text, marker) })
+}
+
+// IsForbidden reports whether the operator may not log a line.
+func IsForbidden(line string) bool { return strings.Contains(line, Panic) || IsSecret(line) }
 
 // String is a line for people.
 func (e Entry) String() string {

@@ -14,8 +14,8 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates and objects of slots that the spec does " +
-			"not request, and creates them only if it does.",
+		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, objects of slots and " +
+			"bindings that the spec does not request, and creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",
@@ -69,6 +69,9 @@ func deletion(p *past) func(history.Entry) string {
 // notToBeDeleted returns why the operator may not request a deletion.
 func (p *past) notToBeDeleted(q *audit.Request) string {
 	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
+	if isOfBinding(q) { // Another rule is about it.
+		return ""
+	}
 	if of, ok := slotOf(ref{kind, name}); ok {
 		return p.slotNotToBeDeleted(of, q)
 	}

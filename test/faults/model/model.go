@@ -30,6 +30,7 @@ func Rules() []Rule {
 		availabilityRules(),
 		slotRules(),
 		discoveryRules(),
+		bindingRules(),
 		fieldRules(),
 		unownedRules(),
 		statusRules(),

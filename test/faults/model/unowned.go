@@ -28,9 +28,10 @@ func unownedRules() []Rule {
 		Promise: "The selector of a Deployment selects the Pods of its Memcached, and never changes.",
 		New:     selector,
 	}, {
-		Name:    "no secrets",
-		Promise: "Nothing of the content of a Secret is in a status, an event, an object or the log.",
-		New:     noSecrets,
+		Name: "no secrets",
+		Promise: "Nothing of the content of a Secret is in a status, an event, an object or the log, except in the data of " +
+			"a binding.",
+		New: noSecrets,
 	}}
 }
 
@@ -172,13 +173,23 @@ func selector(p *past) func(history.Entry) string {
 
 func noSecrets(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
-		if strings.HasPrefix(e.Step, history.Logged) && strings.Contains(e.Step, history.SecretMarker) {
+		if strings.HasPrefix(e.Step, history.Logged) && history.IsSecret(e.Step) {
 			return e.Step
 		}
 		q := requestOf(e)
-		if q == nil || q.User.Username != p.operator || !strings.Contains(string(q.Body), history.SecretMarker) {
+		if q == nil || q.User.Username != p.operator || !history.IsSecret(public(q)) {
 			return ""
 		}
 		return fmt.Sprintf("the operator wrote what is in a Secret: %s %s", q, q.URI)
 	}
+}
+
+// public is the body of a request without the data of a binding.
+func public(q *audit.Request) string {
+	body := bodyOf(q)
+	if body == nil || !isOfBinding(q) {
+		return string(q.Body)
+	}
+	delete(body.Object, "data")
+	return encoded(body.Object)
 }

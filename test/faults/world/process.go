@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -103,11 +102,11 @@ func (p *process) kill() {
 // Log is the path of the log of all operators of the run.
 func (w *World) Log() string { return filepath.Join(w.Dir, "operator.log") }
 
-// Logged returns the lines of that log that contain one of some texts.
-func (w *World) Logged(texts ...string) (lines []string, err error) {
+// Logged returns the lines of that log that match.
+func (w *World) Logged(matches func(line string) bool) (lines []string, err error) {
 	content, err := os.ReadFile(w.Log())
 	for line := range strings.Lines(string(content)) {
-		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(line, text) }) {
+		if matches(line) {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}

@@ -8,28 +8,28 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 )
 
 const (
-	// connections limits the memory that clients can use. A client needs one connection, for a moment a minute.
-	connections = 128
-
 	// idle is how long a connection may be without a command: longer than the minute after which clients ask again.
 	idle = 5 * time.Minute
 
 	// patience is how long a client waits for the list: a Pod that was just chosen to answer gets it within seconds.
 	patience = 5 * time.Second
+
+	// pause is for how long no client is accepted after an error.
+	pause = time.Second
+
+	// binary is how each request of memcached's binary protocol begins. Its client could not read an error as text.
+	binary = 0x80
 
 	// longestCommand limits a command. The longest legal one is a login, with its key of 250 bytes.
 	longestCommand = 2048
@@ -55,67 +55,88 @@ func (s *Server) Serve(ctx context.Context, address string, config *tls.Config) 
 	if err != nil {
 		return err
 	}
-	listener = netutil.LimitListener(listener, connections)
-	if config != nil {
-		listener = tls.NewListener(listener, config)
-	}
+	s.accept(ctx, listener, config)
+	return nil
+}
+
+// accept talks to clients until the context ends. No error of the listener ends it, such as too many open files: the
+// agent would end with it, and the handoff of a slot.
+func (s *Server) accept(ctx context.Context, listener net.Listener, config *tls.Config) {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+	places := newPlaces()
 	for {
 		connection, err := listener.Accept()
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return
 		case err != nil:
-			return fmt.Errorf("accept clients with auto discovery: %w", err)
+			s.Log.Warn("Clients with auto discovery cannot connect", "err", err)
+			places.dismiss()
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			continue
 		}
+		places.enter(connection)
 		go func() {
+			defer places.leave(connection)
 			defer connection.Close()
 			defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
-			if err := s.talk(ctx, connection); err != nil {
-				s.Log.Debug("A client with auto discovery was disconnected", "client", connection.RemoteAddr(), "err", err)
+			client := connection
+			if config != nil {
+				client = tls.Server(connection, config)
 			}
+			why := s.talk(ctx, client, func() { places.hear(connection) })
+			s.Log.Debug("A client with auto discovery was disconnected", "client", connection.RemoteAddr(), "err", why)
 		}()
 	}
 }
 
-// talk answers the commands of a client until it disconnects.
-func (s *Server) talk(ctx context.Context, connection net.Conn) error {
+// talk answers the commands of a client, reports each one, and returns why it ends.
+func (s *Server) talk(ctx context.Context, connection net.Conn, heard func()) error {
 	reader := bufio.NewReaderSize(connection, longestCommand)
 	session := session{server: s, in: reader, admitted: s.Memcached == ""}
 	for {
-		if err := connection.SetDeadline(time.Now().Add(idle)); err != nil {
-			return err
-		}
-		line, err := reader.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			_, err = connection.Write([]byte("CLIENT_ERROR line too long\r\n"))
-			return err
-		} else if err != nil {
-			return err
-		}
-		answer, err := session.answer(ctx, string(line))
-		if answer != "" {
-			if _, err := connection.Write([]byte(answer)); err != nil {
-				return err
-			}
-		}
+		line, err := next(connection, reader)
 		if err != nil {
 			return err
+		}
+		heard()
+		answer, end := session.answer(ctx, string(line))
+		if _, err := connection.Write([]byte(answer)); answer != "" && err != nil {
+			return err
+		}
+		if end != nil {
+			return end
 		}
 	}
 }
 
-// list reads the list, and waits for it if there is none yet.
+// next reads a command.
+func next(connection net.Conn, reader *bufio.Reader) ([]byte, error) {
+	if err := connection.SetDeadline(time.Now().Add(idle)); err != nil {
+		return nil, err
+	}
+	if first, err := reader.Peek(1); err == nil && first[0] == binary {
+		return nil, errors.New("a client of the binary protocol")
+	}
+	line, err := reader.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		_, _ = connection.Write([]byte("CLIENT_ERROR line too long\r\n"))
+	}
+	return line, err
+}
+
+// list reads the list, and waits if there is none yet, or none with a server: a client would drop the servers that it
+// has, until it asks again a minute later.
 func (s *Server) list(ctx context.Context) (discovery.List, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		content, err := os.ReadFile(s.File)
-		if err == nil && len(content) > 0 {
-			return discovery.Decode(string(content))
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return discovery.List{}, err
+		list, err := s.read()
+		if err != nil || len(list.Nodes) > 0 {
+			return list, err
 		}
 		select {
 		case <-ctx.Done():
@@ -123,4 +144,15 @@ func (s *Server) list(ctx context.Context) (discovery.List, error) {
 		case <-time.After(patience / 50):
 		}
 	}
+}
+
+// read reads the list as it is now; an empty one if there is none.
+func (s *Server) read() (discovery.List, error) {
+	content, err := os.ReadFile(s.File)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {
+		return discovery.List{}, nil
+	} else if err != nil {
+		return discovery.List{}, err
+	}
+	return discovery.Decode(string(content))
 }

@@ -44,7 +44,7 @@ func (s *session) answer(ctx context.Context, line string) (string, error) {
 	case len(words) == 2 && (command == "get" || command == "gets") && words[1] == oldKey:
 		return s.servers(ctx, "VALUE "+oldKey), nil
 	}
-	return s.elsewhere(ctx), nil
+	return s.elsewhere(), nil
 }
 
 // oldKey is the key by which clients ask that take memcached for older than 1.4.14.
@@ -76,9 +76,9 @@ func (s *session) version(ctx context.Context) string {
 }
 
 // elsewhere refuses what belongs to memcached.
-func (s *session) elsewhere(ctx context.Context) string {
-	list, err := s.server.list(ctx)
-	if err != nil {
+func (s *session) elsewhere() string {
+	list, err := s.server.read()
+	if err != nil || list.Endpoint == "" {
 		return "CLIENT_ERROR this is the discovery endpoint, which has no keys\r\n"
 	}
 	return "CLIENT_ERROR this is the discovery endpoint, which has no keys: use " + list.Endpoint + "\r\n"
@@ -111,7 +111,7 @@ func (s *session) store(ctx context.Context, words []string) (string, error) {
 		if !s.admitted {
 			return "CLIENT_ERROR authentication failure\r\n", nil
 		}
-		return s.elsewhere(ctx), nil
+		return s.elsewhere(), nil
 	}
 	value := make([]byte, length+2)
 	if _, err := io.ReadFull(s.in, value); err != nil {

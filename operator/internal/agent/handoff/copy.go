@@ -8,6 +8,8 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -28,57 +30,55 @@ const (
 	maxRecopies = 20
 )
 
-// batch is a list of keys to copy.
+// batch is a list of keys to copy into one memcached.
 type batch struct {
+	to      *store
 	keys    []key
 	changed bool   // the items replace those of the new memcached, and what the old one does not have is removed
 	done    func() // all is in the new memcached
 }
 
-// copier copies items. It reads and writes the batches one after another, so that of two copies of a key the later one
-// wins.
+// store is a connection that stores items in a memcached.
+type store struct {
+	side    *side
+	items   *bufio.Writer
+	answers *bufio.Reader
+}
+
+// copier copies the items of one memcached. It reads and writes the batches one after another, so that of two copies of
+// a key the later one wins.
 type copier struct {
 	*session
+	from      *side
 	counts    *counts
 	pace      pace
 	batchKeys int
 
-	dumped  chan []key // closed at the end of the dump
+	dumped  chan batch // closed at the end of the dump
 	batches chan batch // requested, and not yet read
 
 	reading, writing chan struct{} // a place for each batch that memcached's log does not show yet
 
-	request *bufio.Writer // to the old memcached
-	items   *bufio.Reader // from it
-	store   *bufio.Writer // to the new one
-	stored  *bufio.Reader // from it
+	request *bufio.Writer  // to the memcached
+	items   *bufio.Reader  // from it
+	stores  map[int]*store // by server
 }
 
-// copyItems returns when the new memcached has all items of the old one, and neither has one that is outdated.
+// copyItems returns when the new memcacheds have all items of the old ones, and none has one that is outdated.
 func copyItems(ctx context.Context, s *session) error {
-	// They stay open: if a client got the descriptor of one, its changes would look like the agent's own.
-	get, err := s.old.connect(ctx)
-	if err != nil {
+	var copiers []*copier
+	for _, number := range s.move.Sources {
+		c, err := newCopier(ctx, s, s.sides[number])
+		if err != nil {
+			return err
+		}
+		c.counts.total(c.from.heartbeat.first, s.move.Share)
+		copiers = append(copiers, c)
+	}
+	if err := s.feed(ctx, copiers); err != nil {
 		return err
 	}
-	put, err := s.new.connectUntil(ctx, hangUp)
-	if err != nil {
-		return err
-	}
-	c := newCopier(s, get, put)
-	c.counts.total(s.old.heartbeat.first)
-	go c.forward(ctx)
-	s.storing.Go(func() {
-		s.new.lost(c.readStored())
-		<-ctx.Done()
-		_, _ = io.Copy(io.Discard, c.stored)
-		_ = put.Close()
-	})
-	if err := c.drain(ctx); err != nil { // the markers of an empty batch name both connections as the agent's own
-		return err
-	}
-	go c.dump(ctx)
-	if err := c.feed(ctx); err != nil {
+	if err := errors.Join(s.settle(ctx), s.checkUses()); err != nil {
 		return err
 	}
 	s.handoff.counts.copied.Store(true)
@@ -86,37 +86,103 @@ func copyItems(ctx context.Context, s *session) error {
 	return nil
 }
 
-func newCopier(s *session, get, put net.Conn) *copier {
-	return &copier{
+// feed lets all copiers copy. As long as one is not through, the others copy again what changes.
+func (s *session) feed(ctx context.Context, copiers []*copier) error {
+	var dumping atomic.Int64
+	dumping.Store(int64(len(copiers)))
+	all := make(chan struct{})
+	ended := func() {
+		if dumping.Add(-1) == 0 {
+			close(all)
+		}
+	}
+	var copying sync.WaitGroup
+	errs := make([]error, len(copiers))
+	for i, c := range copiers {
+		copying.Go(func() {
+			if errs[i] = c.feed(ctx, ended, all); errs[i] != nil {
+				s.fail(errs[i])
+			}
+		})
+	}
+	copying.Wait()
+	return errors.Join(errs...)
+}
+
+// newCopier opens the connections of a copier. They stay open: if a client got the descriptor of one, its changes would
+// look like the agent's own.
+func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
+	get, err := from.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &copier{
 		session: s,
+		from:    from,
 		counts:  &s.handoff.counts,
 		pace:    pace{limit: s.handoff.rate},
 
-		batchKeys: max(minBatch, min(maxBatch, min(s.old.logBuffer, s.new.logBuffer)/bytesPerKey/window)),
-
-		dumped:  make(chan []key),
+		dumped:  make(chan batch),
 		batches: make(chan batch, window),
 		reading: make(chan struct{}, window),
 		writing: make(chan struct{}, window),
 		request: bufio.NewWriterSize(get, copyBuffer),
 		items:   bufio.NewReaderSize(get, copyBuffer),
-		store:   bufio.NewWriterSize(put, copyBuffer),
-		stored:  bufio.NewReaderSize(put, copyBuffer),
+		stores:  map[int]*store{},
 	}
+	logBuffer := from.logBuffer
+	for _, number := range s.move.Targets {
+		if to := s.sides[number]; to != from {
+			if err := c.open(ctx, to); err != nil {
+				return nil, err
+			}
+			logBuffer = min(logBuffer, to.logBuffer)
+		}
+	}
+	c.batchKeys = max(minBatch, min(maxBatch, logBuffer/bytesPerKey/window))
+	go c.forward(ctx)
+	return c, c.drain(ctx) // the markers of empty batches name all connections as the agent's own
 }
 
-// feed has the keys of the dump copied, and in the meantime those that change again.
-func (c *copier) feed(ctx context.Context) error {
+// open opens the connection that stores items in a memcached.
+func (c *copier) open(ctx context.Context, to *side) error {
+	put, err := to.connectUntil(ctx, hangUp)
+	if err != nil {
+		return err
+	}
+	target := &store{to, bufio.NewWriterSize(put, copyBuffer), bufio.NewReaderSize(put, copyBuffer)}
+	c.stores[to.number] = target
+	c.storing.Go(func() {
+		to.lost(c.readStored(target))
+		<-ctx.Done()
+		discard(target.answers, put)
+	})
+	return nil
+}
+
+// discard reads until memcached has done all that was sent.
+func discard(answers io.Reader, connection net.Conn) {
+	_, _ = io.Copy(io.Discard, answers)
+	_ = connection.Close()
+}
+
+// feed has the keys of the dump copied, and in the meantime those that change again, until the dumps of all copiers
+// have ended.
+func (c *copier) feed(ctx context.Context, ended func(), all <-chan struct{}) error {
+	go c.dump(ctx)
+	dumped := c.dumped
 	for {
 		select {
-		case keys, ok := <-c.dumped:
+		case b, ok := <-dumped:
 			if !ok {
-				return c.finish(ctx)
-			}
-			if err := c.send(ctx, batch{keys: keys}); err != nil {
+				dumped = nil
+				ended()
+			} else if err := c.send(ctx, b); err != nil {
 				return err
 			}
-		case <-c.changes.ready:
+		case <-c.from.changes.ready:
+		case <-all:
+			return c.finish(ctx)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -128,47 +194,57 @@ func (c *copier) feed(ctx context.Context) error {
 
 // sendChanged has all keys that have changed copied again.
 func (c *copier) sendChanged(ctx context.Context) error {
-	for keys := range slices.Chunk(c.changes.take(), c.batchKeys) {
-		if err := c.send(ctx, batch{keys: keys, changed: true}); err != nil {
-			return err
+	changed := map[int][]key{}
+	for _, key := range c.from.changes.take() {
+		_, to := c.move.Of(key.raw())
+		changed[to] = append(changed[to], key)
+	}
+	for to, all := range changed {
+		for keys := range slices.Chunk(all, c.batchKeys) {
+			if err := c.send(ctx, batch{to: c.stores[to], keys: keys, changed: true}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // finish copies again what has changed, until little is left, and removes the rest from the new memcached. From then
-// on it removes each change immediately. What changed before the last copy, and is in the log only now, is removed,
-// too.
+// on it removes each change immediately. What changed before the last copy, and is in the log only when the session
+// settles, is removed, too.
 func (c *copier) finish(ctx context.Context) error {
-	if err := errors.Join(c.drain(ctx), c.old.heartbeat.wait(ctx), c.new.heartbeat.wait(ctx)); err != nil {
+	if err := errors.Join(c.drain(ctx), c.each(func(s *side) error { return s.heartbeat.wait(ctx) })); err != nil {
 		return err
 	}
 	for range maxRecopies {
-		if c.changes.len() <= fewChanges {
+		if c.from.changes.len() <= fewChanges {
 			break
 		}
 		if err := errors.Join(c.sendChanged(ctx), c.drain(ctx)); err != nil {
 			return err
 		}
 	}
-	for _, key := range c.changes.stop() {
-		c.new.removals.remove(key)
+	for _, key := range c.from.changes.stop() {
+		_, to := c.move.Of(key.raw())
+		c.sides[to].removals.remove(key)
 	}
-	return c.settle(ctx)
+	return nil
 }
 
-// drain waits until all batches are in the new memcached.
+// drain waits until all batches are in the new memcacheds.
 func (c *copier) drain(ctx context.Context) error {
-	done := make(chan struct{})
-	if err := c.send(ctx, batch{done: func() { close(done) }}); err != nil {
-		return err
+	for _, to := range c.stores {
+		done := make(chan struct{})
+		if err := c.send(ctx, batch{to: to, done: func() { close(done) }}); err != nil {
+			return err
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return nil
 }
 
 // send requests the items of a batch.
@@ -179,9 +255,9 @@ func (c *copier) send(ctx context.Context, b batch) error {
 	for i, key := range b.keys {
 		write(c.request, "mg "+key.token+" "+key.flag()+"v t f u q O"+strconv.Itoa(i)+"\r\n")
 	}
-	write(c.request, c.old.markers.command(func() { <-c.reading }))
+	write(c.request, c.from.markers.command(func() { <-c.reading }))
 	if err := c.request.Flush(); err != nil {
-		c.old.lost(err)
+		c.from.lost(err)
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}

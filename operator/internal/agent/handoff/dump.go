@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -19,85 +20,119 @@ const (
 // errBusy means that the dump can be tried again.
 var errBusy = errors.New("memcached's LRU crawler is busy")
 
-// dump passes the keys of the old memcached on, in batches.
+// dump passes the keys that move on, in batches.
 func (c *copier) dump(ctx context.Context) {
+	batches := map[int][]key{}
+	pass := func(to int) error {
+		keys := batches[to]
+		delete(batches, to)
+		select {
+		case c.dumped <- batch{to: c.stores[to], keys: keys}:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	err := list(ctx, c.from.dial, func(k key) error {
+		from, to := c.move.Of(k.raw())
+		if from != c.from.number || from == to {
+			return nil
+		}
+		batches[to] = append(batches[to], k)
+		if len(batches[to]) < c.batchKeys {
+			return nil
+		}
+		return pass(to)
+	}, func() { c.counts.skipped.Add(1) })
+	for to := range batches {
+		err = errors.Join(err, pass(to))
+	}
+	if err != nil {
+		c.from.lost(err)
+		return
+	}
+	close(c.dumped)
+}
+
+// list calls found for the key of each item of a memcached, and unnamed for each item whose key no command can name.
+func list(ctx context.Context, dial Dial, found func(key) error, unnamed func()) error {
 	until := time.Now().Add(busyFor)
 	for {
-		err := c.tryDump(ctx)
+		err := tryList(ctx, dial, found, unnamed)
 		switch {
-		case err == nil:
-			close(c.dumped)
-			return
 		case !errors.Is(err, errBusy):
-			c.old.lost(err)
-			return
+			return err
 		case time.Now().After(until):
-			c.fail(&Failure{Reason: CrawlerBusy, Err: fmt.Errorf("%w for %s", err, busyFor)})
-			return
+			return &Failure{Reason: CrawlerBusy, Err: fmt.Errorf("%w for %s", err, busyFor)}
 		}
-		if Wait(ctx, retryBusy) != nil {
-			return
+		if err := Wait(ctx, retryBusy); err != nil {
+			return err
 		}
 	}
 }
 
-func (c *copier) tryDump(ctx context.Context) error {
-	connection, err := c.old.connect(ctx)
+func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func()) error {
+	connection, err := dial(ctx)
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
 	defer connection.Close()
 	if _, err := connection.Write([]byte("lru_crawler mgdump hash\r\n")); err != nil {
 		return err
 	}
 	reader := bufio.NewReader(connection)
-	var keys []key
 	for {
 		text, err := readLine(reader)
 		if err != nil {
 			return err
 		}
-		if text == "EN" {
-			return c.pass(ctx, keys)
-		}
-		if keys, err = c.listed(keys, text); err != nil {
-			return err
-		}
-		if len(keys) == c.batchKeys {
-			if err := c.pass(ctx, keys); err != nil {
+		switch {
+		case text == "EN":
+			return nil
+		case text == "OK":
+		case strings.HasPrefix(text, "mg "):
+			k, err := parseDump(text)
+			if err != nil { // a key of the binary protocol, with a blank
+				unnamed()
+			} else if err := found(k); err != nil {
 				return err
 			}
-			keys = nil
+		case strings.HasPrefix(text, "BUSY"), strings.HasPrefix(text, "ERROR locked"):
+			return errBusy
+		case strings.Contains(text, "not allowed"), strings.Contains(text, "disabled"):
+			return &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers %q", text)}
+		default:
+			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q to mgdump", text)}
 		}
 	}
 }
 
-// listed adds the key of a line of the dump.
-func (c *copier) listed(keys []key, text string) ([]key, error) {
-	switch {
-	case strings.HasPrefix(text, "mg "):
-		k, err := parseDump(text)
-		if err != nil { // a key of the binary protocol, with a blank: no command can name it
-			c.counts.skipped.Add(1)
-			return keys, nil
-		}
-		return append(keys, k), nil
-	case text == "OK":
-		return keys, nil
-	case strings.HasPrefix(text, "BUSY"), strings.HasPrefix(text, "ERROR locked"):
-		return nil, errBusy
-	case strings.Contains(text, "not allowed"), strings.Contains(text, "disabled"):
-		return nil, &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers %q", text)}
+// remove removes the items of some keys of a memcached.
+func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
+	connection, err := dial(ctx)
+	if err != nil {
+		return err
 	}
-	return nil, &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q to mgdump", text)}
-}
-
-// pass hands keys of the dump over to be copied.
-func (c *copier) pass(ctx context.Context, keys []key) error {
-	select {
-	case c.dumped <- keys:
+	defer connection.Close()
+	answered := make(chan error, 1)
+	r := newRemovals(connection, func(error) {}) // run returns it, too
+	go func() { answered <- r.run() }()
+	err = list(ctx, dial, func(k key) error {
+		if which(k.raw()) {
+			r.remove(k)
+		}
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	}, func() {})
+	r.flush()
+	hangUp(connection)
+	return errors.Join(err, ignoreEnd(<-answered))
+}
+
+// ignoreEnd returns nil if memcached has closed the connection.
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
+	return err
 }

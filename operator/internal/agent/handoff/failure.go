@@ -20,11 +20,12 @@ const (
 	TooManyChanges = "TooManyChanges" // more keys change than the copy can follow
 	Flushed        = "Flushed"        // a client emptied a memcached while it was copied
 	AgentRestarted = "AgentRestarted" // the agent restarted during the drain, so it does not know what changed
+	OtherHash      = "OtherHash"      // clients look for keys at other servers than the hash says
 	Internal       = "Internal"       // memcached answered what it never should
 )
 
-// Failure is why a handoff could not be finished. The new memcached was emptied, unless NotEmptied, and with
-// AfterCopied also the old one, where it could be reached.
+// Failure is why a handoff could not be finished. What was copied was removed from the new memcached, unless
+// NotEmptied, and with AfterCopied also from the old one, where it could be reached.
 type Failure struct {
 	// Reason is one short word in CamelCase, such as OldUnreachable.
 	Reason string

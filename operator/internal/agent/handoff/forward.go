@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// forward stores what the old memcached answers in the new one.
+// forward stores what the old memcached answers in the new ones.
 func (c *copier) forward(ctx context.Context) {
 	for {
 		select {
 		case b := <-c.batches:
 			if err := c.forwardBatch(ctx, b); err != nil {
-				c.lostWhileForwarding(err)
+				c.lostWhileForwarding(b.to, err)
 				return
 			}
 		case <-ctx.Done():
@@ -24,12 +24,12 @@ func (c *copier) forward(ctx context.Context) {
 }
 
 // lostWhileForwarding blames the memcached whose connection failed: a writer keeps its error.
-func (c *copier) lostWhileForwarding(err error) {
-	if failed := c.store.Flush(); failed != nil {
-		c.new.lost(failed)
+func (c *copier) lostWhileForwarding(to *store, err error) {
+	if failed := to.items.Flush(); failed != nil {
+		to.side.lost(failed)
 		return
 	}
-	c.old.lost(err)
+	c.from.lost(err)
 }
 
 // forwardBatch stores the items of a batch.
@@ -56,16 +56,16 @@ func (c *copier) forwardBatch(ctx context.Context, b batch) error {
 func (c *copier) endBatch(b batch, copied []bool) error {
 	for i, key := range b.keys {
 		if b.changed && !copied[i] {
-			write(c.store, key.removal())
+			write(b.to.items, key.removal())
 		}
 	}
-	write(c.store, c.new.markers.command(func() {
+	write(b.to.items, b.to.side.markers.command(func() {
 		<-c.writing
 		if b.done != nil {
 			b.done()
 		}
 	}))
-	return c.store.Flush()
+	return b.to.items.Flush()
 }
 
 // forwardItem stores one item, unless it must not be copied.
@@ -92,8 +92,8 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 		return err
 	}
 	k := b.keys[i.index]
-	write(c.store, i.command(k, b.changed))
-	if _, err := io.CopyN(c.store, c.items, int64(i.size+lineEnd)); err != nil {
+	write(b.to.items, i.command(k, b.changed))
+	if _, err := io.CopyN(b.to.items, c.items, int64(i.size+lineEnd)); err != nil {
 		return err
 	}
 	copied[i.index] = true
@@ -127,10 +127,10 @@ func (i item) command(k key, changed bool) string {
 		" F" + i.flags + mode + " q\r\n"
 }
 
-// readStored reads the answers of the new memcached.
-func (c *copier) readStored() error {
+// readStored reads the answers of a new memcached.
+func (c *copier) readStored(from *store) error {
 	for {
-		answer, err := readLine(c.stored)
+		answer, err := readLine(from.answers)
 		if err != nil {
 			return err
 		}

@@ -1,13 +1,16 @@
-// Package handoff copies the items of one memcached into the one that takes its place, and keeps the two consistent
-// until the old one has ended. It knows memcached's protocol, and nothing of Kubernetes.
+// Package handoff copies items between memcacheds, and keeps those consistent as long as clients use both. It knows
+// memcached's protocol, and nothing of Kubernetes. A Move says what moves: all items of one memcached into the one that
+// takes its place, or those whose server changes with the list of servers.
 //
-// The order makes it correct:
+// The order makes it correct, for each key by itself, which one memcached has, the old one, and another is to have, the
+// new one:
 //
-//  1. It watches the log of both memcacheds: stored, deleted and missing keys. See stream and heartbeat.
-//  2. It copies all items. What changes in the meantime is copied again. See dump, copy and forward.
+//  1. It watches the log of all memcacheds: stored, deleted and missing keys. See stream and heartbeat.
+//  2. It copies the items. What changes in the meantime is copied again. See dump, copy and forward.
 //  3. It calls Copied. From then on clients use both, and each key that changes in one of them is removed from the
 //     other: a missing key is never wrong.
-//  4. The old memcached ends. If it has announced that (see End), all its changes are known.
+//  4. No client uses the old one any more, because it has ended, or because all have the new list. If a memcached that
+//     ends has announced that (see End), all its changes are known.
 //
 // Memcached does not log everything. Values that are numbers are not copied, because incr and decr change them without
 // a line. Not noticed are: a changed time to live (touch, gat, mg with T), an item that is marked as stale (md with I),
@@ -39,6 +42,7 @@ const (
 	attempts     = 3               // to keep both consistent again
 	attemptAfter = time.Second     // if it failed
 	emptyWithin  = 5 * time.Second // a memcached that does not answer
+	searchWithin = time.Minute     // the same, with many keys to look through
 )
 
 // Dial opens a connection to one memcached, logged in and through TLS as that cache needs.
@@ -54,12 +58,12 @@ type Settings struct {
 	Within time.Duration
 }
 
-// Handoff moves the items of the old memcached into the new one. It serves one Run or Resume.
+// Handoff moves items. It serves one Run or Resume.
 type Handoff struct {
-	Old, New Dial
+	Move     Move
 	Settings Settings
 
-	// Copied is called once: every item is in the new memcached, and clients may use it.
+	// Copied is called once: every item is in its new memcached, and clients may use it.
 	Copied func()
 
 	Log *slog.Logger
@@ -75,12 +79,12 @@ func (h *Handoff) Hurry(within time.Duration) {
 	}
 }
 
-// Run empties the new memcached, copies all items, calls Copied, and keeps both memcacheds consistent. It returns nil
-// once the old memcached has ended and nothing is left to do, the context's error if that ends first, and otherwise a
-// *Failure.
+// Run removes what is to be copied from the new memcacheds, copies all items, calls Copied, and keeps the memcacheds
+// consistent. It returns nil once an old memcached whose items all moved has ended, and nothing is left to do, the
+// context's error if that ends first, and otherwise a *Failure.
 func (h *Handoff) Run(ctx context.Context) error {
 	h.Hurry(h.Settings.Within)
-	err := Empty(ctx, h.New)
+	err := h.Move.clean(ctx, false)
 	if err != nil {
 		err = failure(NewUnreachable, err)
 	} else {
@@ -89,8 +93,8 @@ func (h *Handoff) Run(ctx context.Context) error {
 	return h.finish(ctx, err)
 }
 
-// Resume keeps both memcacheds consistent when the slot has moved already, but not all that changed since is known,
-// for this reason. So it empties both first.
+// Resume keeps the memcacheds consistent when clients use both already, but not all that changed since is known, for
+// this reason. So it removes what moves from both first.
 func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	h.counts.copied.Store(true)
 	h.counts.used.Store(true)
@@ -98,8 +102,8 @@ func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
-// finish returns what Run and Resume return. Once clients use both memcacheds, it begins again with two empty ones if
-// it can. Before, the old one has all that they wrote, and stays as it is.
+// finish returns what Run and Resume return. Once clients use both memcacheds, it begins again without the items that
+// move if it can. Before, the old one has all that they wrote, and stays as it is.
 func (h *Handoff) finish(ctx context.Context, err error) error {
 	for attempt := 1; ; attempt++ {
 		if errors.Is(err, errDone) {
@@ -115,19 +119,17 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
 			return f
 		}
-		h.Log.Warn("the handoff begins again with empty memcacheds", "reason", f.Reason, "error", f.Err)
+		h.Log.Warn("the handoff begins again without the keys that move", "reason", f.Reason, "error", f.Err)
 		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)
 		}
 	}
 }
 
-// empty empties the new memcached, and returns whether that worked. With both, it tries to empty the old one, too.
+// empty removes what moves from the new memcacheds, and with both from the old ones, too. It returns whether that
+// worked.
 func (h *Handoff) empty(ctx context.Context, both bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, emptyWithin)
+	ctx, cancel := context.WithTimeout(ctx, h.Move.cleanWithin())
 	defer cancel()
-	if both {
-		_ = Empty(ctx, h.Old) // it may have ended
-	}
-	return Empty(ctx, h.New) == nil
+	return h.Move.clean(ctx, both) == nil
 }

@@ -51,7 +51,7 @@ func begin(t *testing.T, old, next handoff.Dial, what func(context.Context, *han
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{copied: make(chan struct{}), result: make(chan error, 1), stop: stop}
 	r.Handoff = &handoff.Handoff{
-		Old: old, New: next, Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Move: handoff.Whole(old, next), Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	done := make(chan struct{})
 	go func() {

@@ -24,6 +24,16 @@ func keyOf(raw []byte) key {
 	return key{token: string(raw)}
 }
 
+// raw returns the bytes of the key.
+func (k key) raw() []byte {
+	if k.binary {
+		if raw, err := base64.StdEncoding.DecodeString(k.token); err == nil {
+			return raw
+		}
+	}
+	return []byte(k.token)
+}
+
 // flag is the flag that a command with the key needs.
 func (k key) flag() string {
 	if k.binary {

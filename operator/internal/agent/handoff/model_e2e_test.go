@@ -17,7 +17,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/consistency"
-	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
@@ -53,7 +52,7 @@ type modelKey struct {
 }
 
 // write stores or deletes a random key.
-func (m *model) write(c *client) error {
+func (m *model) write(choose chooser) error {
 	name := rand.IntN(modelKeys)
 	k := &m.keys[name]
 	k.writing.Lock()
@@ -65,7 +64,7 @@ func (m *model) write(c *client) error {
 		a.Value = fmt.Sprintf("v%d", k.last)
 		request = fmt.Sprintf("set %s 0 0 %d\r\n%s", a.Key, len(a.Value), a.Value)
 	}
-	_, err := c.ask(request)
+	_, err := choose(a.Key).ask(request)
 	a.Ended = time.Now()
 	if err != nil {
 		a.Error = err.Error()
@@ -78,14 +77,14 @@ func (m *model) write(c *client) error {
 }
 
 // read reads a key.
-func (m *model) read(c *client, side, name int) error {
+func (m *model) read(choose chooser, side, name int) error {
 	if side == 1 && !m.copied.Load() {
 		return nil
 	}
 	a := consistency.Access{
 		Key: fmt.Sprintf("model-%d", name), Stale: time.Duration(m.bound.Load()), Began: time.Now(),
 	}
-	answer, value, err := c.get(a.Key, "")
+	answer, value, err := choose(a.Key).get(a.Key, "")
 	if err != nil || !strings.HasPrefix(answer, "VA") {
 		return err
 	}
@@ -95,12 +94,31 @@ func (m *model) read(c *client, side, name int) error {
 	return nil
 }
 
-// work lets clients of both memcacheds write until the model stops, also before all is copied, and read what may be
-// read. Those of the old one move when it ends.
-func (m *model) work(t *testing.T, group *sync.WaitGroup, old, next *memcachedtest.Server) {
+// chooser returns the connection to the memcached that has a key.
+type chooser func(key string) *client
+
+func only(c *client) chooser { return func(string) *client { return c } }
+
+// newModel stores the first version of each key.
+func newModel(t *testing.T, first chooser) *model {
+	t.Helper()
+	m := &model{stop: make(chan struct{})}
+	for name := range modelKeys {
+		a := consistency.Access{Key: fmt.Sprintf("model-%d", name), Writes: true, Value: "v0", Began: time.Now()}
+		first(a.Key).set(t, a.Key, a.Value, "T0")
+		a.Ended = time.Now()
+		m.Add(a)
+	}
+	m.bound.Store(int64(promised))
+	return m
+}
+
+// work lets clients of both sides write until the model stops, also before all is copied, and read what may be read.
+// Those of the old one move when it ends.
+func (m *model) work(t *testing.T, group *sync.WaitGroup, connect func() [2]chooser) {
 	t.Helper()
 	for range workers {
-		clients := [2]*client{connect(t, old), connect(t, next)}
+		clients := connect()
 		group.Go(func() {
 			ticker := time.NewTicker(time.Second * workers / time.Duration(*writes))
 			defer ticker.Stop()
@@ -132,17 +150,9 @@ func (m *model) work(t *testing.T, group *sync.WaitGroup, old, next *memcachedte
 func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	old, next := start(t), start(t)
 	fill(t, old, untouched)
-	first := connect(t, old)
-	m := &model{stop: make(chan struct{})}
-	for name := range modelKeys {
-		a := consistency.Access{Key: fmt.Sprintf("model-%d", name), Writes: true, Value: "v0", Began: time.Now()}
-		first.set(t, a.Key, a.Value, "T0")
-		a.Ended = time.Now()
-		m.Add(a)
-	}
-	m.bound.Store(int64(promised))
+	m := newModel(t, only(connect(t, old)))
 	var group sync.WaitGroup
-	m.work(t, &group, old, next)
+	m.work(t, &group, func() [2]chooser { return [2]chooser{only(connect(t, old)), only(connect(t, next))} })
 	stop := sync.OnceFunc(func() { close(m.stop); group.Wait() })
 	t.Cleanup(stop)
 
@@ -168,7 +178,7 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	m.bound.Store(0)
 	<-time.After(time.Second)
 	stop()
-	last := connect(t, next)
+	last := only(connect(t, next))
 	for name := range modelKeys {
 		if err := m.read(last, 1, name); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,8 @@ type Progress struct {
 	// in the meantime is copied again, and counts again.
 	Keys, Bytes int64
 
-	// TotalKeys and TotalBytes are what the old memcached held in the beginning, by its own statistics.
+	// TotalKeys and TotalBytes are about how much of what the old memcacheds held in the beginning moves, by their own
+	// statistics.
 	TotalKeys, TotalBytes int64
 
 	// Invalidated counts the keys that were removed from one memcached because they had changed in the other.
@@ -48,12 +49,12 @@ func (c *counts) lose(reason string) {
 	}
 }
 
-// total takes what memcached holds from its statistics.
-func (c *counts) total(stats map[string]string) {
-	keys, _ := strconv.ParseInt(stats["curr_items"], 10, 64)
-	bytes, _ := strconv.ParseInt(stats["bytes"], 10, 64)
-	c.totalKeys.Store(keys)
-	c.totalBytes.Store(bytes)
+// total adds the share that moves of what a memcached holds by its statistics.
+func (c *counts) total(stats map[string]string, share float64) {
+	keys, _ := strconv.ParseFloat(stats["curr_items"], 64)
+	bytes, _ := strconv.ParseFloat(stats["bytes"], 64)
+	c.totalKeys.Add(int64(keys * share))
+	c.totalBytes.Add(int64(bytes * share))
 }
 
 // Progress returns how far the handoff is. It may be called at any time.

@@ -3,30 +3,40 @@ package handoff
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // errDone is the cause of the end of a session after which nothing is left to do.
 var errDone = errors.New("the old memcached has ended, and all its writes are known")
 
-// session watches both memcacheds, and removes from each what changes in the other.
+// session watches all memcacheds, and removes from one what changes in the other.
 type session struct {
-	handoff  *Handoff
-	old, new *side
-	changes  *changes
-	fail     context.CancelCauseFunc
+	handoff *Handoff
+	move    Move
+	sides   []*side // as Move.Servers
+	fail    context.CancelCauseFunc
 
-	// storing ends when the new memcached has stored all that was sent. If it is emptied earlier, it does not stay empty.
+	// storing ends when the new memcacheds have stored all that was sent. If one is emptied earlier, it does not stay
+	// empty.
 	storing sync.WaitGroup
+
+	// here and elsewhere count the keys that clients used at the server that has them, and at another one.
+	here, elsewhere atomic.Int64
 }
 
-// run watches both memcacheds, does the work, and watches on until an error or the end of the old one.
+// run watches all memcacheds, does the work, and watches on until an error or the end of an old one.
 func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	s := &session{handoff: h, changes: newChanges(), fail: fail}
-	s.old = &side{name: "Old", dial: h.Old, fail: fail}
-	s.new = &side{name: "New", dial: h.New, fail: fail}
+	s := &session{handoff: h, move: h.Move, fail: fail}
+	for number, member := range h.Move.Servers {
+		s.sides = append(s.sides, &side{
+			number: number, name: member.Side, dial: member.Dial, changes: newChanges(), fail: fail,
+		})
+	}
 	err := s.start(ctx)
 	if err == nil {
 		err = work(ctx, s)
@@ -39,89 +49,174 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 	return context.Cause(ctx)
 }
 
-// start returns once no change of either memcached can be missed.
+// start returns once no change of any memcached can be missed.
 func (s *session) start(ctx context.Context) error {
-	if err := errors.Join(s.old.open(ctx), s.new.open(ctx)); err != nil {
+	if err := s.each(func(side *side) error { return side.open(ctx) }); err != nil {
 		return err
 	}
-	s.old.stream.changed, s.old.stream.idle = s.changedInOld, s.new.removals.flush
-	s.old.stream.removed = s.removedFromOld
-	s.new.stream.changed, s.new.stream.idle = s.changedInNew, s.old.removals.flush
-	s.old.heartbeat.flushed = func() error { return s.flushed(s.new) }
-	s.new.heartbeat.flushed = func() error { return s.flushed(s.old) }
-	s.old.run(ctx, func(err error) { s.oldEnded(ctx, err) })
-	s.new.run(ctx, s.fail)
-	return errors.Join(s.old.ready(ctx), s.new.ready(ctx))
+	for _, side := range s.sides {
+		s.follow(ctx, side)
+	}
+	return s.each(func(side *side) error { return side.ready(ctx) })
+}
+
+// each does something with all sides at the same time.
+func (s *session) each(do func(*side) error) error {
+	errs := make([]error, len(s.sides))
+	var group sync.WaitGroup
+	for i, side := range s.sides {
+		group.Go(func() { errs[i] = do(side) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// follow lets a side act on what its log says.
+func (s *session) follow(ctx context.Context, side *side) {
+	side.stream.changed = func(raw []byte) error { return s.changed(side.number, raw) }
+	side.stream.idle = func() { s.flushRemovals(side.number) }
+	side.heartbeat.flushed = func() error { return s.flushed(side.number) }
+	end := s.fail
+	if s.move.isSource(side.number) {
+		side.stream.removed = func(raw []byte) error { return s.removed(side.number, raw) }
+		end = func(err error) { s.sourceEnded(ctx, side, err) }
+	}
+	side.run(ctx, end)
+}
+
+// flushRemovals sends the removals that follow from the log of one side.
+func (s *session) flushRemovals(number int) {
+	for _, side := range s.sides {
+		if side.number != number {
+			side.removals.flush()
+		}
+	}
+}
+
+// changed acts on a change of a key in one memcached.
+func (s *session) changed(number int, raw []byte) error {
+	from, to := s.move.Of(raw)
+	if number == from {
+		s.here.Add(1)
+	} else {
+		s.elsewhere.Add(1)
+	}
+	switch {
+	case from == to:
+		return nil
+	case number == from:
+		return s.changedInOld(s.sides[from], s.sides[to], raw)
+	case number == to:
+		s.changedInNew(s.sides[from], raw)
+	}
+	return nil
 }
 
 // changedInOld has the key copied again, or removes it from the new memcached.
-func (s *session) changedInOld(raw []byte) error {
-	collected, err := s.changes.add(raw)
+func (s *session) changedInOld(from, to *side, raw []byte) error {
+	collected, err := from.changes.add(raw)
 	if !collected {
 		s.handoff.counts.invalidated.Add(1)
-		s.new.removals.remove(keyOf(raw))
+		to.removals.remove(keyOf(raw))
 	}
 	return err
 }
 
 // changedInNew removes the key from the old memcached.
-func (s *session) changedInNew(raw []byte) error {
+func (s *session) changedInNew(from *side, raw []byte) {
 	s.handoff.counts.used.Store(s.handoff.counts.copied.Load())
 	s.handoff.counts.invalidated.Add(1)
-	s.old.removals.remove(keyOf(raw))
-	return nil
+	from.removals.remove(keyOf(raw))
 }
 
-// removedFromOld follows changedInNew once the key is removed. The copy may have read the key before, and may have
-// overwritten what a client stored in the new memcached. So until Copied this is a change like any other. It must not
-// count earlier: the copy would read the key again before it is removed.
-func (s *session) removedFromOld(raw []byte) error {
-	if s.handoff.counts.copied.Load() {
+// removed follows changedInNew once the key is removed from the old memcached. The copy may have read the key before,
+// and may have overwritten what a client stored in the new memcached. So until Copied this is a change like any other.
+// It must not count earlier: the copy would read the key again before it is removed.
+func (s *session) removed(number int, raw []byte) error {
+	from, to := s.move.Of(raw)
+	if s.handoff.counts.copied.Load() || from == to || from != number {
 		return nil
 	}
-	collected, err := s.changes.add(raw)
+	collected, err := s.sides[from].changes.add(raw)
 	if !collected {
-		s.new.removals.remove(keyOf(raw))
+		s.sides[to].removals.remove(keyOf(raw))
 	}
 	return err
 }
 
-// flushed empties the other memcached, too. An empty one needs no copy.
-func (s *session) flushed(other *side) error {
-	if !s.handoff.counts.copied.Load() {
+// flushed empties the other memcached, too, if all its items moved. An empty one needs no copy.
+func (s *session) flushed(number int) error {
+	if !s.move.whole || !s.handoff.counts.copied.Load() {
 		return &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")}
 	}
-	other.heartbeat.empty.Store(true)
+	s.sides[1-number].heartbeat.empty.Store(true)
 	return nil
 }
 
-// oldEnded ends the session. All changes are known if the old memcached announced its end.
-func (s *session) oldEnded(ctx context.Context, err error) {
+// sourceEnded ends the session. All changes are known if the memcached announced its end. If only some of its items
+// moved, the others are lost, and nobody knows here which Pod takes its place.
+func (s *session) sourceEnded(ctx context.Context, source *side, err error) {
 	f := failure(Internal, err)
-	if f.Reason == OldEnded && s.handoff.counts.copied.Load() && s.old.stream.announced {
-		if err = s.new.sync(ctx); err == nil {
+	isLeaving := slices.Contains(s.move.Leaving, source.number)
+	if isLeaving && f.Reason == OldEnded && s.handoff.counts.copied.Load() && source.stream.announced {
+		if err = s.sync(ctx, s.move.Targets); err == nil {
 			err = errDone
 		}
 	}
 	s.fail(err)
 }
 
-// resume begins again with two empty memcacheds.
+// resume begins again without the items that move.
 func resume(ctx context.Context, s *session) error {
-	s.changes.stop()
-	s.old.heartbeat.empty.Store(true)
-	s.new.heartbeat.empty.Store(true)
+	for _, side := range s.sides {
+		side.changes.stop()
+	}
+	if s.move.whole {
+		for _, side := range s.sides {
+			side.heartbeat.empty.Store(true)
+		}
+	} else if err := s.move.clean(ctx, true); err != nil {
+		return failure(OldUnreachable, err)
+	}
 	return s.settle(ctx)
 }
 
-// settle waits until all that had happened before is known and done in both memcacheds, the old one first: what is
-// removed from it may have to be removed from the new one, too.
+// settle waits until all that had happened before is known and done in all memcacheds, the sources first: what is
+// removed from them may have to be removed from the targets, too.
 func (s *session) settle(ctx context.Context) error {
-	if err := errors.Join(s.old.heartbeat.wait(ctx), s.new.heartbeat.wait(ctx)); err != nil {
+	if err := s.each(func(side *side) error { return side.heartbeat.wait(ctx) }); err != nil {
 		return err
 	}
-	if err := s.old.sync(ctx); err != nil {
+	if err := s.sync(ctx, s.move.Sources); err != nil {
 		return err
 	}
-	return s.new.sync(ctx)
+	return s.sync(ctx, s.move.Targets)
+}
+
+// sync waits until all removals of some memcacheds are done.
+func (s *session) sync(ctx context.Context, numbers []int) error {
+	var errs []error
+	for _, number := range numbers {
+		errs = append(errs, s.sides[number].sync(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+const (
+	// fewUses are too few keys to judge where clients look for them.
+	fewUses = 200
+
+	// maxElsewhere is the share of keys, as one of so many, that clients may look for at another server than Move says:
+	// some may still have an older list.
+	maxElsewhere = 5
+)
+
+// checkUses returns an error if clients do not look for keys where Move says.
+func (s *session) checkUses() error {
+	here, elsewhere := s.here.Load(), s.elsewhere.Load()
+	if s.move.whole || here+elsewhere < fewUses || elsewhere < (here+elsewhere)/maxElsewhere {
+		return nil
+	}
+	return &Failure{Reason: OtherHash, Err: fmt.Errorf(
+		"clients looked for %d of %d keys at another server than clientHash says", elsewhere, here+elsewhere)}
 }

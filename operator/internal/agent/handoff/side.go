@@ -1,6 +1,6 @@
 package handoff
 
-// One of the two memcacheds of a handoff, with its connections.
+// One of the memcacheds of a handoff, with its connections.
 
 import (
 	"context"
@@ -18,11 +18,13 @@ import (
 // lastWords is how long the log of a memcached may take to end after another of its connections has ended.
 const lastWords = 5 * time.Second
 
-// side is one of the two memcacheds, and the connections that last as long as the handoff.
+// side is one of the memcacheds, and the connections that last as long as the handoff.
 type side struct {
-	name string // Old or New, as reasons begin
-	dial Dial
-	fail func(error) // ends the handoff
+	number  int    // in Move.Servers
+	name    string // Old or New, as reasons begin
+	dial    Dial
+	changes *changes    // keys to be copied again from here
+	fail    func(error) // ends the handoff
 
 	markers   *markers
 	stream    *stream

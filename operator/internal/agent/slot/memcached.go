@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
@@ -91,14 +92,17 @@ func (s *Stats) add(p handoff.Progress) {
 
 // Copy is one of the Copier. Memcached may start after the agent, so it waits for it.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
-	h := m.handoff(order)
+	h, err := m.handoff(order)
+	if err != nil {
+		return err
+	}
 	m.begin(h, true)
 	h.Copied = func() {
 		m.endOfCopy()
 		m.logProgress(order, h, true)
 		copied()
 	}
-	err := m.copy(ctx, order, h)
+	err = m.copy(ctx, order, h)
 	m.end(ctx, order, h, err)
 	return err
 }
@@ -109,8 +113,10 @@ func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *
 			return err
 		}
 	}
-	if err := reach(ctx, h.Old, patience); err != nil {
-		return err
+	for _, server := range h.Move.Servers {
+		if err := reach(ctx, server.Dial, patience); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var logging sync.WaitGroup
@@ -122,9 +128,12 @@ func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *
 
 // Resume is one of the Copier.
 func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) error {
-	h := m.handoff(order)
+	h, err := m.handoff(order)
+	if err != nil {
+		return err
+	}
 	m.begin(h, false)
-	err := h.Resume(ctx, m.whyLost())
+	err = h.Resume(ctx, m.whyLost())
 	m.end(ctx, order, h, err)
 	return err
 }
@@ -163,12 +172,30 @@ func (m *Memcached) End(ctx context.Context) error {
 	return m.Signal(ctx)
 }
 
-func (m *Memcached) handoff(order instruction.Instruction) *handoff.Handoff {
+func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, error) {
+	move, err := m.move(order)
+	if err != nil {
+		return nil, &handoff.Failure{Reason: handoff.Internal, Err: err}
+	}
 	return &handoff.Handoff{
-		Old: m.Peer(order.From), New: m.Own,
+		Move:     move,
 		Settings: handoff.Settings{Rate: order.Rate, Within: time.Duration(order.Within) * time.Second},
 		Copied:   func() {}, Log: m.Log.With("slot", order.Slot, "from", order.From),
+	}, nil
+}
+
+// move returns which keys move: all from one Pod to this one, or those whose server changes with clients' list.
+func (m *Memcached) move(order instruction.Instruction) (handoff.Move, error) {
+	scale := order.Scale
+	if scale == (instruction.Scale{}) {
+		return handoff.Whole(m.Peer(order.From), m.Own), nil
 	}
+	var servers []handoff.Dial
+	for _, address := range scale.Addresses() {
+		servers = append(servers, m.Peer(address))
+	}
+	return handoff.Relist(clienthash.Algorithm(scale.Hash), scale.ServerNames(), append(servers, m.Own),
+		scale.Before, scale.After)
 }
 
 func (m *Memcached) begin(h *handoff.Handoff, copies bool) {

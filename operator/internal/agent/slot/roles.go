@@ -19,8 +19,24 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	if !f.keepsJob(order) {
 		f.job = nil
 	}
-	f.order, f.todo, f.due = order, nil, now
+	f.order, f.todo, f.due, f.began = order, nil, now, now
 	f.ordered.Store(&order)
+	f.prepare(order, previous, now)
+	f.report()
+	if previous != f.job {
+		previous.stop()
+	}
+	f.lost = ""
+	if order.Role == instruction.Serve && previous.hasCopied() && previous.order.Role != instruction.Send {
+		f.lost = f.Copier.Lost()
+	}
+	if order.Role == instruction.Receive || order.Role == instruction.Send {
+		f.start(ctx, false)
+	}
+}
+
+// prepare notes what is to be done for an instruction.
+func (f *Follower) prepare(order instruction.Instruction, previous *job, now time.Time) {
 	switch order.Role {
 	case instruction.Serve:
 		if previous.holdsAll(order.Slot) { // The kubelet may have left out Moved, which came in between.
@@ -33,37 +49,37 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 		f.todo = f.empty
 	case instruction.Receive:
 		f.dirty = true
+	case instruction.Send:
 	case instruction.Moved:
-		if f.dirty = f.job == nil; f.dirty {
+		f.dirty = f.job == nil && !scales(order)
+		if f.job == nil {
 			f.todo = f.resume
 		}
 	case instruction.Leave:
 		f.todo, f.due = f.Copier.End, now.Add(time.Duration(order.End)*time.Second)
 	case instruction.None:
-		f.dirty = f.dirty || previous != nil && (!previous.hasEnded() || previous.err != nil)
-	}
-	f.report()
-	if previous != f.job {
-		previous.stop()
-	}
-	f.lost = ""
-	if order.Role == instruction.Serve && previous.hasCopied() {
-		f.lost = f.Copier.Lost()
-	}
-	if order.Role == instruction.Receive {
-		f.start(ctx, false)
+		f.dirty = f.dirty || previous.leavesDirty()
 	}
 }
+
+// leavesDirty reports whether this memcached may hold a part of a copy. One whose keys are copied away does not.
+func (j *job) leavesDirty() bool {
+	return j != nil && j.order.Role != instruction.Send && (!j.hasEnded() || j.err != nil)
+}
+
+// scales reports whether the order is about a change of clients' list of servers.
+func scales(order instruction.Instruction) bool { return order.Scale != (instruction.Scale{}) }
 
 // keepsJob reports whether the copier continues under another instruction. Where not all was copied, what clients
 // changed in the meantime on this side is not known: then Moved begins again.
 func (f *Follower) keepsJob(order instruction.Instruction) bool {
 	switch order.Role {
 	case instruction.Moved:
-		return f.job.hasCopied() && f.job.order.Slot == order.Slot && f.job.order.From == order.From
+		return f.job.hasCopied() && f.job.order.Slot == order.Slot && f.job.order.From == order.From &&
+			f.job.order.Scale == order.Scale
 	case instruction.Leave:
 		return !f.dirty
-	case instruction.None, instruction.Serve, instruction.Cold, instruction.Receive:
+	case instruction.None, instruction.Serve, instruction.Cold, instruction.Receive, instruction.Send:
 	}
 	return false
 }
@@ -76,10 +92,13 @@ func (f *Follower) empty(ctx context.Context) error {
 	return err
 }
 
-// resume empties this side first: the agent may have missed what clients changed on the other one.
+// resume empties this side first: the agent may have missed what clients changed on the other one. If only some keys
+// move, the copier removes these.
 func (f *Follower) resume(ctx context.Context) error {
-	if err := f.empty(ctx); err != nil {
-		return err
+	if !scales(f.order) {
+		if err := f.empty(ctx); err != nil {
+			return err
+		}
 	}
 	f.start(ctx, true)
 	return nil
@@ -97,7 +116,8 @@ func (f *Follower) checkJob(ctx context.Context) error {
 	}
 	var failure *handoff.Failure
 	isUnused := errors.As(job.err, &failure) && !failure.AfterCopied
-	if !job.hasCopied() || isUnused && f.order.Role == instruction.Receive {
+	copies := f.order.Role == instruction.Receive || f.order.Role == instruction.Send
+	if !job.hasCopied() || isUnused && copies {
 		return &Failed{job.err}
 	}
 	f.Log.Error("The handoff failed after all keys were copied", "slot", f.order.Slot, "error", job.err)
@@ -105,7 +125,10 @@ func (f *Follower) checkJob(ctx context.Context) error {
 	case f.todo != nil:
 	case isUnused && f.order.Role == instruction.Moved: // The other side was not emptied, and clients use it still.
 		f.todo = f.resume
-	case failure != nil && failure.NotEmptied:
+	case failure == nil || !failure.NotEmptied:
+	case scales(f.order):
+		f.todo = f.resume
+	default:
 		f.todo = f.empty
 	}
 	return nil
@@ -129,10 +152,18 @@ func (f *Follower) reason() string {
 		if !f.job.hasCopied() {
 			return "the keys are being copied"
 		}
+	case instruction.Send:
+		if !f.job.hasCopied() || f.now.Sub(f.began) < sendUnready {
+			return "the keys are being copied to the other Pods"
+		}
 	case instruction.Moved, instruction.Leave:
 	}
 	return ""
 }
+
+// sendUnready is for how long an agent with the role Send is not ready in any case: the Pod was ready before, and
+// several probes must fail for the operator to see that the copy began.
+const sendUnready = 12 * time.Second
 
 // job is a copier at work. It is kept when it has ended, because what it copied is still there.
 type job struct {

@@ -24,12 +24,12 @@ const interval = 200 * time.Millisecond
 
 // Copier acts on this Pod's memcached, and on that of the Pod that the instruction names.
 type Copier interface {
-	// Copy empties this memcached and copies all keys into it, calls copied, and then keeps both sides invalidated. It
-	// returns nil when the other side has ended in order, and an error also when the context ends. A failure has emptied
-	// this memcached and, after the copy, both sides where it could.
+	// Copy removes what moves from where it is to be, copies it, calls copied, and then keeps all sides invalidated. It
+	// returns nil when a side that keys leave has ended in order, and an error also when the context ends. A failure has
+	// removed what was copied and, after the copy, what moves from all sides where it could.
 	Copy(ctx context.Context, order instruction.Instruction, copied func()) error
 
-	// Resume empties both sides and keeps them invalidated, until the other side ends.
+	// Resume removes what moves from all sides and keeps them invalidated, until a side that keys leave ends.
 	Resume(ctx context.Context, order instruction.Instruction) error
 
 	// Hurry lets a Copy in progress be complete within this time, faster than its rate if it must.
@@ -66,6 +66,8 @@ type Follower struct {
 	lost     string                      // why the copy of a slot that now only serves is lost; empty if it is not
 	todo     func(context.Context) error // what is still to be done for the order; nil if nothing is
 	due      time.Time                   // when to do it
+	began    time.Time                   // when the order was read
+	now      time.Time                   // of the step in progress
 	unread   problem
 	undone   problem
 	waitsFor atomic.Pointer[string] // why the agent is not ready: nil before the first look, "" if it is
@@ -108,6 +110,7 @@ func (f *Follower) Run(ctx context.Context) error {
 
 // step does all that can be done now.
 func (f *Follower) step(ctx context.Context, now time.Time) error {
+	f.now = now
 	order, err := f.read()
 	f.unread.log(f.Log, "The instruction can't be read; the last one stays valid", err)
 	switch {

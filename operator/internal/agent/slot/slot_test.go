@@ -98,6 +98,9 @@ func order(role instruction.Role, changes ...func(*instruction.Instruction)) fun
 	if role == instruction.Receive || role == instruction.Moved {
 		i.From = "10.0.0.1"
 	}
+	if role == instruction.Send {
+		scaled(&i)
+	}
 	for _, change := range changes {
 		change(&i)
 	}
@@ -127,6 +130,12 @@ func after(seconds int) func(*testing.T, *scene) {
 	return func(_ *testing.T, s *scene) { s.now = s.now.Add(time.Duration(seconds) * time.Second) }
 }
 
+// scaled makes it an instruction about clients' list of servers.
+func scaled(i *instruction.Instruction) {
+	i.From = ""
+	i.Scale = instruction.Scale{Hash: "Ketama", Names: "shop-#:11211", Before: 2, After: 1, Servers: "10.0.0.3"}
+}
+
 func later(i *instruction.Instruction)    { i.Since = begin.Add(time.Minute) }
 func faster(i *instruction.Instruction)   { i.Rate = 2 }
 func hurried(i *instruction.Instruction)  { i.Rate, i.Within = 2, 90 }
@@ -140,7 +149,7 @@ type step struct {
 }
 
 const (
-	serve, cold           = instruction.Serve, instruction.Cold
+	serve, cold, send     = instruction.Serve, instruction.Cold, instruction.Send
 	receive, moved, leave = instruction.Receive, instruction.Moved, instruction.Leave
 )
 
@@ -191,6 +200,32 @@ func TestRoles(t *testing.T) {
 		"a slot that moved while the new memcached was not used yet, and failed": {
 			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"},
 			{ends(unused), "ready: empty resume 10.0.0.1"}, {nothing, "ready:"},
+		},
+		"a slot that is removed": {
+			{order(serve), "ready:"}, {order(send), "waits: copy "}, {copied, "waits:"}, {after(12), "ready:"},
+			{order(moved, scaled), "ready:"}, {order(leave), "ready:"},
+		},
+		"a slot that is removed, copied later than the operator needs to see it": {
+			{order(send), "waits: copy "}, {after(12), "waits:"}, {copied, "ready:"},
+		},
+		"a slot that stays after all keeps its keys": {
+			{order(serve), "ready:"}, {order(send), "waits: copy "}, {order(serve), "ready: stopped"},
+		},
+		"a slot that stays after all was copied keeps its keys": {
+			{order(send), "waits: copy "}, {copied, "waits:"}, {loses, "waits:"}, {order(serve), "ready: stopped"},
+		},
+		"a slot that is removed, and whose instruction is taken away, keeps its keys": {
+			{order(send), "waits: copy "}, {write(""), "waits: stopped"}, {order(serve), "ready:"},
+		},
+		"a slot that is removed, and the copy fails": {
+			{order(send), "waits: copy "}, {ends(unused), "the copy failed: NewEnded: EOF"},
+		},
+		"a slot that was removed, and the agent restarted": {{order(moved, scaled), "ready: resume "}},
+		"a slot that is added": {
+			{order(receive, scaled), "waits: copy "}, {copied, "ready:"}, {order(moved, scaled), "ready:"}, {order(serve), "ready: stopped"},
+		},
+		"a slot that is added, but another time": {
+			{order(receive, scaled), "waits: copy "}, {write(""), "waits: stopped"}, {order(receive, scaled, later), "waits: copy "},
 		},
 		"a handoff": {
 			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, later), "ready:"},

@@ -108,6 +108,18 @@ func (u User) validate() error {
 	return nil
 }
 
+// Newest returns the first user, with the newest password: that of its last entry, as a new password is added to the
+// list before the old one is removed.
+func Newest(list []User) User {
+	newest := list[0]
+	for _, user := range list {
+		if user.Name == newest.Name {
+			newest = user
+		}
+	}
+	return newest
+}
+
 func unsendable(r rune) bool { return r <= ' ' || r == 0x7f }
 
 func trimLineEnd(text string) string {

@@ -18,6 +18,23 @@ func secret(entries ...string) map[string][]byte {
 	return secret
 }
 
+func TestTheNewestPasswordIsTheLastOfTheFirstUser(t *testing.T) {
+	for list, want := range map[string]string{
+		"ann:a":                 "ann:a",
+		"ann:a\nbob:b":          "ann:a",
+		"ann:old\nann:new":      "ann:new",
+		"ann:old\nb:b\nann:new": "ann:new",
+	} {
+		parsed, err := ParseFile([]byte(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Newest(parsed); got.Name+":"+got.Password != want {
+			t.Errorf("%q: %s:%s, want %s", list, got.Name, got.Password, want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	eight := strings.Repeat("ann:secret\n", MaxUsers)
 	long := strings.Repeat("x", maxEntry-len("ann:"))

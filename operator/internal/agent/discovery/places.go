@@ -1,0 +1,71 @@
+package discovery
+
+// How many clients are connected at a time, and who leaves for another one.
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// connections limits the memory that clients can use. A client needs one connection, for a moment a minute.
+const connections = 128
+
+// places are the clients that are connected. If all places are taken, the client that has been silent for longest
+// leaves: a connection that nobody uses keeps no other client out.
+type places struct {
+	free chan struct{} // has room for as many as may connect
+
+	mu    sync.Mutex
+	heard map[net.Conn]time.Time
+}
+
+func newPlaces() *places {
+	return &places{free: make(chan struct{}, connections), heard: map[net.Conn]time.Time{}}
+}
+
+// enter gives a client a place, and waits for the one that has to leave for it.
+func (p *places) enter(client net.Conn) {
+	select {
+	case p.free <- struct{}{}:
+	default:
+		p.dismiss()
+		p.free <- struct{}{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard[client] = time.Now()
+}
+
+// dismiss disconnects the client that has been silent for longest.
+func (p *places) dismiss() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var silent net.Conn
+	for client, heard := range p.heard {
+		if silent == nil || heard.Before(p.heard[silent]) {
+			silent = client
+		}
+	}
+	if silent != nil {
+		_ = silent.Close()
+		delete(p.heard, silent)
+	}
+}
+
+// hear notes that a client has sent a command.
+func (p *places) hear(client net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, stays := p.heard[client]; stays {
+		p.heard[client] = time.Now()
+	}
+}
+
+// leave gives back the place of a client.
+func (p *places) leave(client net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.heard, client)
+	<-p.free
+}

@@ -1,0 +1,94 @@
+package handoff
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Member is a memcached that takes part in a handoff.
+type Member struct {
+	// Side is what reasons of a Failure call it: Old or New.
+	Side string
+	Dial Dial
+}
+
+// Sides.
+const (
+	Old = "Old"
+	New = "New"
+)
+
+// Move says which items move between which servers. A server is its place in Servers.
+type Move struct {
+	Servers []Member
+
+	// Of returns the server that has a key, and the one that is to have it; the same if the key stays. It is called for
+	// each key and each line of a log, at the same time.
+	Of func(key []byte) (from, to int)
+
+	// Sources are the servers that a key may leave, and Targets those that may get one. All keys leave the servers in
+	// Leaving: they are about to end.
+	Sources, Targets, Leaving []int
+
+	// Share is about how much of the sources' items move, from 0 to 1.
+	Share float64
+
+	// whole: all items of one server move to an unused one, so that the servers are emptied rather than searched.
+	whole bool
+}
+
+// Whole moves all items of the old memcached into the new one.
+func Whole(old, next Dial) Move {
+	return Move{
+		Servers: []Member{{Old, old}, {New, next}},
+		Sources: []int{0}, Leaving: []int{0}, Targets: []int{1}, Share: 1, whole: true,
+		Of: func([]byte) (from, to int) { return 0, 1 },
+	}
+}
+
+// isTarget reports whether a server may get keys.
+func (m Move) isTarget(server int) bool { return slices.Contains(m.Targets, server) }
+
+// isSource reports whether a key may leave a server.
+func (m Move) isSource(server int) bool { return slices.Contains(m.Sources, server) }
+
+// arrives reports whether a server is to have a key that another one has.
+func (m Move) arrives(raw []byte, server int) bool {
+	from, to := m.Of(raw)
+	return from != to && to == server
+}
+
+// leaves reports whether a key is to leave a server.
+func (m Move) leaves(raw []byte, server int) bool {
+	from, to := m.Of(raw)
+	return from != to && from == server
+}
+
+// cleanWithin is how long clean may take.
+func (m Move) cleanWithin() time.Duration {
+	if m.whole {
+		return emptyWithin
+	}
+	return searchWithin
+}
+
+// clean removes from the targets what moves there. With both, it removes from the sources what moves, too.
+func (m Move) clean(ctx context.Context, both bool) error {
+	if m.whole {
+		if both {
+			_ = Empty(ctx, m.Servers[0].Dial) // it may have ended
+		}
+		return Empty(ctx, m.Servers[1].Dial)
+	}
+	var errs []error
+	for number, server := range m.Servers {
+		if both && m.isSource(number) || m.isTarget(number) {
+			errs = append(errs, remove(ctx, server.Dial, func(raw []byte) bool {
+				return m.arrives(raw, number) || both && m.leaves(raw, number)
+			}))
+		}
+	}
+	return errors.Join(errs...)
+}
