@@ -28,8 +28,8 @@ const (
 	ConditionRestartRequired = "RestartRequired"
 
 	// ConditionCertificateIncomplete is set, with status True, while the certificate does not have all names of slots
-	// and of discovery, so that clients that verify names refuse it. Its message lists the names and has the fix. It does not reflect the
-	// health of the Pods: Ready may be True as well.
+	// and of discovery, so that clients that verify names refuse it. Its message lists the names and has the fix. It does
+	// not reflect the health of the Pods: Ready may be True as well.
 	ConditionCertificateIncomplete = "CertificateIncomplete"
 )
 

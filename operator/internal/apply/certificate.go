@@ -1,7 +1,7 @@
 package apply
 
-// What is different about a Certificate: it is requested only for what belongs to the cache, and client-go does not know
-// its schema.
+// What is different about a Certificate: it is requested only for what belongs to the cache, and client-go does not
+// know its schema.
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// withheld returns a result for an object that is left as it is, or must not be created. A certificate
-// with the name of a Service of others would let the Pods pass for it.
+// withheld returns a result for an object that must be neither changed nor created. A certificate with the name of a
+// Service of others would let the Pods pass for it.
 func withheld(report Report, object render.Object) Outcome {
 	foreign := slices.ContainsFunc(report, func(o Outcome) bool {
 		return o.GroupKind == observe.ServiceKind.GroupKind() && o.Result == NotOwned

@@ -28,10 +28,10 @@ const AnnotationCertificate = Group + "/certificate-name"
 // Certificate requests a certificate, which cert-manager writes into a Secret.
 type Certificate struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec   CertificateSpec   `json:"spec"`
-	Status CertificateStatus `json:"status,omitempty"`
+	Status CertificateStatus `json:"status,omitzero"`
 }
 
 // CertificateSpec has the fields that the operator sets.
@@ -39,7 +39,7 @@ type CertificateSpec struct {
 	SecretName string     `json:"secretName"`
 	DNSNames   []string   `json:"dnsNames,omitempty"`
 	Usages     []string   `json:"usages,omitempty"`
-	PrivateKey PrivateKey `json:"privateKey,omitempty"`
+	PrivateKey PrivateKey `json:"privateKey,omitzero"`
 	IssuerRef  IssuerRef  `json:"issuerRef"`
 }
 
@@ -63,7 +63,7 @@ type CertificateStatus struct {
 // DeepCopyObject returns a copy that shares no memory.
 func (c *Certificate) DeepCopyObject() runtime.Object {
 	copied := *c
-	c.ObjectMeta.DeepCopyInto(&copied.ObjectMeta)
+	c.DeepCopyInto(&copied.ObjectMeta)
 	copied.Spec.DNSNames, copied.Spec.Usages = slices.Clone(c.Spec.DNSNames), slices.Clone(c.Spec.Usages)
 	copied.Status.Conditions = slices.Clone(c.Status.Conditions)
 	return &copied
@@ -72,7 +72,7 @@ func (c *Certificate) DeepCopyObject() runtime.Object {
 // CertificateList is a list of Certificates.
 type CertificateList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitzero"`
 
 	Items []Certificate `json:"items"`
 }
@@ -80,7 +80,7 @@ type CertificateList struct {
 // DeepCopyObject returns a copy that shares no memory.
 func (l *CertificateList) DeepCopyObject() runtime.Object {
 	copied := *l
-	l.ListMeta.DeepCopyInto(&copied.ListMeta)
+	l.DeepCopyInto(&copied.ListMeta)
 	copied.Items = slices.Clone(l.Items)
 	for i := range l.Items {
 		copied.Items[i] = *l.Items[i].DeepCopyObject().(*Certificate)

@@ -40,7 +40,8 @@ const certManagerTTL = 30 * time.Second
 
 // noCertManager and noCertificateRights are why no certificates can be requested, with the fix.
 const (
-	noCertManager       = "needs cert-manager, and the cluster does not have its API cert-manager.io/v1: install cert-manager"
+	noCertManager = "needs cert-manager, and the cluster does not have its API cert-manager.io/v1: install " +
+		"cert-manager"
 	noCertificateRights = "needs rights that this operator was installed without (%s): add them to its role"
 )
 
@@ -69,8 +70,8 @@ func newCertificateWatch(
 	}
 }
 
-// startFor starts the watch if the Memcached has an issuer, or had one. It returns whether Certificates can be read, and
-// otherwise why none can be requested.
+// startFor starts the watch if the Memcached has an issuer, or had one. It returns whether Certificates can be read,
+// and otherwise why none can be requested.
 func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (can bool, problem string, err error) {
 	if mc.Status.Certificate == "" && !wantsCertificate(mc) {
 		return false, "", nil

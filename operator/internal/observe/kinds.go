@@ -43,7 +43,8 @@ func Kinds() []Kind {
 	}
 }
 
-// AllKinds adds the kinds that only Memcacheds with slots, a binding or an issuer have. They are watched once there is one.
+// AllKinds adds the kinds that only Memcacheds with slots, a binding or an issuer have. They are watched once there is
+// one.
 func AllKinds() []Kind {
 	return append(Kinds(),
 		Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }},

@@ -84,8 +84,8 @@ func (d Draft) hosts(slots int) []string {
 // unownedSecret is why no certificate is requested if cert-manager would overwrite a Secret: the author of a Memcached
 // need not have the right to change it.
 func unownedSecret(secret string, mc *cachev1.Memcached) string {
-	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is not "+
-		"requested, as that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the Secret, or "+
-		"allow it: kubectl -n %s annotate secret %[1]s --overwrite %s=%[2]s",
+	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is "+
+		"not requested, as that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the "+
+		"Secret, or allow it: kubectl -n %s annotate secret %[1]s --overwrite %s=%[2]s",
 		secret, mc.Name, mc.Namespace, certmanager.AnnotationCertificate)
 }
