@@ -167,6 +167,11 @@ bench: ## Measure, into docs/performance.md: ARGS='--only create' chooses, PROFI
 
 PROFILE ?=
 
+.PHONY: clients
+clients: ## Measure libraries of other projects, into docs/clients.md (root, Linux).
+	@go run ./scripts/cluster needs e2e --install
+	@$(E2E) ./test/e2e -parallel 4 -run TestClientsOfOtherProjects -args -update-clients
+
 .PHONY: lint
 lint: dead ## Hold the house rules, find functions that nothing calls, look at the workflows.
 	@go tool -modfile=scripts/tools/actionlint.mod actionlint -shellcheck= -pyflakes= .github/workflows/*.yaml

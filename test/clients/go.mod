@@ -3,7 +3,7 @@ module github.com/example-inc/memcached-operator/test/clients
 go 1.26.6
 
 require (
-	github.com/bradfitz/gomemcache v0.0.0-20250403215159-8d39553ac7cf
+	github.com/bradfitz/gomemcache v0.0.0-20260422231931-4d751bb6e37c
 	github.com/go-kit/log v0.2.1
 	github.com/thanos-io/thanos v0.41.0
 )

@@ -35,7 +35,7 @@ const visible = 3 * time.Second
 // them are replaced.
 func TestDiscoveryShowsThanosOfEachChange(t *testing.T) {
 	c.shared(t)
-	image := c.pushThanos(t)
+	image := c.pushGoClient(t, "thanos")
 	it := newCache(t, "discovered", cachev1.MemcachedSpec{
 		Size: new(int32(2)), Discovery: &cachev1.Discovery{}, TerminationDelaySeconds: new(int32(5)),
 	})
@@ -137,15 +137,15 @@ func parseSeen(t *testing.T, text []byte) (lists []serversSeen) {
 	return lists
 }
 
-// pushThanos builds the image of test/clients/thanos.
-func (s *site) pushThanos(t *testing.T) string {
+// pushGoClient builds the image of a program in test/clients.
+func (s *site) pushGoClient(t *testing.T, name string) string {
 	t.Helper()
-	program := oci.Program{Dir: filepath.Join(s.Root, "test/clients"), Package: "./thanos"}
+	program := oci.Program{Dir: filepath.Join(s.Root, "test/clients"), Package: "./" + name}
 	built, err := oci.BuildAll(t.Context(), oci.PlatformsOf(s.Architectures), func(string) {}, program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := oci.Push(context.WithoutCancel(t.Context()), built[0], s.Registry+"/thanos:e2e")
+	image, err := oci.Push(context.WithoutCancel(t.Context()), built[0], s.Registry+"/"+name+":e2e")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,9 +101,17 @@ func (r *rotation) putCertificate() float64 {
 	r.keys = append(r.keys, string(pair.Key))
 	r.put(serverSecret, corev1.SecretTypeTLS,
 		map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": r.ca.Cert})
+	return endOf(r.t, pair)
+}
+
+// endOf is when a certificate ends, in Unix time.
+func endOf(t *testing.T, pair pki.Pair) float64 {
+	t.Helper()
 	block, _ := pem.Decode(pair.Cert)
 	certificate, err := x509.ParseCertificate(block.Bytes)
-	r.Expect(err).NotTo(gomega.HaveOccurred())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return float64(certificate.NotAfter.Unix())
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
@@ -128,16 +129,27 @@ func newMemcached(t *testing.T) string {
 // newSlots makes a cache with slots, and with the Secrets that it and its clients may name.
 func newSlots(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	t.Helper()
+	return newSlotsBy(t, newAuthority(t, name), name, spec)
+}
+
+func newSlotsBy(t *testing.T, ca *pki.Authority, name string, spec cachev1.MemcachedSpec) *cache {
+	t.Helper()
 	it := newCache(t, name, spec)
-	ca := newAuthority(t, name)
-	server := issue(t, ca, name+"."+name+".svc", "*."+name+"-slots."+name+".svc", name+"-slots."+name+".svc")
-	putSecret(t, name, serverSecret, map[string][]byte{
-		corev1.TLSCertKey: server.Cert, corev1.TLSPrivateKeyKey: server.Key, "ca.crt": ca.Cert,
-	})
+	putSlotsCertificate(t, name, ca)
 	putSecret(t, name, usersSecret, map[string][]byte{"username": []byte("app"), "password": []byte("secret")})
 	putClients(t, name, ca, map[string]string{"password": "secret"})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	return it
+}
+
+// putSlotsCertificate makes a new certificate for all names of a cache with slots.
+func putSlotsCertificate(t *testing.T, name string, ca *pki.Authority) pki.Pair {
+	t.Helper()
+	server := issue(t, ca, name+"."+name+".svc", "*."+name+"-slots."+name+".svc", name+"-slots."+name+".svc")
+	putSecret(t, name, serverSecret, map[string][]byte{
+		corev1.TLSCertKey: server.Cert, corev1.TLSPrivateKeyKey: server.Key, "ca.crt": ca.Cert,
+	})
+	return server
 }
 
 // judge runs the judging client while something happens, and returns what it found.

@@ -95,7 +95,7 @@ func (w *slotWorld) actOnPods() {
 func (w *slotWorld) run(pod *corev1.Pod) {
 	order := kubelet.OrderOf(pod)
 	copied := w.copies.Load() && pod.Labels["memcached_cr"] != w.hangs
-	agentReady := order.Role != "" && (order.Role != "receive" || copied)
+	agentReady := order.Role != "" && (!order.Copies() || copied) && !order.IsUnready(time.Now())
 	pod.Status.Phase = corev1.PodRunning
 	if pod.Status.PodIP == "" {
 		sum := fnv.New32()

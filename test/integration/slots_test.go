@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,4 +128,53 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
 	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
 	w.served("cache")
+}
+
+// TestScalingChangesTheListOnceTheKeysAreCopied: until then the size may change back, and nothing has happened.
+func TestScalingChangesTheListOnceTheKeysAreCopied(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
+	before := w.holders("cache")
+	says := func(text string) {
+		t.Helper()
+		eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
+			condition := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReconciling)
+			return condition != nil && strings.Contains(condition.Message, text)
+		})
+	}
+	isListed := func(slots int) {
+		t.Helper()
+		eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool { return len(mc.Status.Slots) == slots })
+		w.reason("cache", cachev1.ReasonAllPodsReady)
+	}
+	unchanged := func() {
+		t.Helper()
+		if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
+			t.Errorf("slots before the keys were copied (-before +now):\n%s", diff)
+		}
+	}
+	w.copies.Store(false)
+	w.patchSpec(`{"size":4,"slots":{"clientHash":"Ketama","scaleOverlapSeconds":1}}`)
+	says("slot cache-2 is being added")
+	unchanged()
+	w.patchSpec(`{"size":2}`)
+	isListed(2)
+	unchanged()
+
+	w.copies.Store(true)
+	w.patchSpec(`{"size":4}`)
+	isListed(4)
+	before = w.holders("cache")
+	w.copies.Store(false)
+	w.patchSpec(`{"size":3}`)
+	says("slot cache-3 is being removed")
+	unchanged()
+	w.patchSpec(`{"size":4}`)
+	isListed(4)
+	unchanged()
+	w.copies.Store(true)
+	w.patchSpec(`{"size":3}`)
+	isListed(3)
+	delete(before, "cache-3")
+	unchanged()
 }

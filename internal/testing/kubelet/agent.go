@@ -24,8 +24,14 @@ type Scale struct {
 	Servers string `json:"servers"`
 }
 
-// copies reports whether the agent is ready once it has copied keys.
-func (o Order) copies() bool { return o.Role == "receive" || o.Role == "send" }
+// Copies reports whether the agent is ready once it has copied keys.
+func (o Order) Copies() bool { return o.Role == "receive" || o.Role == "send" }
+
+// IsUnready reports whether the agent is not ready in any case.
+func (o Order) IsUnready(now time.Time) bool {
+	since, err := time.Parse(time.RFC3339, o.Since)
+	return o.Role == "send" && err == nil && now.Before(since.Add(sendUnready))
+}
 
 // sendUnready is for how long an agent that sends its keys away is not ready in any case.
 const sendUnready = 12 * time.Second
@@ -64,25 +70,25 @@ func (a *player) follow(o Order, now time.Time) {
 	if a.current != a.next && !now.Before(a.nextAt) {
 		a.begin(a.next, now)
 	}
-	if a.current.copies() {
+	if a.current.Copies() {
 		a.isReady = !a.copied.IsZero() && !now.Before(a.copied)
 	}
 }
 
 // begin carries out an instruction. A Pod that continues after its copy stays ready.
 func (a *player) begin(o Order, now time.Time) {
-	a.current, a.isReady = o, o.Role != "" && !o.copies()
+	a.current, a.isReady = o, o.Role != "" && !o.Copies()
 	switch {
 	case o.Role == "send":
 		a.copied = now.Add(max(a.copying, sendUnready))
-	case o.copies():
+	case o.Copies():
 		a.copied = now.Add(a.copying)
 	}
 }
 
 // isCopying reports whether the agent copies keys at a time.
 func (a *player) isCopying(now time.Time) bool {
-	return a.current == a.next && a.current.copies() && !a.copied.IsZero() && now.Before(a.copied)
+	return a.current == a.next && a.current.Copies() && !a.copied.IsZero() && now.Before(a.copied)
 }
 
 // end ends the container. The kubelet starts it again immediately, and the agent begins again.

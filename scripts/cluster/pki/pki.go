@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -51,6 +52,13 @@ func NewAuthority(name string) (*Authority, error) {
 	if authority.key, err = newKey(); err != nil {
 		return nil, err
 	}
+	// What it signs names its key by this, without which Python 3.13 trusts no certificate.
+	public, err := authority.key.PublicKey.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	id := sha256.Sum256(public)
+	template.SubjectKeyId = id[:20]
 	authority.Pair, err = authority.sign(template, authority.key)
 	return authority, err
 }

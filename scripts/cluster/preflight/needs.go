@@ -34,6 +34,7 @@ var (
 
 	memcached = Need{Program: "memcached", Package: "memcached", Why: "is put into the image of caches"}
 	keyring   = Need{Program: debianKeyring + ".gpg", Package: debianKeyring, Why: "verifies packages of Debian"}
+	npm       = Need{Program: "npm", Package: "npm", Why: "fetches clients for Node.js"}
 	buildah   = Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"}
 )
 
@@ -53,6 +54,9 @@ func Memcached() []Need { return []Need{memcached} }
 
 // DebianMemcached is what an image is made with of the memcached of a suite of Debian, also on Ubuntu.
 func DebianMemcached() []Need { return []Need{apt, dpkg, keyring} }
+
+// Clients is what an image is made with of the clients of other projects.
+func Clients() []Need { return append(DebianMemcached(), npm) }
 
 // Tutorial is what goes through the commands of the tutorial.
 func Tutorial() []Need { return append(Memcached(), buildah) }
@@ -80,7 +84,7 @@ func Emulator(architecture string) string {
 // purposes are the runs that need something of the machine, by the name of their make target.
 var purposes = map[string]func() []Need{
 	"demo":     func() []Need { return append(Cluster(true), DebianMemcached()...) },
-	"e2e":      func() []Need { return append(Cluster(true), Tutorial()...) },
+	"e2e":      func() []Need { return slices.Concat(Cluster(true), Tutorial(), Clients()) },
 	"e2e-arch": Architectures,
 	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },
 }

@@ -22,6 +22,7 @@ const SuiteForSlots = "forky"
 // Request is a package to unpack.
 type Request struct {
 	Package      string
+	Also         []string // further packages
 	Architecture string   // as Go names it
 	Suite        string   // such as forky; default: as this machine's apt is configured
 	Without      []string // packages that it depends on, and that its unpacked files do not need
@@ -101,8 +102,8 @@ func (r Request) fetch(ctx context.Context, state string) error {
 	}
 	// One of several sources may fail: only the download has to succeed.
 	_, update := run(ctx, "apt-get", append(options, "update")...)
-	_, install := run(ctx, "apt-get", append(options,
-		"install", "--yes", "--no-install-recommends", "--download-only", r.Package)...)
+	options = append(options, "install", "--yes", "--no-install-recommends", "--download-only", r.Package)
+	_, install := run(ctx, "apt-get", append(options, r.Also...)...)
 	if install != nil {
 		return errors.Join(install, update)
 	}

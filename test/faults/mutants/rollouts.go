@@ -13,7 +13,7 @@ func rollouts() []Mutant {
 				"case before.Requested != now.Requested,", "case true, before.Requested != now.Requested,"),
 		},
 		{
-			Name: "replaces Pods for another order of a set", Rule: noRollout, Needs: []string{"respell the spec"},
+			Name: "replaces Pods for another order of a set", Rule: noRollout, Needs: []string{changes, "respell the spec"},
 			Edits: replace(canonicalFile, "	slices.Sort(items)\n", ""),
 		},
 		{

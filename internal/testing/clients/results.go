@@ -1,0 +1,117 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+)
+
+// The phases.
+const (
+	Rollout    = "rollout"
+	Evicted    = "evicted Pod"
+	ScaledUp   = "3 to 4 Pods"
+	ScaledDown = "4 to 3 Pods"
+	Killed     = "killed Pod"
+	Rotated    = "new certificate"
+)
+
+// phases are the columns of the table.
+var phases = []string{Rollout, Evicted, ScaledUp, ScaledDown, Killed, Rotated}
+
+// connections is how many a program has: one to each Pod.
+const connections = 3
+
+// longest is how many milliseconds a request may take.
+const longest = 1000
+
+// allowed is how many errors a client may see: one for its connection to each Pod that is replaced. While a killed Pod
+// has no successor, its keys have no server.
+var allowed = map[string]int{Rollout: connections, Evicted: 1}
+
+// Result is what a client saw.
+type Result struct {
+	Client  Client
+	Version string
+	Phases  map[string]Seen
+}
+
+// Failures are the goals that a client missed.
+func (r Result) Failures() (failures []string) {
+	for phase, seen := range r.Phases {
+		missed := func(what string, got, most int) {
+			if got > most {
+				failures = append(failures, fmt.Sprintf("%s, %s: %d %s, want at most %d: %s",
+					r.Client.Name, phase, got, what, most, seen.Error))
+			}
+		}
+		missed("wrong values", seen.Wrong, 0)
+		missed("milliseconds for a request", seen.Longest, longest)
+		if phase != Killed {
+			missed("misses", seen.Misses, r.Client.PausedMisses*allowed[phase])
+			missed("errors", seen.Errors, allowed[phase])
+		}
+	}
+	slices.Sort(failures)
+	return failures
+}
+
+// Results are those of all clients, of several tests at a time.
+type Results struct {
+	mutex sync.Mutex
+	all   []Result
+}
+
+// Add adds results.
+func (r *Results) Add(results []Result) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.all = append(r.all, results...)
+}
+
+// Table is the table of the page, in the order of All.
+func (r *Results) Table(at time.Time) string {
+	var table strings.Builder
+	fmt.Fprintf(&table, "| client | version | %s | longest request |\n|%s\n",
+		strings.Join(phases, " | "), strings.Repeat(" --- |", len(phases)+3))
+	for _, client := range All {
+		i := slices.IndexFunc(r.all, func(result Result) bool { return result.Client.Name == client.Name })
+		if i < 0 {
+			continue
+		}
+		fmt.Fprintf(&table, "| %s | %s |", client.Name, r.all[i].Version)
+		most := 0
+		for _, phase := range phases {
+			seen, tried := r.all[i].Phases[phase]
+			if !tried {
+				table.WriteString(" - |")
+				continue
+			}
+			fmt.Fprintf(&table, " %d, %d |", seen.Errors, seen.Misses)
+			most = max(most, seen.Longest)
+		}
+		fmt.Fprintf(&table, " %d ms |\n", most)
+	}
+	fmt.Fprintf(&table, "\nMeasured on %s, on %d cores, with packages of Debian %s.\n",
+		at.UTC().Format(time.DateOnly), runtime.NumCPU(), Suite)
+	return table.String()
+}
+
+// Write writes the table into the page.
+func Write(file, table string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	after, err := page.Replace(string(text), "measured: written by make clients", table)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(after), 0o600)
+}

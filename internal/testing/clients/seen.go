@@ -1,0 +1,74 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// Seen is what a program saw in a second, or in all seconds of a phase.
+type Seen struct {
+	At      float64 // Unix time of the end
+	Reads   int
+	Misses  int
+	Errors  int
+	Wrong   int // other values than were stored
+	Longest int // milliseconds of a request
+	Error   string
+
+	Start   bool   // the first second, in which the keys are stored
+	Version string // of the library, with Start
+}
+
+// Parse reads what a program printed. Libraries print other lines, too.
+func Parse(output []byte) (lines []Seen) {
+	for line := range bytes.Lines(output) {
+		seen := Seen{}
+		if json.Unmarshal(line, &seen) == nil && seen.At > 0 {
+			lines = append(lines, seen)
+		}
+	}
+	return lines
+}
+
+// Phase is a change of the cache.
+type Phase struct {
+	Name         string
+	Began, Ended time.Time // by then the clients did not notice it any more
+}
+
+// Of sums up what was seen in a phase.
+func (p Phase) Of(lines []Seen) (sum Seen) {
+	for _, line := range lines {
+		if line.Start || line.At < unix(p.Began) || line.At > unix(p.Ended) {
+			continue
+		}
+		sum.Reads += line.Reads
+		sum.Misses += line.Misses
+		sum.Errors += line.Errors
+		sum.Wrong += line.Wrong
+		sum.Longest = max(sum.Longest, line.Longest)
+		if line.Error != "" {
+			sum.Error = line.Error
+		}
+	}
+	return sum
+}
+
+// quiet is how many seconds without an error show that a client has recovered.
+const quiet = 3
+
+// Recovered reports whether a client reads without errors since a time, for some seconds.
+func Recovered(lines []Seen, since time.Time) bool {
+	if len(lines) < quiet {
+		return false
+	}
+	for _, line := range lines[len(lines)-quiet:] {
+		if line.At < unix(since) || line.Errors > 0 || line.Reads == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -1,0 +1,53 @@
+package docs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/internal/testing/clients"
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+)
+
+// resolves says when a client resolves the name of a server.
+var resolves = map[clients.Mode]string{
+	clients.DNS:       "for each connection",
+	clients.ClusterIP: "once",
+}
+
+// resolvesOtherwise are those for which the mode does not say it.
+var resolvesOtherwise = map[string]string{
+	"gomemcache-follow": "each second, by the program",
+	"php-memcached":     "after a connection failed",
+	"pylibmc":           "after a connection failed",
+}
+
+// TestTheDocsShowTheClients: the page has the files that the end-to-end test runs, and what is known of each client.
+func TestTheDocsShowTheClients(t *testing.T) {
+	matrix := "| language | client | protocol | chooses a server by | resolves names | `slots.mode` | TLS | login |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+	tables := map[string]string{}
+	for _, client := range clients.All {
+		file := filepath.Join("../../test", clients.Folder, client.Program, client.File)
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		language := strings.TrimPrefix(filepath.Ext(file), ".")
+		tables["client "+client.Name] = fmt.Sprintf("```%s\n%s```\n\nThis is [test/%s/%s/%s](../test/%[3]s/%[4]s/%[5]s).\n\n",
+			language, content, clients.Folder, client.Program, client.File)
+		if client.Secured != "" {
+			continue
+		}
+		when := resolves[client.Mode]
+		if special, ok := resolvesOtherwise[client.Name]; ok {
+			when = special
+		}
+		matrix += fmt.Sprintf("| %s | [%s](#%[2]s) | %s | %s | %s | `%s` | %s | %s |\n",
+			client.Language, client.Name, client.Protocol, client.Chooses, when, client.Mode, client.TLS, client.Login)
+	}
+	tables["clients"] = matrix
+	page.Tables(t, "../../docs/clients.md", *update, tables)
+}

@@ -1,0 +1,92 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/internal/testing/clients"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+var updateClients = flag.Bool("update-clients", false, "write what clients saw into docs/clients.md")
+
+// TestClientsOfOtherProjects has libraries of six languages read keys, each with the options of docs/clients.md and over
+// one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated.
+func TestClientsOfOtherProjects(t *testing.T) {
+	c.loaded(t)
+	images := c.pushClients(t)
+	var saw clients.Results
+	t.Run("caches", func(t *testing.T) {
+		t.Run("plain", func(t *testing.T) {
+			t.Parallel()
+			saw.Add(changesPlain(t, images))
+		})
+		for _, name := range []string{clients.WithTLS, clients.WithLogin} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				saw.Add(rotates(t, images, name))
+			})
+		}
+	})
+	table := saw.Table(time.Now())
+	t.Logf("\n%s", table)
+	if *updateClients && !t.Failed() {
+		if err := clients.Write(filepath.Join(c.Root, "docs/clients.md"), table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func changesPlain(t *testing.T, images clientImages) []clients.Result {
+	t.Helper()
+	it := newSlots(t, "clients", cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+		TerminationDelaySeconds: new(int32(5)), Resources: little(),
+	})
+	l := it.startLoads(images, clients.Of(""))
+	l.phase(clients.Rollout, it.rollsOut)
+	l.phase(clients.Evicted, func() { it.loses(it.slot("clients-1").Pod, it.evicts) })
+	l.phase(clients.ScaledUp, func() { it.patch(`{"size":4}`); it.settles(4) })
+	l.phase(clients.ScaledDown, func() { it.patch(`{"size":3}`); it.settles(3) })
+	l.phase(clients.Killed, func() { it.loses(it.slot("clients-2").Pod, it.forces) })
+	return l.results()
+}
+
+// rotates has clients keep their connections while the certificate changes, and make new ones by it.
+func rotates(t *testing.T, images clientImages, name string) []clients.Result {
+	t.Helper()
+	spec := cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{}, TLS: &cachev1.TLS{SecretName: serverSecret},
+		TerminationDelaySeconds: new(int32(5)), Resources: little(),
+	}
+	if name == clients.WithLogin {
+		spec.Auth = &cachev1.Auth{SecretName: usersSecret}
+	}
+	ca := newAuthority(t, name)
+	it := newSlotsBy(t, ca, name, spec)
+	l := it.startLoads(images, clients.Of(name))
+	l.phase(clients.Rotated, func() {
+		end := endOf(t, putSlotsCertificate(t, name, ca))
+		it.Eventually(func(g gomega.Gomega) {
+			for pod := range it.pods() {
+				g.Expect(it.metricsOf(pod).value("memcached_certificate_not_after_timestamp_seconds")).To(gomega.Equal(end))
+			}
+		}).WithTimeout(rotated).Should(gomega.Succeed())
+	})
+	l.phase(clients.Rollout, it.rollsOut)
+	return l.results()
+}
+
+func (it *cache) rollsOut() {
+	it.t.Helper()
+	before := it.pods()
+	it.patch(`{"memory":"96Mi"}`)
+	it.replaces(before)
+	it.settles(3)
+}
