@@ -44,7 +44,9 @@ var testedElsewhere = map[string]string{
 
 	"spec.binding.secretName": "binding_test.go",
 
-	"spec.slots.mode": "slots_test.go",
+	"spec.slots.mode":                "slots_test.go",
+	"spec.slots.clientHash":          "slots_test.go: it changes how the size changes",
+	"spec.slots.scaleOverlapSeconds": "the same",
 
 	"spec.slots.handoff.mode":           "operator/internal/plan/slots_test.go: it changes how Pods with slots are replaced",
 	"spec.slots.handoff.timeoutSeconds": "the same",
