@@ -79,7 +79,7 @@ type TLS struct {
 
 // IssuerRef names an issuer of cert-manager.
 type IssuerRef struct {
-	// name is the name of the issuer.
+	// name is the name of the issuer. A change replaces no Pod.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
 func TestACertificateHasTheNamesThatClientsUse(t *testing.T) {
@@ -32,6 +34,22 @@ func TestACertificateHasTheNamesThatClientsUse(t *testing.T) {
 				t.Errorf("names (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestACertificateHasTheNamesOfSlotsThatClientsStillHave(t *testing.T) {
+	mc := memcachedWith(cachev1.MemcachedSpec{
+		Size: new(int32(1)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+		TLS: &cachev1.TLS{IssuerRef: &cachev1.IssuerRef{Name: "ca"}},
+	})
+	draft, err := Resolve(mc, Current{SecretsUsable: true}, defaults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := draft.plan(decisions{size: 1, slots: &Slots{Services: true, Decision: slots.Decision{Listed: 3}}})
+	names := planned.Certificate.Spec.DNSNames
+	if last := "cache-2.team.svc"; !slices.Contains(names, last) {
+		t.Errorf("%s is not one of %v", last, names)
 	}
 }
 

@@ -45,6 +45,7 @@ var specFields = map[string]specField{
 	"tls.clientAuth":                           {fallback: "None"},
 	"tls.issuerRef.group":                      {harmless: true},
 	"tls.issuerRef.kind":                       {harmless: true},
+	"tls.issuerRef.name":                       {harmless: true},
 	"tls.minVersion":                           {fallback: "VersionTLS12"},
 	"tls.plaintext":                            {fallback: "Loopback"},
 	"updatePolicy":                             {harmless: true},
