@@ -250,8 +250,8 @@ from-types: manifests
 
 .PHONY: manifests
 manifests: ## Write the CRD and the role of the operator alone. A part of generate.
-	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
-		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
+	@$(TOOL) controller-gen crd paths=./operator/api/... output:crd:artifacts:config=operator/config/crd/bases
+	@$(TOOL) controller-gen rbac:roleName=manager-role paths=./operator/... output:rbac:artifacts:config=operator/config/rbac
 
 .PHONY: rebrand
 rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME= (docs/forking.md).

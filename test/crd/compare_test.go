@@ -102,7 +102,7 @@ var changes = map[string]change{
 	"the scale subresource is removed":      {onlyVersion, `{subresources: {scale: null}}`, `v1 subresources: scale was {"labelSelectorPath"`},
 	"the scale subresource scales another":  {onlyVersion, `{subresources: {scale: {specReplicasPath: .spec.nodes}}}`, `v1 subresources: scale was {"labelSelectorPath"`},
 	"a new optional field":                  {"spec", `{properties: {pace: {type: string, default: slow, maxLength: 9, x-kubernetes-validations: [{rule: self != ''}]}}}`, ""},
-	"a new object that requires a field":    {"spec", `{properties: {tls: {type: object, properties: {secretName: {type: string}}, required: [secretName]}}}`, ""},
+	"a new object that requires a field":    {"spec", `{properties: {auth: {type: object, properties: {secretName: {type: string}}, required: [secretName]}}}`, ""},
 	"a new field of the status":             {"status", `{properties: {phase: {type: string}}}`, ""},
 	"a new value of an enum":                {"spec.placement.architectures[]", `{enum: [riscv64, amd64, arm64, ppc64le, s390x]}`, ""},
 	"a maximum is raised":                   {"spec.size", `{maximum: 2000}`, ""},

@@ -182,8 +182,11 @@ func isSwitch(fields []Field, path string) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool { return f.Path == path && f.isSwitch() })
 }
 
+// requiredByRule are fields that a rule requires, by what they are in.
+var requiredByRule = map[string]string{"spec.tls": "secretName"}
+
 func required(fields []Field, path, name string) bool {
-	return slices.ContainsFunc(fields, func(f Field) bool {
+	return requiredByRule[path] == name || slices.ContainsFunc(fields, func(f Field) bool {
 		return f.Path == path && slices.Contains(f.Schema.Required, name)
 	})
 }

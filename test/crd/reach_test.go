@@ -85,7 +85,10 @@ var reaches = []reach{
 		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
 	{field: "tls.secretName", names: "a Secret of the same namespace", limit: "the Pods of the author mount it, so the author may read it: " +
 		"only if it holds a valid certificate, and is no token and no registry's password. The status contains only the " +
-		"end of the certificate, which names of slots it does not have, and the names of removed client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+		"end of the certificate, which names of slots and of discovery it does not have, and the names of removed client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+	{field: "tls.issuerRef", below: "name kind group", names: "an Issuer of the same namespace, or a ClusterIssuer", limit: "the author gets a certificate " +
+		"with the names of the cache's own Services, and of no others. cert-manager writes it into `tls.secretName` only if there is no such Secret, or it wrote " +
+		"that for this cache. An approval policy of cert-manager limits it further", test: "TestOwnershipConflictKeepsTheSecretsAndNamesOfOthers"},
 	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. The status contains " +
 		"nothing of it", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
 	{field: "binding.secretName", names: "a Secret of the same namespace", limit: "the operator creates it, with the address of " +

@@ -59,6 +59,8 @@ var rights = []right{
 		test: "TestMetricsAreForThoseWhoMayReadThem"},
 	{resource: "subjectaccessreviews", verbs: "create", why: "whether that reader may. Not in an install for some namespaces", allows: "to ask what others may do",
 		test: "TestMetricsAreForThoseWhoMayReadThem"},
+	{resource: "certificates", verbs: "get list watch create patch delete", why: "a managed object of caches with `tls.issuerRef`. One that is no longer " +
+		"desired is deleted", allows: "to have any issuer write a certificate with any name into any Secret", test: "TestACacheWithAnIssuerRequestsItsCertificate"},
 	{resource: "pods", verbs: "get patch", of: "slots", why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
 		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestARolloutHandsEachSlotOver"},
 	{resource: "pods/status", verbs: "patch", of: "slots", why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",

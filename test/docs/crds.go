@@ -12,12 +12,16 @@ import (
 // argoCD is the module of Argo CD. The local cluster has its version.
 const argoCD = "github.com/argoproj/argo-cd/v3"
 
+const certManager = "github.com/cert-manager/cert-manager"
+
 // crds are files with CustomResourceDefinitions, and the modules whose source has them. crds/go.mod has the versions.
 var crds = []struct{ module, file string }{
 	{argoCD, "manifests/crds/application-crd.yaml"},
 	{argoCD, "manifests/crds/applicationset-crd.yaml"},
 	{argoCD, "manifests/crds/appproject-crd.yaml"},
 	{"github.com/bitnami-labs/sealed-secrets", "helm/sealed-secrets/crds/bitnami.com_sealedsecrets.yaml"},
+	{certManager, "deploy/crds/cert-manager.io_certificates.yaml"},
+	{certManager, "deploy/crds/cert-manager.io_issuers.yaml"},
 	{"github.com/external-secrets/external-secrets", "config/crds/bases/external-secrets.io_externalsecrets.yaml"},
 	{"github.com/fluxcd/kustomize-controller", "config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml"},
 	{"github.com/fluxcd/source-controller", "config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml"},
@@ -27,8 +31,20 @@ var crds = []struct{ module, file string }{
 // CRDs returns the files with the CustomResourceDefinitions of other projects whose objects pages show. They are in
 // Go's module cache; the first call downloads them.
 func CRDs(ctx context.Context, root string) ([]string, error) {
+	return crdsOf(ctx, root, func(string) bool { return true })
+}
+
+// CertManagerCRDs returns those of cert-manager.
+func CertManagerCRDs(ctx context.Context, root string) ([]string, error) {
+	return crdsOf(ctx, root, func(module string) bool { return module == certManager })
+}
+
+func crdsOf(ctx context.Context, root string, wanted func(module string) bool) ([]string, error) {
 	var files []string
 	for _, crd := range crds {
+		if !wanted(crd.module) {
+			continue
+		}
 		versions := "test/docs/crds"
 		if crd.module == argoCD {
 			versions = "scripts/cluster/builds/argocd"

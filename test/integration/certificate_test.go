@@ -12,15 +12,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
-// TestSlotNamesMissingUntilTheCertificateCoversThem: the Pods are ready all the time, and stay.
-func TestSlotNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
+// TestNamesMissingUntilTheCertificateCoversThem: the Pods are ready all the time, and stay.
+func TestNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 	w := newSlotWorld(t)
 	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(s *cachev1.MemcachedSpec) { s.TLS = &cachev1.TLS{SecretName: "tls"} })
 	mc := get(w.world, "cache", &cachev1.Memcached{})
 	missing := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete)
 	wildcard := "*.cache-slots." + w.namespace + ".svc"
-	if missing == nil || missing.Reason != cachev1.ReasonSlotNamesMissing || !strings.Contains(missing.Message, "add "+wildcard) {
+	if missing == nil || missing.Reason != cachev1.ReasonNamesMissing || !strings.Contains(missing.Message, "add "+wildcard) {
 		t.Fatalf("conditions: %+v", mc.Status.Conditions)
 	}
 	pods := w.uids("cache")
@@ -32,10 +32,10 @@ func TestSlotNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(pods))
 }
 
-// certificateFor is a Secret with a certificate for a host.
-func certificateFor(t *testing.T, host string) map[string]string {
+// certificateFor is a Secret with a certificate for hosts.
+func certificateFor(t *testing.T, hosts ...string) map[string]string {
 	t.Helper()
-	pair, err := authority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: []string{host}, NotAfter: time.Now().Add(time.Hour)})
+	pair, err := authority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: hosts, NotAfter: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

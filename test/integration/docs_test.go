@@ -16,12 +16,10 @@ import (
 // foreignKinds are kinds of other projects that the API server here does not know: they are not judged. It knows those
 // whose definitions docs.CRDs has.
 var foreignKinds = []string{
-	"Certificate.cert-manager.io",
 	"CatalogSource.operators.coreos.com",
 	"ClusterCatalog.olm.operatorframework.io",
 	"ClusterExtension.olm.operatorframework.io",
 	"HelmRelease.helm.toolkit.fluxcd.io",
-	"Issuer.cert-manager.io",
 	"Kustomization.kustomize.config.k8s.io", // no object: it is built
 	"OperatorGroup.operators.coreos.com",
 	"Subscription.operators.coreos.com",

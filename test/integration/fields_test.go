@@ -44,7 +44,9 @@ var testedElsewhere = map[string]string{
 
 	"spec.binding.secretName": "binding_test.go",
 
-	"spec.slots.mode": "slots_test.go",
+	"spec.slots.mode":                "slots_test.go",
+	"spec.slots.clientHash":          "slots_test.go: it changes how the size changes",
+	"spec.slots.scaleOverlapSeconds": "the same",
 
 	"spec.slots.handoff.mode":           "operator/internal/plan/slots_test.go: it changes how Pods with slots are replaced",
 	"spec.slots.handoff.timeoutSeconds": "the same",
@@ -73,6 +75,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	if err := cluster.Create(t.Context(), sandbox); err != nil { // The API server refuses Pods of others.
 		t.Fatal(err)
 	}
+	installCertManager(t)
 	groups := map[string][]string{}
 	for _, field := range settable {
 		if testedElsewhere[field.Path] == "" {
@@ -86,7 +89,10 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			w.allow("no hot loop") // Each field changes twice, as fast as the operator follows.
 			pair := certificate(t, time.Time{})
 			pair["ca.crt"] = pair["tls.crt"]
-			w.secret("tls", pair)
+			for _, name := range []string{"tls", "cache-tls"} {
+				w.secret(name, pair)
+				w.patch(&corev1.Secret{}, name, `{"metadata":{"annotations":{"`+writtenFor+`":"cache"}}}`)
+			}
 			w.secret("users", map[string]string{"users": "ann:a"})
 			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "caches", Namespace: w.namespace}}
 			w.Expect(cluster.Create(w.ctx, account)).To(gomega.Succeed())
@@ -131,6 +137,7 @@ func (w *world) ownedSpecs(name string) map[string]any {
 	for kind, object := range map[string]client.Object{
 		"Deployment": &appsv1.Deployment{}, "Service": &corev1.Service{},
 		"NetworkPolicy": &networkingv1.NetworkPolicy{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{},
+		"Certificate": newCertificate(),
 	} {
 		err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object)
 		if apierrors.IsNotFound(err) {

@@ -71,9 +71,13 @@ func newRestrictedWorld(t *testing.T) *slotWorld {
 // takeSlotRights has the role of the component take the place of the operator's.
 func (w *slotWorld) takeSlotRights() {
 	w.t.Helper()
-	role := &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "without-slots"}, Rules: rulesWithoutSlots(w.world),
-	}
+	w.take(rulesWithoutSlots(w.world))
+}
+
+// take leaves the operator only these rules.
+func (w *slotWorld) take(rules []rbacv1.PolicyRule) {
+	w.t.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "restricted"}, Rules: rules}
 	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
 	w.bindOnly(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}, false)
 }

@@ -27,9 +27,9 @@ const (
 	// that restarts the Pods. It is removed once all of them have restarted. It does not reflect the health of the Pods.
 	ConditionRestartRequired = "RestartRequired"
 
-	// ConditionCertificateIncomplete is set, with status True, while the certificate does not have all names of slots,
-	// so that clients that verify names refuse it. Its message lists the names and has the fix. It does not reflect the
-	// health of the Pods: Ready may be True as well.
+	// ConditionCertificateIncomplete is set, with status True, while the certificate does not have all names of slots
+	// and of discovery, so that clients that verify names refuse it. Its message lists the names and has the fix. It does
+	// not reflect the health of the Pods: Ready may be True as well.
 	ConditionCertificateIncomplete = "CertificateIncomplete"
 )
 
@@ -60,6 +60,10 @@ const (
 
 	// ReasonSecretNotFound: a Secret that the spec refers to does not exist. Running Pods are not changed.
 	ReasonSecretNotFound = "SecretNotFound"
+
+	// ReasonCertificateUnavailable: tls.issuerRef requests a certificate, and the cluster does not have cert-manager, or
+	// the operator not the rights. The rest of the spec is applied.
+	ReasonCertificateUnavailable = "CertificateUnavailable"
 
 	// ReasonInvalidSecret: memcached could not use the content of a Secret. The message names the entry, and nothing of
 	// its content. Running Pods are not changed and keep what they loaded.
@@ -115,8 +119,8 @@ const (
 
 // Reasons of the CertificateIncomplete condition.
 const (
-	// ReasonSlotNamesMissing: the certificate does not cover the addresses of all slots.
-	ReasonSlotNamesMissing = "SlotNamesMissing"
+	// ReasonNamesMissing: the certificate does not cover the addresses of all slots, or that of discovery.
+	ReasonNamesMissing = "NamesMissing"
 )
 
 // AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached

@@ -36,15 +36,21 @@ const (
 // TLS encrypts the connections of clients, on port 11212.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.cipherSuites) || !has(self.minVersion) || self.minVersion != 'VersionTLS13'",message="cipherSuites are those of TLS 1.2 and have no effect with minVersion VersionTLS13: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="has(self.secretName) || has(self.issuerRef)",message="tls needs a certificate: name a Secret by secretName, or an issuer of cert-manager by issuerRef"
 type TLS struct {
 	// secretName is a Secret in the same namespace with the certificate of the Pods: tls.crt (with its chain), tls.key
-	// and, for a clientAuth other than None, the CAs of the clients in ca.crt, all in PEM. cert-manager creates such
-	// Secrets. A changed Secret takes effect within about 100 seconds, without a restart.
-	// +required
+	// and, for a clientAuth other than None, the CAs of the clients in ca.crt, all in PEM. A changed Secret takes effect
+	// within about 100 seconds, without a restart. Defaults to NAME-tls with issuerRef, which is otherwise required.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
-	SecretName string `json:"secretName"`
+	SecretName string `json:"secretName,omitempty"`
+
+	// issuerRef is the issuer of the certificate. The operator creates a Certificate of cert-manager with all names of the
+	// cache, for which cert-manager writes the Secret. Defaults to none: the Secret comes from elsewhere.
+	// +optional
+	IssuerRef *IssuerRef `json:"issuerRef,omitempty"`
 
 	// clientAuth is whether memcached requires a certificate of a client: None; Request, which accepts clients without
 	// one; or Require, which refuses clients without one that a CA in the Secret's ca.crt signed. Defaults to None.
@@ -71,6 +77,29 @@ type TLS struct {
 	CipherSuites []CipherSuite `json:"cipherSuites,omitempty"`
 }
 
+// IssuerRef names an issuer of cert-manager.
+type IssuerRef struct {
+	// name is the name of the issuer. A change replaces no Pod.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// kind is Issuer, in the same namespace, ClusterIssuer, or a kind of another group. A change replaces no Pod. Defaults
+	// to Issuer.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind,omitempty"`
+
+	// group is the API group of an issuer that is not cert-manager's own. A change replaces no Pod. Defaults to
+	// cert-manager.io.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Group string `json:"group,omitempty"`
+}
+
 // TLSVersion is a version of TLS.
 //
 // +kubebuilder:validation:Enum=VersionTLS12;VersionTLS13
@@ -93,6 +122,18 @@ type CipherSuite string
 // RequestsCertificates returns whether memcached requests certificates of clients. The Secret needs a ca.crt then.
 func (t *TLS) RequestsCertificates() bool {
 	return t != nil && t.ClientAuth != "" && t.ClientAuth != ClientAuthNone
+}
+
+// TLSSecretName returns the name of the Secret with the certificate; empty without TLS.
+func (m *Memcached) TLSSecretName() string {
+	switch tls := m.Spec.TLS; {
+	case tls == nil:
+		return ""
+	case tls.SecretName == "" && tls.IssuerRef != nil:
+		return m.Name + "-tls"
+	default:
+		return tls.SecretName
+	}
 }
 
 // Auth is the authentication of the ASCII protocol of memcached: a client sends user and password when it connects.

@@ -47,6 +47,10 @@ type MemcachedStatus struct {
 	// +optional
 	DiscoveryEndpoint string `json:"discoveryEndpoint,omitempty"`
 
+	// certificate is the Certificate of cert-manager that the operator created; empty without issuerRef.
+	// +optional
+	Certificate string `json:"certificate,omitempty"`
+
 	// binding refers to the Secret with what a client needs to connect; empty without one.
 	// +optional
 	Binding *BindingStatus `json:"binding,omitempty"`

@@ -17,6 +17,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/controller"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -140,7 +141,9 @@ func podDefaults(platform *platform, options *Options) controller.Defaults {
 // newScheme holds the types that the operator reads and writes.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, cachev1.AddToScheme, certmanager.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			panic(err) // Only if a type is registered twice under different names: a programming error.
 		}

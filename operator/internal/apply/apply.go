@@ -107,7 +107,10 @@ func (s *Syncer) syncAll(
 			continue
 		}
 		key := keyOf(object)
-		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
+		outcome, err := withheld(report, object), error(nil)
+		if outcome.Result == "" {
+			outcome = waitingForPolicy(snapshot, report, object)
+		}
 		if outcome.Result == "" {
 			nameOwnService(mc, snapshot, report, object)
 			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[key], object)

@@ -52,6 +52,10 @@ type kindSchema struct {
 func newSchemas(scheme *runtime.Scheme) schemas {
 	found := schemas{}
 	for _, kind := range observe.AllKinds() {
+		if kind.GroupVersionKind == observe.CertificateKind {
+			found[kind.GroupKind()] = certificateSchema()
+			continue
+		}
 		name, err := scheme.ToOpenAPIDefinitionName(kind.GroupVersionKind)
 		if err != nil {
 			panic(err) // The kind is not in the scheme: a programming error.

@@ -38,12 +38,14 @@ import (
 
 // Reconciler reconciles the managed objects and the status of Memcacheds.
 type Reconciler struct {
-	client   client.Client
-	observe  observe.Collector
-	secrets  *secretWatch
-	slots    *slotWatch
-	bindings *bindingWatch
-	rights   *rights // of discovery
+	client       client.Client
+	observe      observe.Collector
+	secrets      *secretWatch
+	slots        *slotWatch
+	bindings     *bindingWatch
+	certificates *certificateWatch
+	rights       *rights // of discovery
+
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -95,6 +97,9 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 	if has.Binding, c.missingBindingRights, err = r.bindings.startFor(ctx, c.memcached); err != nil {
 		return err
 	}
+	if has.Certificate, c.noCertificates, err = r.certificates.startFor(ctx, c.memcached); err != nil {
+		return err
+	}
 	if c.missingDiscoveryRights, err = r.missingForDiscovery(ctx, c.memcached); err != nil {
 		return err
 	}
@@ -107,6 +112,7 @@ func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	defaults := r.defaults(ctx)
 	defaults.Now, defaults.MissingRights = c.now, c.missingRights
 	defaults.MissingDiscoveryRights, defaults.MissingBindingRights = c.missingDiscoveryRights, c.missingBindingRights
+	defaults.NoCertificates = c.noCertificates
 	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
 	if err == nil {
 		draft, c.template = desired.Choose(draft)

@@ -27,6 +27,9 @@ type reconciliation struct {
 	// missingDiscoveryRights are the same for discovery, and missingBindingRights for a binding.
 	missingDiscoveryRights, missingBindingRights []string
 
+	// noCertificates is why no certificates can be requested; empty if they can, or if the Memcached has no issuer.
+	noCertificates string
+
 	// snapshot is the observed state.
 	snapshot observe.Snapshot
 
@@ -71,6 +74,7 @@ func (c *reconciliation) statusInput() status.Input {
 	in := status.Input{
 		Memcached: c.memcached, Snapshot: c.snapshot, Report: c.report, Pause: c.pause, Updating: c.updating,
 		PodsErr: errors.Join(c.podsErr, c.discoveryErr), Nodes: c.nodes, Now: c.now, Err: c.err,
+		NoCertificates: c.noCertificates,
 	}
 	switch outcome := c.outcome.(type) {
 	case plan.Ready:

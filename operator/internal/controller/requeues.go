@@ -31,6 +31,8 @@ var requeues = []requeue{
 	nodesAreOutdated,
 	// The operator may have been given the rights for slots, discovery or a binding.
 	rightsAreReviewed,
+	// cert-manager may have been installed.
+	certManagerIsInstalled,
 }
 
 // longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
@@ -88,4 +90,13 @@ func rightsAreReviewed(c *reconciliation) time.Duration {
 		return 0
 	}
 	return rightsTTL
+}
+
+// certManagerIsInstalled holds while the spec requests a certificate that cannot be requested: no event reports when
+// that changes.
+func certManagerIsInstalled(c *reconciliation) time.Duration {
+	if c.noCertificates == "" || !wantsCertificate(c.memcached) {
+		return 0
+	}
+	return certManagerTTL
 }

@@ -89,6 +89,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	reviews := access.SelfSubjectAccessReviews()
 	changes := predicate.And(writer.Predicate(), objectChanges(reconciler.syncer))
 	reconciler.rights = &rights{access: reviews, namespaces: config.Namespaces, needed: discoveryRights}
+	reconciler.certificates = newCertificateWatch(mgr, writer,
+		&rights{access: reviews, namespaces: config.Namespaces, needed: certificateRights}, changes)
 	reconciler.bindings = newBindingWatch(mgr, writer, reviews, changes)
 	reconciler.slots = newSlotWatch(mgr, writer,
 		&rights{access: reviews, namespaces: config.Namespaces, needed: slotRights}, changes)
@@ -111,7 +113,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	if err != nil {
 		return err
 	}
-	reconciler.secrets.controller, reconciler.slots.controller, reconciler.bindings.controller = built, built, built
+	reconciler.secrets.controller, reconciler.slots.controller = built, built
+	reconciler.bindings.controller, reconciler.certificates.controller = built, built
 	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 

@@ -28,9 +28,9 @@ const kindMemcached = "Memcached"
 var reasons = []string{
 	cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonHandingOver,
 	cachev1.ReasonPodsNotReady, cachev1.ReasonProgressDeadlineExceeded, cachev1.ReasonInvalidSpec,
-	cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired,
-	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict, cachev1.ReasonApplyFailed,
-	cachev1.ReasonSuspended,
+	cachev1.ReasonCertificateUnavailable, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
+	cachev1.ReasonCertificateExpired, cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
+	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
 }
 
 // writes are the results that made, or tried to make, a change. The other results leave the object unchanged.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -42,11 +43,13 @@ func Kinds() []Kind {
 	}
 }
 
-// AllKinds adds the kinds that only Memcacheds with slots or with a binding have. They are watched once there is one.
+// AllKinds adds the kinds that only Memcacheds with slots, a binding or an issuer have. They are watched once there is
+// one.
 func AllKinds() []Kind {
 	return append(Kinds(),
 		Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }},
-		Kind{SecretKind, func() client.Object { return &corev1.Secret{} }})
+		Kind{SecretKind, func() client.Object { return &corev1.Secret{} }},
+		Kind{CertificateKind, func() client.Object { return &certmanager.Certificate{} }})
 }
 
 var (
@@ -60,6 +63,9 @@ var (
 
 	// SecretKind is the kind of the object that has what a client needs to connect.
 	SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
+
+	// CertificateKind is the kind of the object for which cert-manager writes the Secret with the certificate.
+	CertificateKind = certmanager.Kind
 
 	// PolicyKind is the kind of the object that restricts access to the Pods.
 	PolicyKind = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")

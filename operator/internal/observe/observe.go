@@ -78,8 +78,9 @@ func (s Snapshot) DeployedPorts() names.Ports {
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery, Bound: s.bound(),
-		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
-		ServicePorts: servicePorts(s.Main(ServiceKind.GroupKind())),
+		UnownedSecret: s.TLS.ExistsForOther(s.Name),
+		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
+		ServicePorts:  servicePorts(s.Main(ServiceKind.GroupKind())),
 	}
 	for _, pod := range s.Pods {
 		current.Pods = append(current.Pods, pod.Ports)
@@ -117,18 +118,12 @@ type Collector struct {
 }
 
 // Extras are what only some Memcacheds have.
-type Extras struct{ Slots, Binding bool }
+type Extras struct{ Slots, Binding, Certificate bool }
 
 // Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. It reads
-// what slots and a binding need only if it has them, or had them before.
+// what slots, a binding and an issuer need only if it has them, or had them before.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extras) (Snapshot, error) {
-	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
-	if err == nil && has.Slots {
-		err = c.addSlotObjects(ctx, mc, objects)
-	}
-	if err == nil && has.Binding {
-		err = c.addBinding(ctx, mc, objects)
-	}
+	objects, err := c.collectManaged(ctx, mc, has)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -157,6 +152,23 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extra
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
 	return snapshot, errors.Join(err, c.addDiscovery(ctx, mc, &snapshot, pods))
+}
+
+// collectManaged reads the managed objects.
+func (c Collector) collectManaged(
+	ctx context.Context, mc *cachev1.Memcached, has Extras,
+) (map[Key]client.Object, error) {
+	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
+	if err == nil && has.Slots {
+		err = c.addSlotObjects(ctx, mc, objects)
+	}
+	if err == nil && has.Binding {
+		err = c.addBinding(ctx, mc, objects)
+	}
+	if err == nil && has.Certificate {
+		err = c.addCertificate(ctx, mc, objects)
+	}
+	return objects, err
 }
 
 // needsLiveDeployment reports whether the Deployment must be read from the API server. One that lost its labels is

@@ -81,7 +81,7 @@ func bindingProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 		return fmt.Sprintf("spec.binding.secretName %q is also spec.%s.secretName, and the operator changes no Secret of "+
 			"others: choose another name", spec.Binding.SecretName, field)
 	}
-	if spec.TLS != nil && spec.TLS.SecretName == spec.Binding.SecretName {
+	if spec.TLS != nil && mc.TLSSecretName() == spec.Binding.SecretName {
 		problems = append(problems, taken("tls"))
 	}
 	if spec.Auth != nil && spec.Auth.SecretName == spec.Binding.SecretName {

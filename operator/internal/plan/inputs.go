@@ -78,6 +78,9 @@ type Defaults struct {
 	// MissingDiscoveryRights are rights that discovery needs and the operator does not have.
 	MissingDiscoveryRights []string
 
+	// NoCertificates is why the operator can request no certificates of cert-manager; empty if it can.
+	NoCertificates string
+
 	// MissingBindingRights are rights that the binding needs and the operator does not have.
 	MissingBindingRights []string
 
@@ -119,6 +122,9 @@ type Current struct {
 
 	// Discovery are the Pods with what they answer clients with auto discovery.
 	Discovery []discovery.Pod
+
+	// UnownedSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
+	UnownedSecret bool
 }
 
 // records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from

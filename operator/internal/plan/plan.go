@@ -55,6 +55,9 @@ type Plan struct {
 	Discovery        *Discovery
 	AnswersDiscovery bool
 
+	// Certificate is requested of cert-manager; nil means none.
+	Certificate *Certificate
+
 	// Binding is what clients need to connect; nil means no Secret with it.
 	Binding *Binding
 
@@ -141,6 +144,7 @@ func (d Draft) plan(decided decisions) Plan {
 		Rollout:        rollout(spec, d.record.Slots),
 		Slots:          decided.slots,
 		Discovery:      d.decideDiscovery(endpoint, decided.slots),
+		Certificate:    d.certificate(decided.slots.Number(decided.size)),
 		Disruption:     decided.disruption,
 		NetworkPolicy:  networkPolicy(spec),
 		CommonMetadata: orZero(spec.CommonMetadata),

@@ -83,7 +83,7 @@ func podOf(mc *cachev1.Memcached, record Record) Pod {
 		Memcached:   settings,
 		Resources:   resources(spec, settings),
 		UserID:      record.Platform.userID(),
-		TLSSecret:   orZero(spec.TLS).SecretName,
+		TLSSecret:   mc.TLSSecretName(),
 		AuthSecret:  orZero(spec.Auth).SecretName,
 		Agent:       agent(spec, record),
 		NeedsSlot:   record.Slots,

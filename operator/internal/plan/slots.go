@@ -28,6 +28,14 @@ type Slots struct {
 	Family corev1.IPFamily
 }
 
+// Number is that of the slots by which clients connect: when the size falls, some still have a longer list.
+func (s *Slots) Number(size int32) int {
+	if s == nil {
+		return int(size)
+	}
+	return max(int(size), s.Listed)
+}
+
 // CurrentSlots is the observed state of the slots.
 type CurrentSlots struct {
 	// Pods are all Pods of the cache.

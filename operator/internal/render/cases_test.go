@@ -86,6 +86,11 @@ func withDiscovery(s *cachev1.MemcachedSpec) {
 	s.Discovery = &cachev1.Discovery{}
 }
 
+func withIssuer(s *cachev1.MemcachedSpec) {
+	s.TLS = &cachev1.TLS{IssuerRef: &cachev1.IssuerRef{Name: "ca"}, ClientAuth: cachev1.ClientAuthRequire}
+	s.Slots, s.Discovery = &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, &cachev1.Discovery{}
+}
+
 func withBinding(s *cachev1.MemcachedSpec) {
 	tls(s)
 	auth(s)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -36,6 +37,7 @@ func FuzzAnyPlanGivesObjects(f *testing.F) {
 		kinds := map[string]any{
 			"Service": service, "Deployment": deployment, "PodDisruptionBudget": budget,
 			"NetworkPolicy": &networkingv1.NetworkPolicy{}, "Secret": &corev1.Secret{},
+			"Certificate": &certmanager.Certificate{},
 		}
 		for i, text := range encoded(t, objectsOf(planned)) {
 			into := kinds[objectsOf(planned)[i].Kind]

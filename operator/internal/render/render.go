@@ -36,6 +36,9 @@ type Object struct {
 	Guarded bool
 	Version string
 
+	// Withheld is why it is neither applied nor deleted; empty if it is applied.
+	Withheld string
+
 	// Kept: it is desired, and not written now.
 	Kept bool
 }
@@ -47,6 +50,9 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 	objects := append([]Object{service(p)}, slotObjects(p)...)
 	if p.Discovery != nil {
 		objects = append(objects, discoveryService(p))
+	}
+	if p.Certificate != nil && p.Certificate.Unavailable == "" {
+		objects = append(objects, certificate(p))
 	}
 	if p.NetworkPolicy != nil {
 		objects = append(objects, networkPolicy(p))

@@ -131,6 +131,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		}},
 		"slots":            {change: withSlots},
 		"discovery":        {change: withDiscovery},
+		"issuer":           {change: withIssuer},
 		"binding":          {change: withBinding},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
 		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},

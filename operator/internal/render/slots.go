@@ -33,7 +33,7 @@ func slotObjects(p plan.Plan) []Object {
 	if !p.Slots.Services {
 		return objects
 	}
-	for number := range max(int(p.Size), p.Slots.Listed) {
+	for number := range p.Slots.Number(p.Size) {
 		name := names.SlotName(p.Name, number)
 		objects = append(objects, slotService(p, name, ""))
 		if p.Slots.Family != "" {

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
@@ -134,6 +135,7 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 				"make one of the type kubernetes.io/tls, kubernetes.io/basic-auth or Opaque", object.Type)}}
 		}
 		now.Name, now.Version, now.version = use.Name, object.ResourceVersion, object.ResourceVersion
+		now.IssuedFor = object.Annotations[certmanager.AnnotationCertificate]
 		now = m.compare(now, before)
 	}
 	m.keep(use, now)

@@ -47,6 +47,9 @@ type State struct {
 	// DNSNames are the hosts that the certificate names, which every client sees.
 	DNSNames []string
 
+	// IssuedFor is the Certificate of cert-manager for which it wrote the Secret; empty if it did not.
+	IssuedFor string
+
 	// Expired: the certificate has expired.
 	Expired bool
 
@@ -67,6 +70,11 @@ type Removal struct {
 
 // Usable reports whether new Pods can start with a Secret. None is needed if the spec names none.
 func (s *State) Usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
+
+// ExistsForOther reports whether the Secret exists, or may exist, and cert-manager did not write it for a Certificate.
+func (s *State) ExistsForOther(certificate string) bool {
+	return s != nil && !s.Missing && s.IssuedFor != certificate
+}
 
 // UnwatchedTypes are types of which a cluster may have thousands for other purposes. The operator does not
 // watch them.

@@ -39,7 +39,7 @@ func usesFor(secret types.NamespacedName) (all []use) {
 func NamesOf(mc *cachev1.Memcached) []string {
 	var names []string
 	if mc.Spec.TLS != nil {
-		names = append(names, mc.Spec.TLS.SecretName)
+		names = append(names, mc.TLSSecretName())
 	}
 	if mc.Spec.Auth != nil && !slices.Contains(names, mc.Spec.Auth.SecretName) {
 		names = append(names, mc.Spec.Auth.SecretName)
@@ -52,7 +52,7 @@ func useForTLS(mc *cachev1.Memcached) use {
 	if mc.Spec.TLS.RequestsCertificates() {
 		purpose = forMutualTLS
 	}
-	return useOf(mc, mc.Spec.TLS.SecretName, purpose)
+	return useOf(mc, mc.TLSSecretName(), purpose)
 }
 
 func useForAuth(mc *cachev1.Memcached) use {

@@ -1,9 +1,10 @@
 package status
 
-// The condition CertificateIncomplete about names of slots that the certificate does not have.
+// The condition CertificateIncomplete about names of slots and of discovery that the certificate does not have.
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,39 +14,57 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// setCertificateIncomplete reports the names of slots that the certificate does not have. A client that does not verify
-// names is served all the same, so this does not change Ready.
+// setCertificateIncomplete reports the names that the certificate does not have. A client that does not verify names is
+// served all the same, so this does not change Ready.
 func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
-	missing := uncovered(status.Slots, in)
+	missing := uncovered(*status, in)
 	if len(missing) == 0 {
 		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionCertificateIncomplete)
 		return
 	}
-	wildcard := "*." + names.SlotService(in.Memcached.Name) + "." + in.Memcached.Namespace + ".svc"
-	add := "add " + wildcard
-	if !strings.HasSuffix(missing[0], wildcard[1:]) {
-		add = "add them"
-	}
-	message := fmt.Sprintf("The certificate in the Secret %q is missing names of slots, and clients that verify names "+
-		"refuse it: %s to its DNS names. The Pods load the new one without a restart. Missing: %s",
-		in.Snapshot.TLS.Name, add, strings.Join(missing, ", "))
+	message := fmt.Sprintf("The certificate in the Secret %q is missing names, and clients that verify names refuse it: "+
+		"%s. The Pods load the new one without a restart. Missing: %s",
+		in.Snapshot.TLS.Name, completion(missing, in), strings.Join(missing, ", "))
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: cachev1.ConditionCertificateIncomplete, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSlotNamesMissing,
+		Type: cachev1.ConditionCertificateIncomplete, Status: metav1.ConditionTrue, Reason: cachev1.ReasonNamesMissing,
 		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
 		Message: Shorten(message, longestMessage),
 	})
 }
 
-// uncovered returns the hosts of slots that the certificate does not cover. Other checks report a certificate that
-// cannot be used.
-func uncovered(slots []cachev1.SlotStatus, in Input) []string {
+// completion is how the certificate gets the missing names: those of slots by DNS with one wildcard.
+func completion(missing []string, in Input) string {
+	if requested := in.Plan.Certificate; requested != nil {
+		return fmt.Sprintf("cert-manager is to issue the Certificate %q again", in.Memcached.Name)
+	}
+	wildcard := "*." + names.SlotService(in.Memcached.Name) + "." + in.Memcached.Namespace + ".svc"
+	isSlot := func(host string) bool { return strings.HasSuffix(host, wildcard[1:]) }
+	others := slices.DeleteFunc(slices.Clone(missing), isSlot)
+	switch {
+	case len(others) == len(missing):
+		return "add them to its DNS names"
+	case len(others) > 0:
+		return "add " + wildcard + " and " + strings.Join(others, ", ") + " to its DNS names"
+	}
+	return "add " + wildcard + " to its DNS names"
+}
+
+// uncovered returns the hosts of slots and of discovery that the certificate does not cover. Other checks report a
+// certificate that cannot be used.
+func uncovered(status cachev1.MemcachedStatus, in Input) []string {
 	secret := in.Snapshot.TLS
 	if secret == nil || !secret.Usable() {
 		return nil
 	}
-	var missing []string
-	for _, slot := range slots {
-		host, _, _ := strings.Cut(slot.Address, ":")
+	var addresses, missing []string
+	for _, slot := range status.Slots {
+		addresses = append(addresses, slot.Address)
+	}
+	if status.DiscoveryEndpoint != "" {
+		addresses = append(addresses, status.DiscoveryEndpoint)
+	}
+	for _, address := range addresses {
+		host, _, _ := strings.Cut(address, ":")
 		if !secret.Covers(host) {
 			missing = append(missing, host)
 		}

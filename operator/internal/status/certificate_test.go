@@ -12,35 +12,46 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-func TestTheStatusReportsNamesOfSlotsThatTheCertificateDoesNotHave(t *testing.T) {
+func TestTheStatusReportsNamesThatTheCertificateDoesNotHave(t *testing.T) {
 	const (
-		incomplete = `The certificate in the Secret "tls" is missing names of slots, and clients that verify names refuse it: `
+		incomplete = `The certificate in the Secret "tls" is missing names, and clients that verify names refuse it: `
 		byDNS      = "cache-0.cache-slots.team.svc:11212"
 		byDNS1     = "cache-1.cache-slots.team.svc:11212"
 		byIP       = "cache-0.team.svc:11212"
 		byIP1      = "cache-1.team.svc:11212"
+		discovery  = "cache-discovery.team.svc"
 		reload     = " to its DNS names. The Pods load the new one without a restart. Missing: "
 		ofCache    = "cache.team.svc"
 	)
 	certificate := func(names ...string) *secrets.State {
 		return &secrets.State{Name: "tls", NotAfter: noon, DNSNames: names}
 	}
+	discovers := func(p *plan.Plan) { p.Discovery = &plan.Discovery{Endpoint: discovery + ":11212"} }
 	tests := map[string]struct {
 		secret    *secrets.State
 		addresses []string
+		change    func(*plan.Plan)
 		want      string // the message; empty if there is no warning
 	}{
-		"no certificate":                   {nil, []string{byDNS}, ""},
-		"no slots":                         {certificate(ofCache), nil, ""},
-		"a wildcard for all slots":         {certificate(ofCache, "*.cache-slots.team.svc"), []string{byDNS, byDNS1}, ""},
-		"each name of ClusterIP":           {certificate("cache-0.team.svc", "cache-1.team.svc"), []string{byIP, byIP1}, ""},
-		"a certificate that can't be used": {&secrets.State{Name: "tls", Problem: "malformed"}, []string{byDNS}, ""},
-		"a Secret that does not exist":     {&secrets.State{Name: "tls", Missing: true}, []string{byDNS}, ""},
-		"only the name of the cache": {certificate(ofCache), []string{byDNS, byDNS1},
+		"no certificate":                   {nil, []string{byDNS}, nil, ""},
+		"no slots":                         {certificate(ofCache), nil, nil, ""},
+		"a wildcard for all slots":         {certificate(ofCache, "*.cache-slots.team.svc"), []string{byDNS, byDNS1}, nil, ""},
+		"each name of ClusterIP":           {certificate("cache-0.team.svc", "cache-1.team.svc"), []string{byIP, byIP1}, nil, ""},
+		"a certificate that can't be used": {&secrets.State{Name: "tls", Problem: "malformed"}, []string{byDNS}, nil, ""},
+		"a Secret that does not exist":     {&secrets.State{Name: "tls", Missing: true}, []string{byDNS}, nil, ""},
+		"the name of discovery":            {certificate(ofCache, discovery), nil, discovers, ""},
+		"not the name of discovery":        {certificate(ofCache), nil, discovers, incomplete + "add them" + reload + discovery},
+		"neither slots nor discovery": {certificate(ofCache), []string{byDNS}, discovers,
+			incomplete + "add *.cache-slots.team.svc and " + discovery + reload + "cache-0.cache-slots.team.svc, " + discovery},
+		"a new name, of an issuer": {certificate(ofCache), []string{byDNS},
+			func(p *plan.Plan) { p.Certificate = &plan.Certificate{} },
+			incomplete + `cert-manager is to issue the Certificate "cache" again. The Pods load the new one without a restart. ` +
+				"Missing: cache-0.cache-slots.team.svc"},
+		"only the name of the cache": {certificate(ofCache), []string{byDNS, byDNS1}, nil,
 			incomplete + "add *.cache-slots.team.svc" + reload + "cache-0.cache-slots.team.svc, cache-1.cache-slots.team.svc"},
-		"the name of one slot of two": {certificate("cache-0.cache-slots.team.svc"), []string{byDNS, byDNS1},
+		"the name of one slot of two": {certificate("cache-0.cache-slots.team.svc"), []string{byDNS, byDNS1}, nil,
 			incomplete + "add *.cache-slots.team.svc" + reload + "cache-1.cache-slots.team.svc"},
-		"names for the other mode": {certificate("*.cache-slots.team.svc"), []string{byIP, byIP1},
+		"names for the other mode": {certificate("*.cache-slots.team.svc"), []string{byIP, byIP1}, nil,
 			incomplete + "add them" + reload + "cache-0.team.svc, cache-1.team.svc"},
 	}
 	for name, tc := range tests {
@@ -52,6 +63,9 @@ func TestTheStatusReportsNamesOfSlotsThatTheCertificateDoesNotHave(t *testing.T)
 			}
 			for _, address := range tc.addresses {
 				in.Plan.Slots.Slots = append(in.Plan.Slots.Slots, slots.Status{Name: "slot", Address: address})
+			}
+			if tc.change != nil {
+				tc.change(&in.Plan)
 			}
 			now := Evaluate(in)
 			var got string

@@ -46,6 +46,8 @@ type check func(Input) (verdict, bool)
 var checks = []check{
 	// The spec is valid.
 	specIsValid,
+	// The certificate of an issuer can be requested.
+	certificateIsAvailable,
 	// The Secrets exist and memcached can use them.
 	secretsExist, secretsAreValid,
 	// No unowned object has the name of a managed object.

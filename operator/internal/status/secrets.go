@@ -38,7 +38,11 @@ func (in Input) secrets() []named {
 func secretsExist(in Input) (verdict, bool) {
 	var missing []string
 	for _, secret := range in.secrets() {
-		if secret.Missing {
+		switch requested := in.Plan.Certificate; {
+		case !secret.Missing:
+		case requested != nil && secret.State == in.Snapshot.TLS:
+			missing = append(missing, in.unissued()...)
+		default:
 			missing = append(missing, fmt.Sprintf("%s %q does not exist: create the Secret in namespace %q",
 				secret.field, secret.Name, in.Memcached.Namespace))
 		}

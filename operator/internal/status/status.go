@@ -42,6 +42,9 @@ type Input struct {
 	// Nodes are only collected while Pods are unschedulable, and not every operator may list them.
 	Nodes observe.Nodes
 
+	// NoCertificates is why it is unknown which Certificates there are; empty if it is known.
+	NoCertificates string
+
 	// Now is the current time, for deadlines.
 	Now time.Time
 
@@ -75,6 +78,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	setTemplate(&status, in)
 	setSlots(&status, in)
+	setCertificate(&status, in)
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)
 		status.TLS = tlsStatus(in)

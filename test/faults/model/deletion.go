@@ -14,8 +14,8 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, objects of slots and bindings that the " +
-			"spec does not request, and creates them only if it does.",
+		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, objects of slots and " +
+			"bindings that the spec does not request, and creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",
@@ -31,6 +31,8 @@ func requests(mc *cachev1.Memcached, kind string) bool {
 		return mc.Spec.NetworkPolicy == nil || mc.Spec.NetworkPolicy.Mode != cachev1.NetworkPolicyDisabled
 	case "PodDisruptionBudget":
 		return sizeOf(mc) >= 2
+	case "Certificate":
+		return mc.Spec.TLS != nil && mc.Spec.TLS.IssuerRef != nil
 	}
 	return true
 }
@@ -39,6 +41,7 @@ func requests(mc *cachev1.Memcached, kind string) bool {
 var kindOf = map[string]string{
 	"deployments": "Deployment", "services": "Service",
 	"networkpolicies": "NetworkPolicy", "poddisruptionbudgets": "PodDisruptionBudget", "endpointslices": "EndpointSlice",
+	"certificates": "Certificate",
 }
 
 // deletion judges each request to delete: the API server may refuse it, or keep the object because of a finalizer.
@@ -72,7 +75,7 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 	if of, ok := slotOf(ref{kind, name}); ok {
 		return p.slotNotToBeDeleted(of, q)
 	}
-	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" {
+	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" && kind != "Certificate" {
 		return fmt.Sprintf("the operator asked to delete %s %s (%d)", q.Resource(), name, q.Response.Code)
 	}
 	for _, mc := range p.specsNamed(name, history.ProcessOf(q)) {

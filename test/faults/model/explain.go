@@ -44,7 +44,7 @@ func cacheOf(e history.Entry) string {
 
 var namedAsCache = map[string]bool{
 	"memcacheds": true, "deployments": true, "services": true, "networkpolicies": true, "poddisruptionbudgets": true,
-	"endpointslices": true,
+	"endpointslices": true, "certificates": true,
 }
 
 // instance returns the Memcached that an object belongs to, by its label or name.

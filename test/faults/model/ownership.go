@@ -28,9 +28,9 @@ func ownershipRules() []Rule {
 	}, {
 		Name: "rights",
 		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, " +
-			"events, the status of Memcacheds, of Pods with slots two annotations and one condition, and of those that answer " +
-			"clients with auto discovery an annotation and a label, and the Secrets of bindings, in the namespaces that it " +
-			"serves, and nothing else. It may ask what it is allowed to do.",
+			"Certificates, events, the status of Memcacheds, of Pods with slots two annotations and one condition, and of " +
+			"those that answer clients with auto discovery an annotation and a label, and the Secrets of bindings, in the " +
+			"namespaces that it serves, and nothing else. It may ask what it is allowed to do.",
 		New: rights,
 	}}
 }
@@ -133,6 +133,7 @@ func isJSONPatch(q *audit.Request) bool { return strings.HasPrefix(string(q.Body
 var writable = map[string]bool{
 	"memcacheds/status": true, "deployments": true, "services": true,
 	"networkpolicies": true, "poddisruptionbudgets": true, "events": true, "endpointslices": true,
+	"certificates": true,
 }
 
 // reviewsRights is the resource of a question that nothing is stored of.

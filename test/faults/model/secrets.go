@@ -23,8 +23,8 @@ type secretState struct {
 func (p *past) secretsOf(mc *cachev1.Memcached) secretState {
 	state := secretState{changed: -1}
 	var names []string
-	if tls := mc.Spec.TLS; tls != nil {
-		names = append(names, tls.SecretName)
+	if name := mc.TLSSecretName(); name != "" {
+		names = append(names, name)
 	}
 	if auth := mc.Spec.Auth; auth != nil {
 		names = append(names, auth.SecretName)
@@ -55,7 +55,7 @@ func (p *past) wrongOfSecrets(mc *cachev1.Memcached) string {
 	switch {
 	case mc.Spec.Suspend || secrets.unknown || !fresh || p.failedSince(since):
 		return ""
-	case secrets.missing != "" && reason != cachev1.ReasonSecretNotFound && reason != cachev1.ReasonInvalidSpec:
+	case secrets.missing != "" && !slices.Contains(reasonsWithoutSecret(mc), reason):
 		return fmt.Sprintf("the Secret %s does not exist, and the reason is %s", secrets.missing, reason)
 	case secrets.missing == "" && reason == cachev1.ReasonSecretNotFound:
 		return "the reason is SecretNotFound, and all Secrets exist"
@@ -63,6 +63,17 @@ func (p *past) wrongOfSecrets(mc *cachev1.Memcached) string {
 		return "the reason is InvalidSecret, and all Secrets are valid"
 	}
 	return ""
+}
+
+// reasonsWithoutSecret are the reasons that a Memcached may have while a Secret does not exist. One that cert-manager
+// is to write may wait for its Certificate.
+func reasonsWithoutSecret(mc *cachev1.Memcached) []string {
+	reasons := []string{cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSpec}
+	if requests(mc, "Certificate") {
+		reasons = append(reasons, cachev1.ReasonCertificateUnavailable, cachev1.ReasonOwnershipConflict,
+			cachev1.ReasonFieldManagerConflict, cachev1.ReasonApplyFailed)
+	}
+	return reasons
 }
 
 // judgedSince returns the index of the last entry that the operator had to act on: a Secret or the Memcached changed,

@@ -106,7 +106,7 @@ func (r *rest) mayAct(q *audit.Request, changes bool) bool {
 func (r *rest) mayChange(mc *cachev1.Memcached, process history.Process) bool {
 	switch conditionOf(mc, cachev1.ConditionReady).Reason {
 	case cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero, cachev1.ReasonSuspended, cachev1.ReasonSecretNotFound,
-		cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired:
+		cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired, cachev1.ReasonCertificateUnavailable:
 		return false
 	case cachev1.ReasonInvalidSpec:
 		// The API server may have found it invalid. Requests that failed on their way to it are not in the history.

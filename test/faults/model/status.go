@@ -59,7 +59,8 @@ var stateOf = map[string]string{
 	cachev1.ReasonProgressDeadlineExceeded: cachev1.ConditionStalled, cachev1.ReasonInvalidSpec: cachev1.ConditionStalled,
 	cachev1.ReasonInvalidSecret: cachev1.ConditionStalled, cachev1.ReasonCertificateExpired: cachev1.ConditionStalled,
 	cachev1.ReasonOwnershipConflict: cachev1.ConditionStalled, cachev1.ReasonSuspended: cachev1.ConditionStalled,
-	cachev1.ReasonFieldManagerConflict: cachev1.ConditionStalled,
+	cachev1.ReasonFieldManagerConflict:   cachev1.ConditionStalled,
+	cachev1.ReasonCertificateUnavailable: cachev1.ConditionStalled,
 }
 
 func conditions(p *past) func(history.Entry) string {

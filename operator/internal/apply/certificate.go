@@ -1,0 +1,69 @@
+package apply
+
+// What is different about a Certificate: it is requested only for what belongs to the cache, and client-go does not
+// know its schema.
+
+import (
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+// withheld returns a result for an object that must be neither changed nor created. A certificate with the name of a
+// Service of others would let the Pods pass for it.
+func withheld(report Report, object render.Object) Outcome {
+	foreign := slices.ContainsFunc(report, func(o Outcome) bool {
+		return o.GroupKind == observe.ServiceKind.GroupKind() && o.Result == NotOwned
+	})
+	switch {
+	case object.Withheld != "":
+		return Outcome{Result: NotOwned, Why: object.Withheld}
+	case foreign && object.GroupKind == observe.CertificateKind.GroupKind():
+		return Outcome{Result: NotOwned, Why: fmt.Sprintf("Certificate %q is not requested while it would name a Service "+
+			"of others", *object.Metadata.Name)}
+	}
+	return Outcome{}
+}
+
+// certificateSchema is what the CustomResourceDefinition has of the fields that the operator knows.
+func certificateSchema() *kindSchema {
+	const name = "io.cert-manager.v1.Certificate"
+	types := append(slices.Clone(kindsSchema.Types), schema.TypeDef{Name: name, Atom: structOf(map[string]schema.TypeRef{
+		"apiVersion": text,
+		"kind":       text,
+		"metadata":   named("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
+		"spec": {Inlined: structOf(map[string]schema.TypeRef{
+			"secretName": text,
+			"dnsNames":   texts,
+			"usages":     texts,
+			"privateKey": {Inlined: structOf(map[string]schema.TypeRef{"rotationPolicy": text})},
+			"issuerRef":  {Inlined: structOf(map[string]schema.TypeRef{"name": text, "kind": text, "group": text})},
+		})},
+		"status": named("__untyped_deduced_"),
+	})})
+	return &kindSchema{ParseableType: typed.ParseableType{
+		Schema: &schema.Schema{Types: types}, TypeRef: named(name),
+	}}
+}
+
+var (
+	text  = schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.String)}}
+	texts = schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+		ElementType: text, ElementRelationship: schema.Atomic,
+	}}}
+)
+
+func named(name string) schema.TypeRef { return schema.TypeRef{NamedType: &name} }
+
+func structOf(fields map[string]schema.TypeRef) schema.Atom {
+	structure := &schema.Map{}
+	for name, field := range fields {
+		structure.Fields = append(structure.Fields, schema.StructField{Name: name, Type: field})
+	}
+	return schema.Atom{Map: structure}
+}

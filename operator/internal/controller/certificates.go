@@ -1,0 +1,127 @@
+package controller
+
+// What only caches with an issuer need: a watch of Certificates, whose API the cluster may not have.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
+)
+
+// Without these rights, the status of a Memcached with an issuer says so.
+// +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;patch;delete
+
+// certificateRights are those of caches with an issuer.
+var certificateRights = []authorizationv1.ResourceAttributes{
+	{Group: certmanager.Group, Resource: "certificates", Verb: "get"},
+	{Group: certmanager.Group, Resource: "certificates", Verb: "list"},
+	{Group: certmanager.Group, Resource: "certificates", Verb: "watch"},
+	{Group: certmanager.Group, Resource: "certificates", Verb: "create"},
+	{Group: certmanager.Group, Resource: "certificates", Verb: "patch"},
+	{Group: certmanager.Group, Resource: "certificates", Verb: "delete"},
+}
+
+// certManagerTTL is how long the answer is valid that the cluster has no API of cert-manager.
+const certManagerTTL = 30 * time.Second
+
+// noCertManager and noCertificateRights are why no certificates can be requested, with the fix.
+const (
+	noCertManager = "needs cert-manager, and the cluster does not have its API cert-manager.io/v1: install " +
+		"cert-manager"
+	noCertificateRights = "needs rights that this operator was installed without (%s): add them to its role"
+)
+
+// certificateWatch watches Certificates, once a Memcached has an issuer and the cluster has cert-manager's API.
+type certificateWatch struct {
+	controller controller.Controller
+	cache      client.Reader
+	live       client.Reader
+	rights     *rights
+	source     source.Source
+
+	mu      sync.Mutex
+	started bool
+	missing time.Time // when the API was found to be missing
+}
+
+func newCertificateWatch(
+	mgr ctrl.Manager, reader client.Reader, needed *rights, changes predicate.Predicate,
+) *certificateWatch {
+	owner := handler.EnqueueRequestForOwner(
+		mgr.GetScheme(), mgr.GetRESTMapper(), &cachev1.Memcached{}, handler.OnlyControllerOwner())
+	var certificate client.Object = &certmanager.Certificate{}
+	return &certificateWatch{
+		cache: reader, live: mgr.GetAPIReader(), rights: needed,
+		source: source.Kind(mgr.GetCache(), certificate, owner, changes),
+	}
+}
+
+// startFor starts the watch if the Memcached has an issuer, or had one. It returns whether Certificates can be read,
+// and otherwise why none can be requested.
+func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (can bool, problem string, err error) {
+	if mc.Status.Certificate == "" && !wantsCertificate(mc) {
+		return false, "", nil
+	}
+	missing, err := w.rights.missing(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	if len(missing) > 0 {
+		return false, fmt.Sprintf(noCertificateRights, strings.Join(missing, ", ")), nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch served, err := w.isServed(ctx, mc); {
+	case err != nil:
+		return false, "", err
+	case !served && wantsCertificate(mc):
+		return false, noCertManager, nil
+	case !served:
+		return false, "", nil // Without the API, there is no Certificate.
+	case w.started:
+		return true, "", nil
+	}
+	if err := w.controller.Watch(w.source); err != nil {
+		return false, "", fmt.Errorf("watch Certificates: %w", err)
+	}
+	w.started = true
+	return true, "", nil
+}
+
+// isServed reports whether the cluster has the API. It asks the API server unless the cache has the Certificate, which
+// would not exist without the API.
+func (w *certificateWatch) isServed(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
+	if w.started && w.cache.Get(ctx, client.ObjectKeyFromObject(mc), &certmanager.Certificate{}) == nil {
+		return true, nil
+	}
+	if time.Since(w.missing) < certManagerTTL {
+		return false, nil
+	}
+	err := w.live.List(ctx, &certmanager.CertificateList{}, client.InNamespace(mc.Namespace), client.Limit(1))
+	switch {
+	case apierrors.IsNotFound(err):
+		w.missing = time.Now()
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("ask whether the cluster has cert-manager: %w", err)
+	}
+	return true, nil
+}
+
+func wantsCertificate(mc *cachev1.Memcached) bool {
+	return mc.Spec.TLS != nil && mc.Spec.TLS.IssuerRef != nil
+}

@@ -1,0 +1,91 @@
+package plan
+
+// The certificate that is requested of cert-manager.
+
+import (
+	"cmp"
+	"fmt"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Certificate is the certificate that is requested of cert-manager.
+type Certificate struct {
+	Spec certmanager.CertificateSpec
+
+	// Unavailable is why the operator can request none; empty if it can.
+	Unavailable string
+
+	// Withheld is why it does not request this one; empty if it does.
+	Withheld string
+}
+
+const (
+	serverAuth = "server auth"
+	clientAuth = "client auth"
+
+	// rotateAlways makes a new key for each certificate: the Pods load both without a restart.
+	rotateAlways = "Always"
+
+	issuerKind = "Issuer"
+)
+
+// certificate returns nil for a cache whose Secret comes from elsewhere.
+func (d Draft) certificate(slots int) *Certificate {
+	tls := orZero(d.memcached.Spec.TLS)
+	if tls.IssuerRef == nil {
+		return nil
+	}
+	issuer := *tls.IssuerRef
+	requested := &Certificate{Unavailable: d.defaults.NoCertificates, Spec: certmanager.CertificateSpec{
+		SecretName: d.Pod.TLSSecret,
+		DNSNames:   d.hosts(slots),
+		Usages:     []string{serverAuth},
+		PrivateKey: certmanager.PrivateKey{RotationPolicy: rotateAlways},
+		IssuerRef: certmanager.IssuerRef{
+			Name: issuer.Name, Kind: cmp.Or(issuer.Kind, issuerKind), Group: cmp.Or(issuer.Group, certmanager.Group),
+		},
+	}}
+	if tls.RequestsCertificates() { // The agents are clients of other Pods.
+		requested.Spec.Usages = append(requested.Spec.Usages, clientAuth)
+	}
+	if d.current.UnownedSecret {
+		requested.Withheld = unownedSecret(d.Pod.TLSSecret, d.memcached)
+	}
+	return requested
+}
+
+// hosts returns all names by which clients connect, with the usual domain of a cluster and without one. Shorter names
+// have another meaning in other namespaces.
+func (d Draft) hosts(slots int) []string {
+	cache := d.memcached
+	services := []string{cache.Name}
+	if cache.Spec.Discovery != nil {
+		services = append(services, names.DiscoveryService(cache.Name))
+	}
+	if cache.Spec.Slots != nil || d.record.Slots {
+		services = append(services, "*."+names.SlotService(cache.Name))
+	}
+	if orZero(cache.Spec.Slots).Mode == cachev1.SlotsClusterIP {
+		for number := range slots {
+			services = append(services, names.SlotName(cache.Name, number))
+		}
+	}
+	var hosts []string
+	for _, service := range services {
+		host := service + "." + cache.Namespace + ".svc"
+		hosts = append(hosts, host, host+".cluster.local")
+	}
+	return hosts
+}
+
+// unownedSecret is why no certificate is requested if cert-manager would overwrite a Secret: the author of a Memcached
+// need not have the right to change it.
+func unownedSecret(secret string, mc *cachev1.Memcached) string {
+	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is "+
+		"not requested, as that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the "+
+		"Secret, or allow it: kubectl -n %s annotate secret %[1]s --overwrite %s=%[2]s",
+		secret, mc.Name, mc.Namespace, certmanager.AnnotationCertificate)
+}
