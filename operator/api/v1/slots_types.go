@@ -32,7 +32,7 @@ type Slots struct {
 	// gomemcache; JumpSorted, that of Thanos, Loki and Mimir; or Rendezvous, that of pymemcache. Then a change of size
 	// keeps the keys: slots are added and removed one at a time, each after the keys that clients will look for elsewhere
 	// are copied there. Without it, a new slot is empty, and the keys of a removed one are lost. Clients must have the
-	// addresses of status.slots in their order. A change replaces no Pod.
+	// addresses of status.slots in their order. Defaults to none. A change replaces no Pod.
 	// +optional
 	ClientHash ClientHash `json:"clientHash,omitempty"`
 

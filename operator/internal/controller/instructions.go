@@ -45,8 +45,8 @@ func instructed(change slots.Change, from string) string {
 		return fmt.Sprintf("Slot %s: Pod %s copies its keys to the %d Pods that stay", i.Slot, pod, i.Scale.After)
 	case instruction.Moved:
 		if i.Scale != (instruction.Scale{}) {
-			return fmt.Sprintf("Slot %s: clients learn of the list of %d slots, and Pod %s removes what they change by the former "+
-				"one", i.Slot, i.Scale.After, pod)
+			return fmt.Sprintf("Slot %s: clients learn of the list of %d slots, and Pod %s removes what they change by the "+
+				"former one", i.Slot, i.Scale.After, pod)
 		}
 		return fmt.Sprintf("Slot %s: moved to Pod %s, while Pod %s still serves connected clients", i.Slot, pod, from)
 	case instruction.Leave:

@@ -129,8 +129,9 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 }
 
 // holders reads the record of who holds which slot, how many slots clients' lists have, and the IP family of its
-// addresses. Without one, no slot would have addresses. So an orphaned record, which is about to be taken back, still says the family, and so do the slices of the
-// slots, if another client has changed a label of the record, by which it is found.
+// addresses. Without one, no slot would have addresses. So an orphaned record, which is about to be taken back, still
+// says the family, and so do the slices of the slots, if another client has changed a label of the record, by which it
+// is found.
 func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, listed int, family corev1.IPFamily) {
 	for _, candidate := range families {
 		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(candidate))}

@@ -172,8 +172,8 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 			"copied: set it to 0, or remove spec.slots", count.String()))
 	}
 	if spec.Slots.ClientHash == cachev1.HashCRC32Modulo && size > maxModuloSize {
-		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys between all Pods at a time, and "+
-			"supports a spec.size of at most %d, not %d: lower it, or remove clientHash", maxModuloSize, size))
+		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys between all Pods at a time, "+
+			"and supports a spec.size of at most %d, not %d: lower it, or remove clientHash", maxModuloSize, size))
 	}
 	if err := memcached.CheckSlots(spec.ExtraArgs, handsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,12 +131,6 @@ func after(seconds int) func(*testing.T, *scene) {
 	return func(_ *testing.T, s *scene) { s.now = s.now.Add(time.Duration(seconds) * time.Second) }
 }
 
-// scaled makes it an instruction about clients' list of servers.
-func scaled(i *instruction.Instruction) {
-	i.From = ""
-	i.Scale = instruction.Scale{Hash: "Ketama", Names: "shop-#:11211", Before: 2, After: 1, Servers: "10.0.0.3"}
-}
-
 func later(i *instruction.Instruction)    { i.Since = begin.Add(time.Minute) }
 func faster(i *instruction.Instruction)   { i.Rate = 2 }
 func hurried(i *instruction.Instruction)  { i.Rate, i.Within = 2, 90 }
@@ -201,32 +196,6 @@ func TestRoles(t *testing.T) {
 			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"},
 			{ends(unused), "ready: empty resume 10.0.0.1"}, {nothing, "ready:"},
 		},
-		"a slot that is removed": {
-			{order(serve), "ready:"}, {order(send), "waits: copy "}, {copied, "waits:"}, {after(12), "ready:"},
-			{order(moved, scaled), "ready:"}, {order(leave), "ready:"},
-		},
-		"a slot that is removed, copied later than the operator needs to see it": {
-			{order(send), "waits: copy "}, {after(12), "waits:"}, {copied, "ready:"},
-		},
-		"a slot that stays after all keeps its keys": {
-			{order(serve), "ready:"}, {order(send), "waits: copy "}, {order(serve), "ready: stopped"},
-		},
-		"a slot that stays after all was copied keeps its keys": {
-			{order(send), "waits: copy "}, {copied, "waits:"}, {loses, "waits:"}, {order(serve), "ready: stopped"},
-		},
-		"a slot that is removed, and whose instruction is taken away, keeps its keys": {
-			{order(send), "waits: copy "}, {write(""), "waits: stopped"}, {order(serve), "ready:"},
-		},
-		"a slot that is removed, and the copy fails": {
-			{order(send), "waits: copy "}, {ends(unused), "the copy failed: NewEnded: EOF"},
-		},
-		"a slot that was removed, and the agent restarted": {{order(moved, scaled), "ready: resume "}},
-		"a slot that is added": {
-			{order(receive, scaled), "waits: copy "}, {copied, "ready:"}, {order(moved, scaled), "ready:"}, {order(serve), "ready: stopped"},
-		},
-		"a slot that is added, but another time": {
-			{order(receive, scaled), "waits: copy "}, {write(""), "waits: stopped"}, {order(receive, scaled, later), "waits: copy "},
-		},
 		"a handoff": {
 			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, later), "ready:"},
 			{ends(nil), "ready:"}, {order(serve), "ready:"},
@@ -274,6 +243,7 @@ func TestRoles(t *testing.T) {
 		},
 		"a copy that is no longer wanted": {{order(receive), "waits: copy 10.0.0.1"}, {order(leave), "ready: stopped"}, {after(30), "ready: end"}},
 	}
+	maps.Copy(tests, rolesWithScale)
 	for name, steps := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
