@@ -1,6 +1,11 @@
 package slots
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
 
 func TestScaleDown(t *testing.T) {
 	of := func(deployed int) func(*Input) { return func(in *Input) { in.Deployed = deployed } }
@@ -19,5 +24,24 @@ func TestScaleDown(t *testing.T) {
 			cache(holder("b0", 0), but(holder("b1", 1), terminating), left("b2", 2)), []string{`b2: role "" `, "b2: cost -50"},
 		},
 		"it grows immediately": {with(cache(holder("b0", 0)), of(1)), []string{"replicas 2"}},
+	})
+}
+
+// TestASlotThatOnceMovedOverlapsWhenItIsRemoved has a Pod that took its slot an hour ago give it away.
+func TestASlotThatOnceMovedOverlapsWhenItIsRemoved(t *testing.T) {
+	sent := func(p *Pod) {
+		p.Instruction.Role = instruction.Send
+		p.Instruction.Record.Began, p.Instruction.Record.MovedAt = noon.Add(-20*time.Second), noon.Add(-time.Hour)
+		p.Instruction.Scale = instruction.Scale{Hash: "Ketama", Names: "shop-#", Before: 3, After: 2, Servers: "10.0.0.0 10.0.0.1"}
+	}
+	removed := func(in *Input) {
+		in.Scaling, in.Listed = &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: time.Minute}, 2
+		in.Endpoints, in.Deployed = in.Endpoints[:2], 3
+	}
+	check(t, map[string]situation{
+		"it follows what clients with the former list change": {
+			with(cache(holder("b0", 0), holder("b1", 1), but(holder("b2", 2), sent)), removed),
+			[]string{`b2: role "moved" shop-2`},
+		},
 	})
 }

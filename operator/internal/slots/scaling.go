@@ -162,11 +162,11 @@ func (s *state) overlaps(pod *Pod) bool {
 }
 
 func (s *state) overlapEnds(pod *Pod) time.Time {
-	moved := pod.Instruction.Record.MovedAt
-	if moved.IsZero() {
-		moved = s.Now
+	i := pod.Instruction
+	if i.Role == instruction.Send || i.Record.MovedAt.IsZero() { // What Send has is when the Pod took its slot.
+		return s.Now.Add(s.Scaling.Overlap)
 	}
-	return moved.Add(s.Scaling.Overlap)
+	return i.Record.MovedAt.Add(s.Scaling.Overlap)
 }
 
 // removed is the instruction of a Pod whose slot was removed. One that copied its keys follows changes for a while.
