@@ -45,3 +45,20 @@ func TestASlotThatOnceMovedOverlapsWhenItIsRemoved(t *testing.T) {
 		},
 	})
 }
+
+// TestANewSlotWaitsForTheFormerPodOfItsName: clients still use that, and nobody would remove from it what they change in
+// the new one.
+func TestANewSlotWaitsForTheFormerPodOfItsName(t *testing.T) {
+	grows := func(in *Input) {
+		in.Scaling, in.Listed, in.Size = &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: time.Minute}, 2, 3
+		in.Deployed = 3
+	}
+	check(t, map[string]situation{
+		"a new Pod copies": {
+			with(cache(holder("b0", 0), holder("b1", 1), fresh("b3")), grows), []string{`b3: role "receive" shop-2`},
+		},
+		"but not yet": {
+			with(cache(holder("b0", 0), holder("b1", 1), but(left("b2", 2), terminating), fresh("b3")), grows), []string{"b3: cost -50"},
+		},
+	})
+}
