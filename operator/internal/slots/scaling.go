@@ -76,8 +76,8 @@ func (s *state) grow() {
 	}
 }
 
-// isStillUsed reports whether a Pod that gave a slot away has not ended. Clients may still use it by the slot's name, and
-// nobody removes from it what they change in another Pod of that name.
+// isStillUsed reports whether a Pod that gave a slot away has not ended. Clients may still use it by the slot's name,
+// and nobody removes from it what they change in another Pod of that name.
 func (s *state) isStillUsed(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
 		return pod.Instruction.Role == instruction.Leave && pod.Instruction.Slot == s.slotName(slot)
