@@ -75,6 +75,7 @@ var violations = map[string][]string{
 	},
 	"spec.service.ipFamilies rule 1": {`{service: {ipFamilyPolicy: RequireDualStack, ipFamilies: [IPv4, IPv4]}}`},
 	"spec.tls rule 1":                {`{tls: {secretName: tls, minVersion: VersionTLS13, cipherSuites: [ECDHE-RSA-AES128-SHA]}}`},
+	"spec.tls rule 2":                {`{tls: {}}`, `{tls: {minVersion: VersionTLS13}}`},
 }
 
 func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {

@@ -19,7 +19,7 @@ func TestEveryTargetOfTheOperatorSDKExists(t *testing.T) {
 		want      []string
 	}{
 		"generate":  {nil, []string{"controller-gen object", "controller-gen rbac", "release renew"}},
-		"manifests": {nil, []string{"controller-gen rbac:roleName=manager-role crd"}},
+		"manifests": {nil, []string{"controller-gen crd", "controller-gen rbac:roleName=manager-role"}},
 		"install":   {nil, []string{"deploy apply operator/config/crd"}},
 		"uninstall": {nil, []string{"deploy delete operator/config/crd"}},
 		"run":       {nil, []string{"deploy apply operator/config/crd", "operator/cmd/manager"}},

@@ -47,6 +47,9 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 	if spec.Rollout != nil {
 		within(spec.Rollout.MinReadySeconds, 0, 3600)
 	}
+	if spec.Binding != nil && spec.Binding.SecretName == "" {
+		spec.Binding.SecretName = "binding"
+	}
 	spec.ImagePullSecrets = named(spec.ImagePullSecrets, func(s cachev1.LocalObjectReference) string { return s.Name })
 	if spec.PodTemplate != nil && spec.PodTemplate.DNSConfig != nil {
 		dns := spec.PodTemplate.DNSConfig
