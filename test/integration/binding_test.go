@@ -108,7 +108,7 @@ func TestABindingFollowsItsSecretsAndShowsNothingOfThem(t *testing.T) {
 	w.ready("cache")
 	endpoint := "cache." + w.namespace + ".svc"
 	secret := w.binding("shop", map[string]string{
-		"type": "memcached", "provider": "memcached-operator", "host": endpoint, "port": "11212",
+		"type": "memcached", "host": endpoint, "port": "11212",
 		"endpoints": endpoint + ":11212", "username": "ann", "password": first,
 		"ca.crt": string(get(w, "tls", &corev1.Secret{}).Data["ca.crt"]),
 	})

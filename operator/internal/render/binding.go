@@ -29,7 +29,7 @@ func binding(p plan.Plan) Object {
 		secret.WithAnnotations(map[string]string{names.AnnotationBound: p.Binding.Versions})
 	}
 	for key, value := range map[string]string{
-		"type": names.App, "provider": names.FieldOwner,
+		"type": names.App,
 		"host": p.Binding.Host, "port": p.Binding.Port,
 		"endpoints": strings.Join(p.Binding.Endpoints, ","), "discovery": p.Binding.Discovery,
 		users.KeyUsername: p.Binding.User.Name, users.KeyPassword: p.Binding.User.Password,
