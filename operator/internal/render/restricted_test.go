@@ -41,7 +41,7 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 			p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)
 			if err == nil {
 				meetsTheStandard(t, podOf(t, p))
-				holdsOnly(t, podOf(t, p).Spec, mc.Spec)
+				holdsOnly(t, podOf(t, p).Spec, mc)
 			}
 		}
 	})
@@ -50,8 +50,8 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 // TestThePodsOfEachModeAreRestricted also shows that the check looks at Pods with all that a Pod may have.
 func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 	for name, change := range map[string]func(*cachev1.MemcachedSpec){
-		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "users": auth, "placement": placement, "slots": withSlots,
-		"discovery": withDiscovery,
+		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "an issuer": withIssuer, "users": auth, "placement": placement,
+		"slots": withSlots, "discovery": withDiscovery,
 		"metadata":  metadata, "all Pod fields": podFields, "resources": memoryAndResources,
 		"TLS and users": func(s *cachev1.MemcachedSpec) { tls(s); auth(s) },
 		"no agent": func(s *cachev1.MemcachedSpec) {
@@ -61,7 +61,7 @@ func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := podOf(t, planned(t, change, defaults))
 			meetsTheStandard(t, pod)
-			holdsOnly(t, pod.Spec, memcachedWith(change).Spec)
+			holdsOnly(t, pod.Spec, memcachedWith(change))
 		})
 	}
 }
@@ -98,9 +98,9 @@ func meetsTheStandard(t *testing.T, pod corev1.PodTemplateSpec) {
 }
 
 // holdsOnly checks what an attacker finds who controls the containers of the Pod.
-func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
+func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	t.Helper()
-	asked := cachev1.PodTemplate{}
+	spec, asked := mc.Spec, cachev1.PodTemplate{}
 	if spec.PodTemplate != nil {
 		asked = *spec.PodTemplate
 	}
@@ -111,8 +111,12 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 		t.Errorf("the Pod has the ServiceAccount %q", account)
 	}
 	secrets, want := []string{}, []string{}
-	if spec.TLS != nil && spec.TLS.SecretName != "" {
-		want = append(want, spec.TLS.SecretName)
+	switch tls := spec.TLS; {
+	case tls == nil:
+	case tls.SecretName != "":
+		want = append(want, tls.SecretName)
+	case tls.IssuerRef != nil: // It writes into a Secret that has the cache's name, unless the spec names one.
+		want = append(want, mc.Name+"-tls")
 	}
 	if spec.Auth != nil && spec.Auth.SecretName != "" {
 		want = append(want, spec.Auth.SecretName)
