@@ -129,20 +129,16 @@ faults-cluster: ## The same with real Pods and their clients (root, Linux): SEED
 
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
-CROWDED = TestClientsOfOtherProjects|TestScalingKeepsTheKeys
-
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
-	@# and many tests of a package: most of that is waiting for Pods and for Argo CD. The many Pods of clients, and of
-	@# caches that grow, have no room on the Nodes next to them.
+	@# and many tests of a package: most of that is waiting for Pods and for Argo CD. What -short leaves out is for soak.
 	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./test/client \
 		./internal/testing/memcachedtest $(ARGS)
-	@$(E2E) -p 2 -parallel 16 ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
+	@$(E2E) -p 2 -parallel 16 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
-		./operator/internal/agent $(or $(ARGS),-skip '$(CROWDED)')
-	@$(if $(ARGS),true,$(E2E) -parallel 4 ./test/e2e -run '$(CROWDED)')
+		./operator/internal/agent $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 
@@ -161,6 +157,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@go run ./test/faults load
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
 	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
+	@$(MAKE) clients
 
 .PHONY: ci
 ci: ## Run what CI runs, in clean clones, and write how long it took (root, Debian).

@@ -30,7 +30,8 @@ type site struct {
 	up      sync.Once
 	trouble error
 
-	// operator is locked by a test that replaces or stops the operator or the API server, and read-locked by all others.
+	// operator is locked by a test that replaces or stops the operator or the API server, or whose many Pods have no room
+	// on the Nodes next to those of others, and read-locked by all other tests.
 	operator sync.RWMutex
 
 	// load is held by a test whose clients keep a processor busy: two of them at a time measure each other.
@@ -62,8 +63,8 @@ func (s *site) join(t *testing.T) {
 	t.Cleanup(s.operator.RUnlock)
 }
 
-// exclusive does the same for a test that replaces or stops the operator or the API server. No other test runs in the
-// cluster in the meantime.
+// exclusive does the same for a test that replaces or stops the operator or the API server, or that needs the Nodes for
+// itself. No other test runs in the cluster in the meantime.
 func (s *site) exclusive(t *testing.T) {
 	t.Helper()
 	t.Parallel()
