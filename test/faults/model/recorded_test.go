@@ -85,6 +85,12 @@ func (s *recorded) operator(objects ...string) *recorded {
 	return s
 }
 
+// stores has admission make another object of the last one.
+func (s *recorded) stores(text string) *recorded {
+	s.Entries[len(s.Entries)-1].State.Object = parsed(s.t, text)
+	return s
+}
+
 // pauses has the operator apply objects as the manager of pauses.
 func (s *recorded) pauses(o string) *recorded {
 	return s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator-pause&force=true"}, o)

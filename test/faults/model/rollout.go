@@ -73,7 +73,7 @@ func (t *templates) check(e history.Entry) string {
 	}
 	switch {
 	case isKept(body):
-		return t.checkKept(o, by, changed)
+		return t.checkKept(o, by, value(body, "spec", "template"), changed)
 	case known && !changed && now.template != last.template:
 		return "" // Another spelling of what is deployed.
 	}
@@ -132,14 +132,14 @@ func isKept(body *object) bool {
 	})
 }
 
-// checkKept makes sure that a template that is kept was there.
-func (t *templates) checkKept(o *object, by *audit.Request, changed bool) string {
+// checkKept makes sure that a template that is kept was there. Admission may store another one than the operator applied.
+func (t *templates) checkKept(o *object, by *audit.Request, applied any, changed bool) string {
 	if !changed {
 		return ""
 	}
-	now := canonical(value(o, "spec", "template"))
+	stored := canonical(value(o, "spec", "template"))
 	for _, seen := range t.seen(history.ProcessOf(by), o.GetUID()) {
-		if canonical(value(seen, "spec", "template")) == now {
+		if had := canonical(value(seen, "spec", "template")); had == stored || had == canonical(applied) {
 			return ""
 		}
 	}

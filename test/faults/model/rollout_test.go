@@ -74,6 +74,9 @@ func TestNoRolloutThatNoOneRequested(t *testing.T) {
 			"the template is kept while a Secret is missing": func(s *recorded) {
 				s.user(first).operator(withImage("i:1")).user(kept("i:9")).operator(kept("i:9"))
 			},
+			"a kept template that admission changes": func(s *recorded) {
+				s.user(first).operator(withImage("i:1")).user(kept("i:1")).operator(kept("i:1")).stores(kept("i:9"))
+			},
 			"a spec that changed before a Secret was there": func(s *recorded) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {threads: 8}"))
 				s.user(kept("i:1")).operator(kept("i:1")).operator(withImage("i:2"))
