@@ -50,9 +50,9 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 // TestThePodsOfEachModeAreRestricted also shows that the check looks at Pods with all that a Pod may have.
 func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 	for name, change := range map[string]func(*cachev1.MemcachedSpec){
-		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "an issuer": withIssuer, "users": auth, "placement": placement,
-		"slots": withSlots, "discovery": withDiscovery,
-		"metadata":  metadata, "all Pod fields": podFields, "resources": memoryAndResources,
+		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "an issuer": withIssuer, "users": auth,
+		"placement": placement, "slots": withSlots, "discovery": withDiscovery,
+		"metadata": metadata, "all Pod fields": podFields, "resources": memoryAndResources,
 		"TLS and users": func(s *cachev1.MemcachedSpec) { tls(s); auth(s) },
 		"no agent": func(s *cachev1.MemcachedSpec) {
 			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
