@@ -65,6 +65,10 @@ func (f Field) below() (fields []Field) {
 	if t.Kind() == reflect.Struct {
 		for field := range t.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name == "" { // An inlined type, whose fields are those of this one.
+				fields = append(fields, Field{f.Path, field.Type, f.Schema}.below()...)
+				continue
+			}
 			parts = append(parts, Field{f.Path + "." + name, field.Type, f.Schema.Properties[name]})
 		}
 	}

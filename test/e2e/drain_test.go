@@ -81,8 +81,8 @@ func (it *cache) leavesWithout() {
 }
 
 // little lets all Pods fit on the other Node, in addition to those of tests that run at the same time.
-func little() *cachev1.Resources {
-	return &cachev1.Resources{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}
+func little() *cachev1.MemcachedResources {
+	return &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}}
 }
 
 // onDrainable prefers the Node that can be drained, without a need of it.

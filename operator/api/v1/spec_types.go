@@ -80,10 +80,10 @@ type MemcachedSpec struct {
 	ExtraArgs []string `json:"extraArgs,omitempty"`
 
 	// resources are the resource requirements of the memcached container. Defaults to a memory limit that is large enough
-	// for items, connections and threads, the same as memory request, and a CPU request of 50m without a limit. A smaller
-	// memory limit is refused, with the number that is needed.
+	// for items, connections and threads when all of them are busy, a memory request for an ordinary load (see profile),
+	// and a CPU request of 50m without a limit. A smaller memory limit is refused, with the number that is needed.
 	// +optional
-	Resources *Resources `json:"resources,omitempty"`
+	Resources *MemcachedResources `json:"resources,omitempty"`
 
 	// agent configures the container next to memcached that serves metrics and reloads changed Secrets.
 	// +optional
@@ -200,6 +200,29 @@ type Resources struct {
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="requests must be quantities, such as 500m of cpu or 256Mi of memory"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// ResourcesProfile is how much memory is reserved for a container.
+// +kubebuilder:validation:Enum=Burstable;Guaranteed
+type ResourcesProfile string
+
+const (
+	// ResourcesBurstable reserves what an ordinary load needs, and leaves the rest of the limit to who needs it first.
+	ResourcesBurstable ResourcesProfile = "Burstable"
+
+	// ResourcesGuaranteed reserves all that the container may use.
+	ResourcesGuaranteed ResourcesProfile = "Guaranteed"
+)
+
+// MemcachedResources are the resource requirements of the memcached container.
+type MemcachedResources struct {
+	Resources `json:",inline"`
+
+	// profile determines the memory request where requests have none. Burstable requests what a full cache needs under an
+	// ordinary load: all connections are open, and a tenth of them are busy. Guaranteed requests as much as the limit, so
+	// that a Node that runs out of memory takes it from other Pods first. A change replaces the Pods. Defaults to Burstable.
+	// +optional
+	Profile ResourcesProfile `json:"profile,omitempty"`
 }
 
 // Agent configures the container next to memcached that serves metrics and reloads changed Secrets.

@@ -88,6 +88,30 @@ func TestContainerMemory(t *testing.T) {
 	}
 }
 
+func TestOrdinaryMemory(t *testing.T) {
+	defaults := Settings{ItemMemory: DefaultItemMemory, MaxConnections: DefaultMaxConnections, Threads: DefaultThreads}
+	tests := map[string]struct {
+		change func(*Settings)
+		want   int64
+	}{
+		"the defaults":                   {func(*Settings) {}, 113},
+		"by TLS":                         {func(s *Settings) { s.TLS = &TLS{} }, 130},
+		"1 GiB":                          {func(s *Settings) { s.ItemMemory = 1024 * Mebibyte }, 1172},
+		"16 GiB":                         {func(s *Settings) { s.ItemMemory = 16 * 1024 * Mebibyte }, 18126},
+		"ten times the connections more": {func(s *Settings) { s.MaxConnections *= 11 }, 267},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			settings := defaults
+			tc.change(&settings)
+			got := OrdinaryMemory(settings)
+			if got != tc.want*Mebibyte || got >= ContainerMemory(settings) {
+				t.Errorf("%d MiB, want %d, below %d", got/Mebibyte, tc.want, ContainerMemory(settings)/Mebibyte)
+			}
+		})
+	}
+}
+
 func TestHashTable(t *testing.T) {
 	tests := map[string]struct{ itemMemory, want int64 }{
 		"it begins with 65536 buckets":             {16 * Mebibyte, 3 * Mebibyte / 2},
@@ -126,7 +150,7 @@ func TestTheTableOfLimitsIsThatOfTheSum(t *testing.T) {
 		want := "| " + memory + " |"
 		for _, settings := range columns {
 			settings.ItemMemory = quantity.Value()
-			want += fmt.Sprintf(" %dMi |", ContainerMemory(settings)/Mebibyte)
+			want += fmt.Sprintf(" %dMi, %dMi |", ContainerMemory(settings)/Mebibyte, OrdinaryMemory(settings)/Mebibyte)
 		}
 		if row != want {
 			t.Errorf("docs/memory.md (-written +sum):\n- %s\n+ %s", row, want)

@@ -34,6 +34,18 @@ const (
 	// handoffWatchers: a Pod is watched by its own agent and by that of its successor.
 	handoffWatchers = 2
 
+	// idleConnectionMemory is for a connection without a request: a conn structure and the kernel's socket. TLS adds
+	// OpenSSL's state.
+	idleConnectionMemory    = int64(6) << 10
+	idleTLSConnectionMemory = int64(16) << 10
+
+	// busyShare of the connections is busy at a time under an ordinary load: one in ten.
+	busyShare = 10
+
+	// ordinarySlabClassMemory is for the classes that get their first page when the memory is used up: sizes of items
+	// change little under an ordinary load.
+	ordinarySlabClassMemory = 16 * Mebibyte
+
 	// smallestItem is the smallest chunk of an item: its header and 48 bytes (slabs.c, slabs_init).
 	smallestItem = 96
 )
@@ -42,17 +54,35 @@ const (
 // killed, rounded up to mebibytes. MaxItemSize does not matter: larger items are stored in several chunks, within the
 // item memory.
 func ContainerMemory(s Settings) int64 {
+	connections := int64(s.MaxConnections) * connectionMemory
+	if s.TLS != nil {
+		connections += int64(s.MaxConnections+s.agentsConnections()) * tlsConnectionMemory
+	}
+	return s.memory(slabClassMemory, connections)
+}
+
+// OrdinaryMemory returns what a full memcached uses at most under an ordinary load, rounded up to mebibytes: all
+// connections are open, and one in ten has an answer in flight.
+func OrdinaryMemory(s Settings) int64 {
+	busy := int64(s.MaxConnections) / busyShare
+	idle := int64(s.MaxConnections) - busy
+	connections := busy*connectionMemory + idle*idleConnectionMemory
+	if s.TLS != nil {
+		connections += busy*tlsConnectionMemory + idle*idleTLSConnectionMemory
+	}
+	return s.memory(ordinarySlabClassMemory, connections)
+}
+
+// memory adds what does not depend on how busy clients are.
+func (s Settings) memory(slabClasses, connections int64) int64 {
 	sum := s.ItemMemory + s.ItemMemory*pagePercent/100 +
 		hashTable(s.ItemMemory) +
-		slabClassMemory +
+		slabClasses +
 		programMemory +
-		int64(s.MaxConnections)*connectionMemory +
+		connections +
 		int64(s.Threads)*threadMemory
 	if s.Handoff {
 		sum += int64(s.Threads)*workerLogBuffer + handoffWatchers*watcherLogBuffer + handoffConnections*connectionMemory
-	}
-	if s.TLS != nil {
-		sum += int64(s.MaxConnections+s.agentsConnections()) * tlsConnectionMemory
 	}
 	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
 }

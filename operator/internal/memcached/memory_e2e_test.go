@@ -34,34 +34,56 @@ func TestTheMemoryLimitOfAContainerSuffices(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			settings := Settings{
-				ItemMemory: DefaultItemMemory, MaxConnections: DefaultMaxConnections,
-				Threads: DefaultThreads, MaxItemSize: DefaultMaxItemSize,
-			}
+			settings := defaultSettings()
 			tc.change(&settings)
 			bear(t, settings, tc.tls)
 		})
 	}
 }
 
+// TestAnOrdinaryLoadNeedsWhatIsReserved has clients use a full memcached as applications do.
+func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Settings)
+		tls    bool
+	}{
+		"the defaults":        {func(*Settings) {}, false},
+		"the defaults by TLS": {func(*Settings) {}, true},
+		"many connections":    {func(s *Settings) { s.MaxConnections = 4000 }, false},
+		"more memory":         {func(s *Settings) { s.ItemMemory = 256 * Mebibyte }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			settings := defaultSettings()
+			tc.change(&settings)
+			group, load := started(t, &settings, tc.tls)
+			evictions, err := load.Use(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			peak, err := group.Peak()
+			if err != nil {
+				t.Fatal(err)
+			}
+			reserved := OrdinaryMemory(settings)
+			t.Logf("reserved %d MiB, peak %d MiB, %s evictions", reserved/Mebibyte, peak/Mebibyte, evictions)
+			if peak > reserved || evictions == "0" {
+				t.Errorf("of %d bytes that are reserved, %d were needed, with %s evictions", reserved, peak, evictions)
+			}
+		})
+	}
+}
+
+func defaultSettings() Settings {
+	return Settings{
+		ItemMemory: DefaultItemMemory, MaxConnections: DefaultMaxConnections,
+		Threads: DefaultThreads, MaxItemSize: DefaultMaxItemSize,
+	}
+}
+
 func bear(t *testing.T, settings Settings, byTLS bool) {
-	load := pressure.Load{
-		ItemMemory: settings.ItemMemory, Connections: int(settings.MaxConnections), MaxItemSize: settings.MaxItemSize,
-	}
-	if byTLS {
-		load.TLS = secure(t, &settings)
-	}
-	group, err := pressure.NewGroup(fmt.Sprintf("memcached-memory-%d", os.Getpid()), ContainerMemory(settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := group.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
-	load.Address = startBy(t, group.Command, &settings)
-	_ = dial(t, load.Address).Close()
+	t.Helper()
+	group, load := started(t, &settings, byTLS)
 	slabClasses, err := load.Bear(t.Context())
 	if err != nil {
 		t.Error(err)
@@ -71,6 +93,29 @@ func bear(t *testing.T, settings Settings, byTLS bool) {
 		t.Error(err)
 	}
 	t.Logf("%s, %d slab classes", figures, slabClasses)
+}
+
+// started starts memcached in a group with the limit of its container.
+func started(t *testing.T, settings *Settings, byTLS bool) (pressure.Group, pressure.Load) {
+	t.Helper()
+	load := pressure.Load{
+		ItemMemory: settings.ItemMemory, Connections: int(settings.MaxConnections), MaxItemSize: settings.MaxItemSize,
+	}
+	if byTLS {
+		load.TLS = secure(t, settings)
+	}
+	group, err := pressure.NewGroup(fmt.Sprintf("memcached-memory-%d", os.Getpid()), ContainerMemory(*settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := group.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	load.Address = startBy(t, group.Command, settings)
+	_ = dial(t, load.Address).Close()
+	return group, load
 }
 
 // secure has memcached speak TLS.

@@ -46,11 +46,11 @@ func TestCompute(t *testing.T) {
 		},
 		"memory is rounded down to memcached's mebibytes, and the container gets what that needs": {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("100M"))},
-			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20; setMemory(p, "281Mi") },
+			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20; setMemory(p, "281Mi", "150Mi") },
 		},
 		"connections and threads need memory": {
 			spec: cachev1.MemcachedSpec{MaxConnections: new(int32(2048)), Threads: new(int32(5))},
-			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "345Mi") },
+			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "345Mi", "128Mi") },
 		},
 		"arguments, item size and pull secrets are passed on": {
 			spec: cachev1.MemcachedSpec{
@@ -62,22 +62,26 @@ func TestCompute(t *testing.T) {
 				p.PullSecrets = []string{"mirror"}
 			},
 		},
-		"a memory limit of the user's own that is large enough stays, and is requested": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
+		"all that a guaranteed Pod may use is requested": {
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Profile: cachev1.ResourcesGuaranteed}},
+			want: func(p *Plan) { setMemory(p, "244Mi", "244Mi") },
+		},
+		"a memory limit of the user's own that is large enough stays, and is no request": {
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
 				Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")},
-			}},
-			want: func(p *Plan) { setMemory(p, "1Gi") },
+			}}},
+			want: func(p *Plan) { setMemory(p, "1Gi", "113Mi") },
 		},
 		"a memory request beyond what is needed raises the limit": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
 				Requests: corev1.ResourceList{"memory": resource.MustParse("1Gi")},
-			}},
-			want: func(p *Plan) { setMemory(p, "1Gi") },
+			}}},
+			want: func(p *Plan) { setMemory(p, "1Gi", "1Gi") },
 		},
 		"a small CPU limit lowers the request": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
 				Limits: corev1.ResourceList{"cpu": resource.MustParse("20m")},
-			}},
+			}}},
 			want: func(p *Plan) {
 				p.Resources.Limits["cpu"], p.Resources.Requests["cpu"] = resource.MustParse("20m"), resource.MustParse("20m")
 			},
@@ -195,7 +199,7 @@ func plain() Plan {
 				ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
 			},
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("113Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
 			},
 			Agent: &Agent{Image: defaults.AgentImage, Metrics: true, Resources: corev1.ResourceRequirements{
@@ -241,7 +245,7 @@ func withTLS(p *Plan) {
 	p.Memcached.TLS = &memcached.TLS{
 		Port: 11212, Certificate: "/etc/memcached/tls/tls.crt", Key: "/etc/memcached/tls/tls.key",
 	}
-	setMemory(p, "276Mi")
+	setMemory(p, "276Mi", "130Mi")
 }
 
 func agentWith(kind string, name corev1.ResourceName, quantity string) cachev1.MemcachedSpec {
@@ -254,8 +258,8 @@ func agentWith(kind string, name corev1.ResourceName, quantity string) cachev1.M
 	return cachev1.MemcachedSpec{Agent: &cachev1.Agent{Resources: resources}}
 }
 
-func setMemory(p *Plan, quantity string) {
-	p.Resources.Limits["memory"], p.Resources.Requests["memory"] = resource.MustParse(quantity), resource.MustParse(quantity)
+func setMemory(p *Plan, limit, request string) {
+	p.Resources.Limits["memory"], p.Resources.Requests["memory"] = resource.MustParse(limit), resource.MustParse(request)
 }
 
 func TestEndpoint(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // than it helps others.
 const requestMilliCPU = 50
 
-// resources adds defaults: the memory that a full Pod needs as limit and request, so that it is guaranteed, and a
-// small CPU request.
+// resources adds defaults: the memory that a full Pod needs at worst as limit, what it needs ordinarily as request, and
+// a small CPU request.
 func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.ResourceRequirements {
 	wanted := orZero(spec.Resources)
 	resolved := corev1.ResourceRequirements{
@@ -24,9 +24,14 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 	}
 	copyRounded(resolved.Requests, wanted.Requests)
 	copyRounded(resolved.Limits, wanted.Limits)
-	setDefault(resolved.Limits, corev1.ResourceMemory, limitFor(resolved.Requests, settings))
-	setDefault(resolved.Requests, corev1.ResourceMemory, resolved.Limits[corev1.ResourceMemory])
-	setDefault(resolved.Requests, corev1.ResourceCPU, within(resolved.Limits, corev1.ResourceCPU, milli(requestMilliCPU)))
+	requests, limits := resolved.Requests, resolved.Limits
+	setDefault(limits, corev1.ResourceMemory, limitFor(requests, settings))
+	reserved := limits[corev1.ResourceMemory]
+	if wanted.Profile != cachev1.ResourcesGuaranteed {
+		reserved = within(limits, corev1.ResourceMemory, binary(memcached.OrdinaryMemory(settings)))
+	}
+	setDefault(requests, corev1.ResourceMemory, reserved)
+	setDefault(requests, corev1.ResourceCPU, within(limits, corev1.ResourceCPU, milli(requestMilliCPU)))
 	return resolved
 }
 

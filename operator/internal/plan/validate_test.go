@@ -52,21 +52,21 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			want: []string{`spec.extraArgs: "-$(KUBERNETES_PORT_443_TCP_PROTO)" contains "$("`, "write the value itself"},
 		},
 		"a memory limit that can't hold the items": {
-			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: limit("memory", "1Gi")},
+			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: &cachev1.MemcachedResources{Resources: *limit("memory", "1Gi")}},
 			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1304Mi", "1Gi for items"},
 		},
 		"a request above its limit": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("2")},
 				Limits:   corev1.ResourceList{"cpu": resource.MustParse("1")},
-			}},
+			}}},
 			want: []string{`spec.resources.requests.cpu "2" is more than its limit "1"`},
 		},
 		"a request of any other resource above its limit": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
 				Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("4Mi")},
 				Limits:   corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")},
-			}},
+			}}},
 			want: []string{`spec.resources.requests.hugepages-2Mi "4Mi" is more than its limit "2Mi"`},
 		},
 		"a memory limit that the agent can't live with": {
@@ -145,7 +145,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 func TestHugeLimitsAreEnough(t *testing.T) {
 	for _, quantity := range []string{"1e30", "99999E"} {
 		limits := &cachev1.Resources{Limits: corev1.ResourceList{"memory": resource.MustParse(quantity)}}
-		mc := memcachedWith(cachev1.MemcachedSpec{Resources: limits, Agent: &cachev1.Agent{Resources: limits}})
+		mc := memcachedWith(cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: *limits}, Agent: &cachev1.Agent{Resources: limits}})
 		if _, err := computed(mc, Current{}, defaults); err != nil {
 			t.Errorf("%s: %v", quantity, err)
 		}

@@ -13,10 +13,10 @@ import (
 func memoryAndResources(s *cachev1.MemcachedSpec) {
 	s.Memory, s.MaxItemSize = new(resource.MustParse("1Gi")), new(resource.MustParse("8Mi"))
 	s.MaxConnections, s.Threads = new(int32(4096)), new(int32(8))
-	s.Resources = &cachev1.Resources{
+	s.Resources = &cachev1.MemcachedResources{Resources: cachev1.Resources{
 		Requests: corev1.ResourceList{"cpu": resource.MustParse("500m"), "ephemeral-storage": resource.MustParse("1Mi")},
 		Limits:   corev1.ResourceList{"cpu": resource.MustParse("2"), "memory": resource.MustParse("2Gi")},
-	}
+	}}
 }
 
 func architectures(s *cachev1.MemcachedSpec) {

@@ -46,7 +46,7 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 
 func TestTheSameQuantityHasTheSameHash(t *testing.T) {
 	hash := func(limits corev1.ResourceList) string {
-		p := planned(t, func(s *cachev1.MemcachedSpec) { s.Resources = &cachev1.Resources{Limits: limits} }, defaults)
+		p := planned(t, func(s *cachev1.MemcachedSpec) { s.Resources = &cachev1.MemcachedResources{Resources: cachev1.Resources{Limits: limits}} }, defaults)
 		return p.Record.Template
 	}
 	derived := hash(corev1.ResourceList{"cpu": resource.MustParse("1")})
@@ -84,7 +84,7 @@ func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
 	}
 	sometimes(func() { spellOut(spec) })
 	sometimes(func() { spec.Memory = inOtherUnits(spec.Memory) })
-	for _, lists := range []*cachev1.Resources{spec.Resources, agentResources(spec)} {
+	for _, lists := range []*cachev1.Resources{memcachedResources(spec), agentResources(spec)} {
 		if lists != nil {
 			rewrite(lists.Limits)
 			rewrite(lists.Requests)
@@ -116,7 +116,8 @@ func spellOut(spec *cachev1.MemcachedSpec) {
 	orElse(&spec.PodTemplate.DNSConfig, cachev1.DNSConfig{})
 	spec.PodTemplate.ServiceAccountName = cmp.Or(spec.PodTemplate.ServiceAccountName, "default")
 	orElse(&spec.Placement, cachev1.Placement{})
-	orElse(&spec.Resources, cachev1.Resources{})
+	orElse(&spec.Resources, cachev1.MemcachedResources{})
+	spec.Resources.Profile = cmp.Or(spec.Resources.Profile, cachev1.ResourcesBurstable)
 	orElse(&spec.Metrics, cachev1.Metrics{Mode: cachev1.MetricsEnabled, SlabMetrics: cachev1.SlabMetricsTotals})
 	orElse(&spec.Rollout, cachev1.Rollout{})
 	orElse(&spec.TerminationDelaySeconds, int32(30))
@@ -138,6 +139,13 @@ func spellOut(spec *cachev1.MemcachedSpec) {
 			spec.Placement.Architectures = append(spec.Placement.Architectures, cachev1.Architecture(architecture))
 		}
 	}
+}
+
+func memcachedResources(spec *cachev1.MemcachedSpec) *cachev1.Resources {
+	if spec.Resources == nil {
+		return nil
+	}
+	return &spec.Resources.Resources
 }
 
 func agentResources(spec *cachev1.MemcachedSpec) *cachev1.Resources {

@@ -93,7 +93,7 @@ func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.HandoffMode)
 		Spec: cachev1.MemcachedSpec{
 			Size: new(int32(environment.Size)), Memory: new(resource.MustParse("128Mi")),
 			Slots:     &cachev1.Slots{Handoff: &cachev1.Handoff{Mode: mode}},
-			Resources: &cachev1.Resources{Requests: cpu("250m")},
+			Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: cpu("250m")}},
 		},
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: judge.Namespace}}

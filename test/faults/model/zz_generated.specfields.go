@@ -24,6 +24,7 @@ var specFields = map[string]specField{
 	"podTemplate.dnsConfig.options":            {isSet: true},
 	"podTemplate.serviceAccountName":           {fallback: "default"},
 	"resources.limits":                         {isQuantity: true},
+	"resources.profile":                        {fallback: "Burstable"},
 	"resources.requests":                       {isQuantity: true},
 	"rollout.maxSurge":                         {harmless: true},
 	"rollout.maxUnavailable":                   {harmless: true},
