@@ -91,6 +91,10 @@ func TestDecide(t *testing.T) {
 			pods: []Pod{pod(1, answers(7, 1)), pod(2, unready, func(p *Pod) { p.Answers, p.List = true, "{" })},
 			want: []Change{announces(2, 7, 1)},
 		},
+		"a version that cannot grow, which another client wrote, counts for nothing": {
+			pods: []Pod{pod(1, answers(newestVersion, 1, 2)), pod(2, leaving, answers(newestVersion, 1, 2))},
+			want: []Change{announces(1, now, 1)},
+		},
 		"a Pod of an earlier template is a server, and cannot answer": {
 			pods: []Pod{pod(1, without), pod(2)}, want: []Change{announces(2, now, 1, 2)},
 		},
@@ -140,6 +144,8 @@ func TestAListThatWouldBreakTheAnswerIsRefused(t *testing.T) {
 		"no JSON":                     "7",
 		"no host":                     `{"nodes":[{"port":1}]}`,
 		"a host that ends the answer": `{"nodes":[{"host":"a\r\nEND","port":1}]}`,
+		"a version below 0":           `{"version":-1}`,
+		"a version that cannot grow":  `{"version":9007199254740992}`,
 		"a host of two":               `{"nodes":[{"host":"a|b","port":1}]}`,
 	} {
 		t.Run(sentence, func(t *testing.T) {

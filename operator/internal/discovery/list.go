@@ -45,11 +45,18 @@ func (l List) Encode() string {
 	return string(content)
 }
 
-// Decode reads the annotation.
+// newestVersion leaves a version room to grow, and is a number that clients in JavaScript distinguish from the next one.
+const newestVersion = 1 << 53
+
+// Decode reads the annotation. A version that cannot grow is refused, so that no client ever reads it: it would ignore all
+// lists that follow.
 func Decode(content string) (List, error) {
 	var l List
 	if err := json.Unmarshal([]byte(content), &l); err != nil {
 		return List{}, fmt.Errorf("the list of servers is not valid JSON: %w", err)
+	}
+	if l.Version < 0 || l.Version >= newestVersion {
+		return List{}, fmt.Errorf("the list of servers has the version %d, want one from 0 to %d", l.Version, newestVersion-1)
 	}
 	for _, node := range l.Nodes {
 		if node.Host == "" || strings.ContainsAny(node.Host+node.IP, " |\r\n") {
