@@ -92,4 +92,3 @@ func (c *client) get(request string) error {
 		}
 	}
 }
-

@@ -220,7 +220,8 @@ type MemcachedResources struct {
 
 	// profile determines the memory request where requests have none. Burstable requests what a full cache needs under an
 	// ordinary load: all connections are open, and a tenth of them are busy. Guaranteed requests as much as the limit, so
-	// that a Node that runs out of memory takes it from other Pods first. A change replaces the Pods. Defaults to Burstable.
+	// that a Node that runs out of memory takes it from other Pods first. A change replaces the Pods. Defaults to
+	// Burstable.
 	// +optional
 	Profile ResourcesProfile `json:"profile,omitempty"`
 }

@@ -45,11 +45,11 @@ func (l List) Encode() string {
 	return string(content)
 }
 
-// newestVersion leaves a version room to grow, and is a number that clients in JavaScript distinguish from the next one.
+// newestVersion leaves a version room to grow, and is a number that clients in JavaScript distinguish from the next.
 const newestVersion = 1 << 53
 
-// Decode reads the annotation. A version that cannot grow is refused, so that no client ever reads it: it would ignore all
-// lists that follow.
+// Decode reads the annotation. A version that cannot grow is refused, so that no client ever reads it: it would ignore
+// all lists that follow.
 func Decode(content string) (List, error) {
 	var l List
 	if err := json.Unmarshal([]byte(content), &l); err != nil {

@@ -50,7 +50,10 @@ func TestCompute(t *testing.T) {
 		},
 		"connections and threads need memory": {
 			spec: cachev1.MemcachedSpec{MaxConnections: new(int32(2048)), Threads: new(int32(5))},
-			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "345Mi", "128Mi") },
+			want: func(p *Plan) {
+				p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5
+				setMemory(p, "345Mi", "128Mi")
+			},
 		},
 		"arguments, item size and pull secrets are passed on": {
 			spec: cachev1.MemcachedSpec{

@@ -46,7 +46,9 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 
 func TestTheSameQuantityHasTheSameHash(t *testing.T) {
 	hash := func(limits corev1.ResourceList) string {
-		p := planned(t, func(s *cachev1.MemcachedSpec) { s.Resources = &cachev1.MemcachedResources{Resources: cachev1.Resources{Limits: limits}} }, defaults)
+		p := planned(t, func(s *cachev1.MemcachedSpec) {
+			s.Resources = &cachev1.MemcachedResources{Resources: cachev1.Resources{Limits: limits}}
+		}, defaults)
 		return p.Record.Template
 	}
 	derived := hash(corev1.ResourceList{"cpu": resource.MustParse("1")})

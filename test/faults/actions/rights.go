@@ -71,7 +71,9 @@ func takeOneRight(ctx context.Context, w *world.World, with missingRight) error 
 }
 
 // anyRight is one of those that the operator loses with all.
-var anyRight = rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"patch"}}
+var anyRight = rbacv1.PolicyRule{
+	APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"patch"},
+}
 
 // giveBack returns when the API server lets the operator do again what it was not allowed to: it learns of roles by a
 // watch, which is late on a busy machine. What is refused later than that is the operator's.
@@ -83,7 +85,8 @@ func giveBack(ctx context.Context, w *world.World, right rbacv1.PolicyRule) erro
 	return ask(ctx, func(ctx context.Context) error {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: install.User, ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: w.Namespace, Group: right.APIGroups[0], Resource: resource, Subresource: subresource, Verb: right.Verbs[0],
+				Namespace: w.Namespace, Verb: right.Verbs[0],
+				Group: right.APIGroups[0], Resource: resource, Subresource: subresource,
 			},
 		}}
 		err := w.Client.Create(ctx, review)

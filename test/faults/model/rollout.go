@@ -132,7 +132,8 @@ func isKept(body *object) bool {
 	})
 }
 
-// checkKept makes sure that a template that is kept was there. Admission may store another one than the operator applied.
+// checkKept makes sure that a template that is kept was there. Admission may store another one than the operator
+// applied.
 func (t *templates) checkKept(o *object, by *audit.Request, applied any, changed bool) string {
 	if !changed {
 		return ""
