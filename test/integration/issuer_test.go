@@ -43,6 +43,9 @@ func installCertManager(t *testing.T) (remove func(*world)) {
 			bare.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 			bare.SetName(definition.Name)
 			w.Expect(cluster.Delete(w.ctx, bare)).To(gomega.Succeed())
+			w.Eventually(func() error { // Until then it cannot be installed again.
+				return cluster.Get(w.ctx, client.ObjectKeyFromObject(bare), bare)
+			}).Should(gomega.Satisfy(apierrors.IsNotFound))
 		}
 		w.Eventually(func() bool {
 			list := &unstructured.UnstructuredList{}
@@ -175,10 +178,17 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 	w.stop() // Also an operator that starts later finds the Certificate.
 	w.patchSpec(`{"tls":{"issuerRef":null,"secretName":"cache-tls"}}`)
 	w.start()
-	w.Eventually(func() bool {
+	isDeleted := func() bool {
 		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(certificate), newCertificate()))
-	}).Should(gomega.BeTrue())
+	}
+	w.Eventually(isDeleted).Should(gomega.BeTrue())
 	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool { return mc.Status.Certificate == "" })
+	// As one that the operator created for a spec that had changed by then: no status names it.
+	certificate.SetUID("")
+	certificate.SetResourceVersion("")
+	certificate.SetManagedFields(nil)
+	w.Expect(cluster.Create(w.ctx, certificate)).To(gomega.Succeed())
+	w.Eventually(isDeleted).Should(gomega.BeTrue())
 	get(w.world, "cache-tls", &corev1.Secret{})
 	w.Expect(w.uids("cache")).To(gomega.ContainElements(pods), "no Pod is replaced")
 }

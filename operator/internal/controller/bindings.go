@@ -56,12 +56,13 @@ func newBindingWatch(
 	}
 }
 
-// startFor starts the watch if the Memcached has a binding, or had one. It returns whether that is so, and which rights
-// are missing for it.
+// startFor starts the watch if the Memcached has a binding, or had one. It returns whether to look for its Secrets, and
+// which rights are missing for them. Once the watch runs, that costs no request and is always done: a Secret may have
+// been created for a spec that had changed by then, so that no status names it.
 func (w *bindingWatch) startFor(
 	ctx context.Context, mc *cachev1.Memcached,
 ) (concerned bool, missing []string, err error) {
-	if mc.Spec.Binding == nil && mc.Status.Binding == nil {
+	if mc.Spec.Binding == nil && mc.Status.Binding == nil && !w.isStarted() {
 		return false, nil, nil
 	}
 	if err := w.start(ctx); err != nil {
@@ -87,6 +88,12 @@ func (w *bindingWatch) start(ctx context.Context) error {
 	}
 	w.started = true
 	return nil
+}
+
+func (w *bindingWatch) isStarted() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.started
 }
 
 // missingRights asks the API server only while there is no Secret: otherwise the operator had the rights. They may be

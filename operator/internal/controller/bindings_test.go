@@ -58,6 +58,9 @@ func TestTheWatchOfBindingsStartsOnceACacheHasOne(t *testing.T) {
 				if err != nil || concerned != tc.want {
 					t.Errorf("concerned %v, error %v", concerned, err)
 				}
+				if other, _, err := watch.startFor(t.Context(), boundTo("")); err != nil || other != tc.want {
+					t.Errorf("a cache without one is concerned: %v, error %v", other, err)
+				}
 			}
 			if started := watched.count == 1 && indexed.count == 1; started != tc.want {
 				t.Errorf("%d watches and %d indexes", watched.count, indexed.count)

@@ -73,7 +73,7 @@ func newCertificateWatch(
 // startFor starts the watch if the Memcached has an issuer, or had one. It returns whether Certificates can be read,
 // and otherwise why none can be requested.
 func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (can bool, problem string, err error) {
-	if mc.Status.Certificate == "" && !wantsCertificate(mc) {
+	if !w.concerns(ctx, mc) {
 		return false, "", nil
 	}
 	missing, err := w.rights.missing(ctx)
@@ -100,6 +100,17 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 	}
 	w.started = true
 	return true, "", nil
+}
+
+// concerns reports whether a Memcached has an issuer, or still has the Certificate of one that it had. No status names a
+// Certificate that was created for a spec which had changed by then; the watch, if it runs, knows of it.
+func (w *certificateWatch) concerns(ctx context.Context, mc *cachev1.Memcached) bool {
+	if wantsCertificate(mc) || mc.Status.Certificate != "" {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.started && w.cache.Get(ctx, client.ObjectKeyFromObject(mc), &certmanager.Certificate{}) == nil
 }
 
 // isServed reports whether the cluster has the API. It asks the API server unless the cache has the Certificate, which
