@@ -102,7 +102,7 @@ UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
 FUZZTIME ?= 1000x
 
 .PHONY: fuzz
-fuzz: ## Fuzz the pure steps for FUZZTIME (1000x are inputs). Commit what it adds to testdata/fuzz.
+fuzz: ## Fuzz the pure steps for FUZZTIME (1000x are inputs). Commit new testdata/fuzz.
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' operator); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$file"); do \
 			$(FAST) go test "./$$(dirname "$$file")" -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) \
