@@ -102,8 +102,8 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 	return true, "", nil
 }
 
-// concerns reports whether a Memcached has an issuer, or still has the Certificate of one that it had. No status names a
-// Certificate that was created for a spec which had changed by then; the watch, if it runs, knows of it.
+// concerns reports whether a Memcached has an issuer, or still has the Certificate of one that it had. No status names
+// a Certificate that was created for a spec which had changed by then; the watch, if it runs, knows of it.
 func (w *certificateWatch) concerns(ctx context.Context, mc *cachev1.Memcached) bool {
 	if wantsCertificate(mc) || mc.Status.Certificate != "" {
 		return true
