@@ -133,10 +133,11 @@ E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -cou
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
-	@# and many tests of a package: most of that is waiting for Pods and for Argo CD. What -short leaves out is for soak.
+	@# and all tests of a package: most of that is waiting for Pods, for Argo CD, or for the test that has a cluster for
+	@# itself, whose subtests need their turn, too. What -short leaves out is for soak.
 	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./test/client \
 		./internal/testing/memcachedtest $(ARGS)
-	@$(E2E) -p 2 -parallel 16 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
+	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
 		./operator/internal/agent $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
