@@ -48,7 +48,7 @@ func changesPlain(t *testing.T, images clientImages) []clients.Result {
 	t.Helper()
 	it := newSlots(t, "clients", cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
-		TerminationDelaySeconds: new(int32(5)), Resources: little(),
+		TerminationDelaySeconds: new(int32(5)),
 	})
 	l := it.startLoads(images, clients.Of(""))
 	l.phase(clients.Rollout, it.rollsOut)
@@ -67,7 +67,7 @@ func rotates(t *testing.T, images clientImages, name string) []clients.Result {
 	t.Helper()
 	spec := cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{}, TLS: &cachev1.TLS{SecretName: serverSecret},
-		TerminationDelaySeconds: new(int32(5)), Resources: little(),
+		TerminationDelaySeconds: new(int32(5)),
 	}
 	if name == clients.WithLogin {
 		spec.Auth = &cachev1.Auth{SecretName: usersSecret}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/slotwatch"
@@ -37,7 +36,7 @@ func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 	tc := slotsCase{port: 11211, writes: *slotWrites}
 	tc.spec = cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{},
-		TerminationDelaySeconds: new(int32(10)), Placement: onDrainable(), Resources: little(),
+		TerminationDelaySeconds: new(int32(10)), Placement: onDrainable(),
 	}
 	it := newSlots(t, "drained", tc.spec)
 	it.areOn(drainable)
@@ -78,11 +77,6 @@ func (it *cache) leavesWithout() {
 	it.kubectl("delete", "memcached", it.key.Name)
 	it.Eventually(it.all).WithTimeout(unwaited).Should(gomega.BeEmpty())
 	it.t.Logf("the Pods of a deleted cache left within %s", time.Since(began).Round(time.Second))
-}
-
-// little lets all Pods fit on the other Node, in addition to those of tests that run at the same time.
-func little() *cachev1.MemcachedResources {
-	return &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}}
 }
 
 // onDrainable prefers the Node that can be drained, without a need of it.

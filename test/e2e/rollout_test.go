@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,17 +35,27 @@ func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 		Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
 	it.Expect(c.Client.Create(t.Context(), namespace)).To(gomega.Succeed())
+	spec.Resources = little()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: name}, Spec: spec}
 	it.Expect(c.Client.Create(t.Context(), mc)).To(gomega.Succeed())
-	t.Cleanup(it.logsAfterFailure)
+	t.Cleanup(func() {
+		if t.Failed() {
+			it.logsForReaders()
+		} else { // The Pods would keep their part of the Node from those of other tests.
+			it.Expect(c.Client.Delete(context.WithoutCancel(t.Context()), namespace)).To(gomega.Succeed())
+		}
+	})
 	return it
 }
 
-// logsAfterFailure logs what a reader of a failed test would request first.
-func (it *cache) logsAfterFailure() {
-	if !it.t.Failed() {
-		return
-	}
+// little lets the Pods of all tests that run at the same time fit on one Node.
+func little() *cachev1.MemcachedResources {
+	requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}
+	return &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: requests}}
+}
+
+// logsForReaders logs what a reader of a failed test would request first.
+func (it *cache) logsForReaders() {
 	for _, question := range [][]string{
 		{"get", "memcached", it.key.Name, "-o", "jsonpath={.status}"},
 		{"get", "pod", "-o", "wide"},
