@@ -31,6 +31,10 @@ const (
 	// and of discovery, so that clients that verify names refuse it. Its message lists the names and has the fix. It does
 	// not reflect the health of the Pods: Ready may be True as well.
 	ConditionCertificateIncomplete = "CertificateIncomplete"
+
+	// ConditionBootstrapped is set while spec.bootstrap is. It is True while clients may use the other servers and the
+	// cache at the same time, and False before. It does not reflect the health of the Pods: Ready may be True as well.
+	ConditionBootstrapped = "Bootstrapped"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -121,6 +125,28 @@ const (
 const (
 	// ReasonNamesMissing: the certificate does not cover the addresses of all slots, or that of discovery.
 	ReasonNamesMissing = "NamesMissing"
+)
+
+// Reasons of the Bootstrapped condition, and of its events.
+const (
+	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, or the Pod that copies has not started.
+	ReasonBootstrapWaiting = "BootstrapWaiting"
+
+	// ReasonBootstrapCopying: the keys are being copied for the first time.
+	ReasonBootstrapCopying = "BootstrapCopying"
+
+	// ReasonBootstrapFollowing: all keys are copied, and each one is copied again that changes in the other servers.
+	ReasonBootstrapFollowing = "BootstrapFollowing"
+
+	// ReasonBootstrapCuttingOver: spec.bootstrap.mode is CutOver, and not all changes are copied yet.
+	ReasonBootstrapCuttingOver = "BootstrapCuttingOver"
+
+	// ReasonBootstrapCutOver: clients may use both, the other servers and the cache.
+	ReasonBootstrapCutOver = "BootstrapCutOver"
+
+	// ReasonBootstrapFailed: the last attempt failed, and the next one begins again. The message has the cause and the
+	// fix.
+	ReasonBootstrapFailed = "BootstrapFailed"
 )
 
 // AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached

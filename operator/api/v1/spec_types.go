@@ -10,6 +10,8 @@ import (
 // memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in a
 // separate object: they are what a cache is about, and the first that its users write. Everything about Kubernetes
 // is in an object by topic.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.bootstrap) || (has(self.slots) && has(self.slots.clientHash))",message="bootstrap needs slots.clientHash, to copy each key to the slot where clients will look for it: set it to the hash of your clients"
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
 	// HorizontalPodAutoscaler sets it through the scale subresource; omit it from Git then.
@@ -103,6 +105,13 @@ type MemcachedSpec struct {
 	// clients know the Pods by their addresses.
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
+
+	// bootstrap fills the cache with the keys of other memcached servers, such as those of a Helm chart, before clients use
+	// it. What the cache held is removed. A second Deployment NAME-bootstrap copies the keys; remove bootstrap once all
+	// clients use the cache, and only then the other servers. It needs slots.clientHash. A change replaces no Pod. Defaults
+	// to none: the cache starts empty.
+	// +optional
+	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 
 	// discovery makes a Service NAME-discovery behind which clients with auto discovery (config get cluster, the protocol
 	// of Amazon ElastiCache) learn the memcached servers; {} turns it on. A change replaces the Pods. Defaults to none:

@@ -14,7 +14,8 @@ import (
 
 // MemcachedOf returns the name of the Memcached to which a Pod belongs. Labels alone do not decide, because any
 // client may set them: the Pod's controller must be a ReplicaSet of the Memcached's Deployment. The Deployment
-// controller names ReplicaSets after the Deployment and the hash of their template.
+// controller names ReplicaSets after the Deployment and the hash of their template. The result has a mark if the Pod is
+// the one that copies the keys of other servers (names.BootstrapInstance).
 func MemcachedOf(pod *corev1.Pod) string {
 	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
 	if controller != nil && controller.Name == "" {
@@ -22,7 +23,7 @@ func MemcachedOf(pod *corev1.Pod) string {
 	}
 	if controller == nil || controller.Kind != "ReplicaSet" ||
 		controller.APIVersion != appsv1.SchemeGroupVersion.String() ||
-		controller.Name != instance+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
+		controller.Name != names.DeploymentOf(instance)+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
 		return ""
 	}
 	return instance
@@ -50,6 +51,12 @@ func IsGated(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool {
 		return gate.ConditionType == names.HasSlot
 	})
+}
+
+// IsBootstrap reports whether a Pod copies the keys of other servers.
+func IsBootstrap(pod *corev1.Pod) bool {
+	instance := pod.Labels[names.LabelInstance]
+	return names.MemcachedOf(instance) != instance
 }
 
 // Container returns the status of a container, or an empty one.

@@ -24,6 +24,10 @@ func TrimPod(object any) (any, error) {
 	if Ports(&pod.Spec).Has(names.DiscoveryPorts) {
 		keepDiscovery(trimmed, pod)
 	}
+	if IsBootstrap(trimmed) {
+		keepAnnotations(trimmed, pod, names.AnnotationBootstrap)
+		trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Agent)
+	}
 	return trimmed, nil
 }
 
@@ -70,7 +74,7 @@ func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	for _, status := range statuses {
 		if !status.Ready {
 			kept = append(kept, corev1.ContainerStatus{
-				Name: status.Name, Image: status.Image,
+				Name: status.Name, Image: status.Image, Started: status.Started,
 				State: status.State, LastTerminationState: status.LastTerminationState,
 			})
 		}
@@ -122,7 +126,7 @@ func withReadiness(statuses []corev1.ContainerStatus, name string) []corev1.Cont
 	kept := notReady(statuses)
 	if status := Container(statuses, name); status.Ready {
 		kept = append(kept, corev1.ContainerStatus{
-			Name: name, Ready: true, LastTerminationState: status.LastTerminationState,
+			Name: name, Ready: true, Started: status.Started, LastTerminationState: status.LastTerminationState,
 		})
 	}
 	return kept

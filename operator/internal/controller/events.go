@@ -157,6 +157,7 @@ func eventsOfStatus(c *reconciliation) []pendingEvent {
 	if removed := status.Removed(before, now); removed > 0 && !c.slots().KeepsKeys {
 		found = append(found, slotsRemoved(removed, len(before.Slots)))
 	}
+	found = append(found, bootstrapped(before, now)...)
 	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)
 	if c.updating && updateFailed(now) && !updateFailed(before) {

@@ -52,6 +52,9 @@ type reconciliation struct {
 	// discoveryErr is why the servers of the cache could not be announced to a Pod.
 	discoveryErr error
 
+	// bootstrapErr is why the Pod that copies the keys of other servers was not instructed.
+	bootstrapErr error
+
 	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client had changed one before.
 	podsErr     error
 	podsChanged bool
@@ -73,7 +76,7 @@ type reconciliation struct {
 func (c *reconciliation) statusInput() status.Input {
 	in := status.Input{
 		Memcached: c.memcached, Snapshot: c.snapshot, Report: c.report, Pause: c.pause, Updating: c.updating,
-		PodsErr: errors.Join(c.podsErr, c.discoveryErr), Nodes: c.nodes, Now: c.now, Err: c.err,
+		PodsErr: errors.Join(c.podsErr, c.discoveryErr, c.bootstrapErr), Nodes: c.nodes, Now: c.now, Err: c.err,
 		NoCertificates: c.noCertificates,
 	}
 	switch outcome := c.outcome.(type) {
@@ -121,5 +124,5 @@ func (c *reconciliation) failure() error {
 	if _, invalid := c.outcome.(plan.Invalid); invalid {
 		err = nil
 	}
-	return errors.Join(err, c.report.Err(), c.podsErr, c.discoveryErr)
+	return errors.Join(err, c.report.Err(), c.podsErr, c.discoveryErr, c.bootstrapErr)
 }

@@ -56,6 +56,25 @@ func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {
 	return nil
 }
 
+// bootstrapped returns the event of a new reason of the condition Bootstrapped, unless it says only that keys are still
+// to be copied.
+func bootstrapped(before, now cachev1.MemcachedStatus) []pendingEvent {
+	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionBootstrapped)
+	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionBootstrapped)
+	if is == nil || was != nil && was.Reason == is.Reason {
+		return nil
+	}
+	event := pendingEvent{eventType: corev1.EventTypeNormal, reason: is.Reason, action: "Bootstrap", note: is.Message}
+	switch is.Reason {
+	case cachev1.ReasonBootstrapFollowing, cachev1.ReasonBootstrapCutOver:
+		return []pendingEvent{event}
+	case cachev1.ReasonBootstrapFailed:
+		event.eventType = corev1.EventTypeWarning
+		return []pendingEvent{event}
+	}
+	return nil
+}
+
 // updatesStopped is the event of a cache that is not Ready after an automatic update.
 func updatesStopped() pendingEvent {
 	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +

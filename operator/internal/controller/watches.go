@@ -158,7 +158,7 @@ func indexPods(mgr ctrl.Manager) error {
 // memcachedOf returns the Memcached of a Pod or a ReplicaSet.
 func memcachedOf(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{
-		Namespace: object.GetNamespace(), Name: observe.InstanceOf(object),
+		Namespace: object.GetNamespace(), Name: names.MemcachedOf(observe.InstanceOf(object)),
 	}}}
 }
 

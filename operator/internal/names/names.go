@@ -64,6 +64,10 @@ const (
 	// LabelDiscovery selects these Pods. Its value is "true".
 	LabelDiscovery = "cache.example.com/discovery"
 
+	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (bootstrap.Phase of the package
+	// instruction). On its Deployment it is the record that clients may use both.
+	AnnotationBootstrap = "cache.example.com/bootstrap"
+
 	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.
 	LabelBinding = "cache.example.com/binding"
 
@@ -143,6 +147,16 @@ const (
 	// DiscoveryFile is the file with the list of servers.
 	DiscoveryFile = DiscoveryDir + "/list"
 
+	// BootstrapDir is where the Pod that copies the keys of other servers mounts its annotation AnnotationBootstrap.
+	BootstrapDir = "/run/bootstrap"
+
+	// BootstrapFile is the file with what it does.
+	BootstrapFile = BootstrapDir + "/phase"
+
+	// FromTLSDir and FromUsersDir are where it mounts the Secrets for the other servers.
+	FromTLSDir   = "/etc/memcached/from-tls"
+	FromUsersDir = "/etc/memcached/from-users"
+
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )
@@ -161,6 +175,26 @@ func DiscoveryService(instance string) string { return instance + "-discovery" }
 
 // SlotName returns the name of a slot: its host name below the Service of the slots.
 func SlotName(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
+
+// Bootstrap returns the name of the Deployment whose Pod copies the keys of other servers into a Memcached.
+func Bootstrap(instance string) string { return instance + "-bootstrap" }
+
+// bootstrapMark ends the value of LabelInstance on that Pod. No Memcached has such a name.
+const bootstrapMark = "_bootstrap"
+
+// BootstrapInstance returns the value of LabelInstance on that Pod, which is none of the Memcached's own.
+func BootstrapInstance(instance string) string { return instance + bootstrapMark }
+
+// MemcachedOf returns the Memcached that a value of LabelInstance stands for.
+func MemcachedOf(instance string) string { return strings.TrimSuffix(instance, bootstrapMark) }
+
+// DeploymentOf returns the Deployment of the Pods with a value of LabelInstance.
+func DeploymentOf(instance string) string {
+	if memcached, ok := strings.CutSuffix(instance, bootstrapMark); ok {
+		return Bootstrap(memcached)
+	}
+	return instance
+}
 
 // EndpointSliceName returns the name of a Service's EndpointSlice for an IP family.
 func EndpointSliceName(service string, family string) string {

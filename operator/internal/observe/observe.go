@@ -53,6 +53,9 @@ type Snapshot struct {
 	// Discovery are the Pods with what they answer clients with auto discovery; none if the spec does not request that.
 	Discovery []discovery.Pod
 
+	// Bootstrap is what copies the keys of other servers; zero if the spec does not request that.
+	Bootstrap plan.CurrentBootstrap
+
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
 	TLS, Auth *secrets.State
 }
@@ -78,6 +81,7 @@ func (s Snapshot) DeployedPorts() names.Ports {
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery, Bound: s.bound(),
+		Bootstrap:     s.Bootstrap,
 		UnownedSecret: s.TLS.ExistsForOther(s.Name),
 		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
 		ServicePorts:  servicePorts(s.Main(ServiceKind.GroupKind())),
@@ -127,7 +131,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extra
 	if err != nil {
 		return Snapshot{}, err
 	}
-	pods, err := collectPods(ctx, c.Cache, mc)
+	pods, err := collectPods(ctx, c.Cache, mc.Namespace, mc.Name)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -151,7 +155,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extra
 	if has.Slots {
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
-	return snapshot, errors.Join(err, c.addDiscovery(ctx, mc, &snapshot, pods))
+	return snapshot, errors.Join(err, c.addDiscovery(ctx, mc, &snapshot, pods), c.addBootstrap(ctx, mc, &snapshot))
 }
 
 // collectManaged reads the managed objects.
@@ -206,11 +210,11 @@ func addObject(
 	return nil
 }
 
-func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]corev1.Pod, error) {
+func collectPods(ctx context.Context, reader client.Reader, namespace, instance string) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
-	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingFields{PodIndex: mc.Name})
+	err := reader.List(ctx, pods, client.InNamespace(namespace), client.MatchingFields{PodIndex: instance})
 	if err != nil {
-		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
+		return nil, fmt.Errorf("list the Pods of %s/%s: %w", namespace, instance, err)
 	}
 	return pods.Items, nil
 }

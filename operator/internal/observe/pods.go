@@ -138,5 +138,6 @@ func OneLine(message string) string {
 func PodChanged(before, after *corev1.Pod) bool {
 	old, now := podsOf([]corev1.Pod{*before}), podsOf([]corev1.Pod{*after})
 	return !slices.Equal(old, now) || cached.IsGated(after) && slotPod(before) != slotPod(after) ||
-		serves(after) && discoveryPod(before) != discoveryPod(after)
+		serves(after) && discoveryPod(before) != discoveryPod(after) ||
+		cached.IsBootstrap(after) && bootstrapPod(before) != bootstrapPod(after)
 }

@@ -35,7 +35,7 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 		Terminating: pod.DeletionTimestamp != nil, Ends: endOf(pod), Ended: hasEnded(pod),
 		MemcachedReady: memcached.Ready, AgentReady: agent.Ready,
 		Ready: isTrue(pod, corev1.PodReady), GateTrue: isTrue(pod, names.HasSlot),
-		Cost: int32(cost), Instruction: order.Normal(), Failure: failureOf(agent),
+		Cost: int32(cost), Instruction: order.Normal(), Failure: slotFailure(agent),
 	}
 }
 
@@ -47,15 +47,21 @@ func endOf(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.UTC()
 }
 
-// failureOf returns the last failed copy of an agent.
-func failureOf(agent corev1.ContainerStatus) slots.Failure {
+// slotFailure returns the last failed copy of an agent.
+func slotFailure(agent corev1.ContainerStatus) slots.Failure {
+	failure, at := failureOf(agent)
+	return slots.Failure{At: at, Reason: failure.Reason}
+}
+
+// failureOf returns the last failed copy of an agent, and when it failed; zero if none did.
+func failureOf(agent corev1.ContainerStatus) (instruction.Failure, time.Time) {
 	for _, ended := range []*corev1.ContainerStateTerminated{
 		agent.State.Terminated, agent.LastTerminationState.Terminated,
 	} {
 		if ended != nil && ended.ExitCode == instruction.ExitCode {
 			failure, _ := instruction.DecodeFailure(ended.Message)
-			return slots.Failure{At: ended.FinishedAt.UTC(), Reason: failure.Reason}
+			return failure, ended.FinishedAt.UTC()
 		}
 	}
-	return slots.Failure{}
+	return instruction.Failure{}, time.Time{}
 }

@@ -96,7 +96,7 @@ func (d Draft) Outcome(hash string) Outcome {
 	if d.waitsForSecrets(hash) {
 		d = d.from(*d.before) // The Pods stay as they are, and need slots, or do not.
 	}
-	size := orDefault(d.memcached.Spec.Size, 1)
+	size := d.size()
 	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size)}
 	decided.record.Template = hash
 	decided.disruption = d.disruption(size)
@@ -109,6 +109,14 @@ func (d Draft) Outcome(hash string) Outcome {
 		return Blocked{Plan: d.plan(decided), By: blocker}
 	}
 	return Ready{Plan: d.plan(decided)}
+}
+
+// size is the desired number of Pods. While clients may use the other servers of a bootstrap, too, it stays as it is.
+func (d Draft) size() int32 {
+	if listed := d.current.Slots.Listed; d.hasMoved() && listed > 0 {
+		return int32(listed) //nolint:gosec // An object has room for some thousands.
+	}
+	return orDefault(d.memcached.Spec.Size, 1)
 }
 
 // invalid is the outcome of a spec with errors: what the existing Pods need continues.
@@ -144,6 +152,8 @@ func (d Draft) changeTemplate(hash string, slots *Slots) (TemplateChange, Blocke
 		return KeepTemplate, SecretUnusable
 	case slots != nil && slots.Moving && d.before != nil && differs:
 		return KeepTemplate, SlotMoves
+	case d.hasMoved() && d.before != nil && differs:
+		return KeepTemplate, KeysMove
 	}
 	return RenderTemplate, ""
 }

@@ -123,6 +123,9 @@ type Current struct {
 	// Discovery are the Pods with what they answer clients with auto discovery.
 	Discovery []discovery.Pod
 
+	// Bootstrap is what copies the keys of other servers; zero without a bootstrap.
+	Bootstrap CurrentBootstrap
+
 	// UnownedSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
 	UnownedSecret bool
 }

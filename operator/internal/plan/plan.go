@@ -61,6 +61,9 @@ type Plan struct {
 	// Binding is what clients need to connect; nil means no Secret with it.
 	Binding *Binding
 
+	// Bootstrap copies the keys of other servers; nil means that nothing does.
+	Bootstrap *Bootstrap
+
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
@@ -144,6 +147,7 @@ func (d Draft) plan(decided decisions) Plan {
 		Rollout:        rollout(spec, d.record.Slots),
 		Slots:          decided.slots,
 		Discovery:      d.decideDiscovery(endpoint, decided.slots),
+		Bootstrap:      d.decideBootstrap(decided.slots),
 		Certificate:    d.certificate(decided.slots.Number(decided.size)),
 		Disruption:     decided.disruption,
 		NetworkPolicy:  networkPolicy(spec),

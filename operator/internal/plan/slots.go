@@ -93,14 +93,11 @@ func (d Draft) slots(size int32, services bool) *Slots {
 	in := slots.Input{
 		Cache: d.memcached.Name, Size: int(size), Suspended: spec.Suspend,
 		Handoff: handsOver(spec), Timeout: time.Duration(handoffTimeoutSeconds(spec)) * time.Second,
-		Rate: defaultHandoffRate, Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
+		Rate: d.copyRate(), Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
 		MinReady: time.Duration(orDefault(orZero(spec.Rollout).MinReadySeconds, 0)) * time.Second,
 		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods,
 		Listed: observed.Listed, Scaling: d.scaling(services),
 		Addresses: d.slotAddresses(max(int(size), observed.Listed), services),
-	}
-	if rate := handoff(spec).BytesPerSecond; rate != nil {
-		in.Rate = rate.Value()
 	}
 	if deployment := d.current.Deployment; deployment != nil {
 		in.Deployed = int(orDefault(deployment.Spec.Replicas, 1))

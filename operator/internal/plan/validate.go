@@ -23,7 +23,8 @@ import (
 // validate returns all problems of a spec together.
 func validate(mc *cachev1.Memcached, pod Pod, defaults Defaults) []string {
 	spec := mc.Spec
-	problems := slices.Concat(slotProblems(mc, defaults), discoveryProblems(mc, defaults), bindingProblems(mc, defaults))
+	problems := slices.Concat(slotProblems(mc, defaults), discoveryProblems(mc, defaults),
+		bindingProblems(mc, defaults), bootstrapProblems(mc))
 	for _, problem := range []string{
 		imageProblem(spec),
 		itemSizeProblem(spec, pod),

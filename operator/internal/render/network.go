@@ -43,13 +43,22 @@ func networkPolicy(p plan.Plan) Object {
 	}
 }
 
-// clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one.
+// clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one, and that of
+// a bootstrap those of other servers.
 func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	if p.Slots == nil || len(p.NetworkPolicy.From) == 0 {
 		return p.NetworkPolicy.From
 	}
-	pods := &metav1.LabelSelector{MatchLabels: names.Selector(p.Name)}
-	return append(slices.Clone(p.NetworkPolicy.From), networkingv1.NetworkPolicyPeer{PodSelector: pods})
+	agents := []string{p.Name}
+	if p.Bootstrap != nil {
+		agents = append(agents, names.BootstrapInstance(p.Name))
+	}
+	peers := slices.Clone(p.NetworkPolicy.From)
+	for _, instance := range agents {
+		pods := &metav1.LabelSelector{MatchLabels: names.Selector(instance)}
+		peers = append(peers, networkingv1.NetworkPolicyPeer{PodSelector: pods})
+	}
+	return peers
 }
 
 // ingress allows peers to reach ports, by number: a name could mean another port in another Pod.

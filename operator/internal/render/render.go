@@ -63,6 +63,9 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))
 	}
+	if p.Bootstrap != nil && !p.Bootstrap.Waits {
+		objects = append(objects, bootstrap(p))
+	}
 	if p.Binding != nil {
 		objects = append(objects, binding(p))
 	}

@@ -48,6 +48,8 @@ func awaited(in Input) (reason, message string) {
 	switch {
 	case in.Blocked == plan.SlotMoves:
 		message = "The update waits until the Pod that has just given its slot away is deleted"
+	case in.Blocked == plan.KeysMove:
+		message = "The update waits until spec.bootstrap is removed"
 	case in.Blocked == plan.SecretUnusable:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 	case reason == cachev1.ReasonDefaultsDiffer:

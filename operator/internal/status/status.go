@@ -78,6 +78,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	setTemplate(&status, in)
 	setSlots(&status, in)
+	setBootstrapped(&status, in)
 	setCertificate(&status, in)
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)

@@ -1,0 +1,58 @@
+package observe
+
+// The Deployment and the Pod that copy the keys of other servers.
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// addBootstrap adds the Deployment, also one that is not requested any more, and its Pod.
+func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *Snapshot) error {
+	kind, _ := find(DeploymentKind.GroupKind())
+	key := client.ObjectKey{Namespace: mc.Namespace, Name: names.Bootstrap(mc.Name)}
+	if err := addObject(ctx, c.Cache, key, kind, s.Objects); err != nil || mc.Spec.Bootstrap == nil {
+		return err
+	}
+	deployment, _ := s.Objects[Key{kind.GroupKind(), key.Name}].(*appsv1.Deployment)
+	if deployment == nil || !metav1.IsControlledBy(deployment, mc) {
+		return nil
+	}
+	s.Bootstrap.Deployment = deployment
+	s.Bootstrap.Moved = deployment.Annotations[names.AnnotationBootstrap] == string(instruction.PhaseMoved)
+	pods, err := collectPods(ctx, c.Cache, key.Namespace, names.BootstrapInstance(mc.Name))
+	for i := range pods {
+		pod := &corev1.Pod{} // A list may not have the operator's own writes.
+		if err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
+			s.Bootstrap.Pod = new(bootstrapPod(pod))
+		}
+	}
+	return err
+}
+
+func bootstrapPod(pod *corev1.Pod) plan.BootstrapPod {
+	agent := cached.Container(pod.Status.ContainerStatuses, names.Agent)
+	return plan.BootstrapPod{
+		Name: pod.Name, UID: string(pod.UID), Phase: instruction.Phase(pod.Annotations[names.AnnotationBootstrap]),
+		Follows: agent.Started != nil && *agent.Started, Ready: agent.Ready,
+		Failure: lastFailure(agent), Problem: problemOf(pod),
+	}
+}
+
+func lastFailure(agent corev1.ContainerStatus) instruction.Failure {
+	failure, _ := failureOf(agent)
+	return failure
+}

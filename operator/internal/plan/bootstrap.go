@@ -1,0 +1,159 @@
+package plan
+
+// The Pod that copies the keys of other servers into the slots of a new cache.
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Bootstrap copies the keys of other servers, and follows what changes there.
+type Bootstrap struct {
+	// From are the other servers, and FromHash is how clients choose one of them.
+	From     []string
+	FromHash string
+
+	// FromTLSSecret and FromAuthSecret name Secrets, or are empty.
+	FromTLSSecret, FromAuthSecret string
+
+	// To are the slots, as clients name them, and ToHash is how clients choose one of them.
+	To     []string
+	ToHash string
+
+	// Rate is the limit of the copy in bytes per second.
+	Rate int64
+
+	// Kept is the Pod template of the Deployment, which stays as it is while clients may use both: another Pod would not
+	// know what they changed. It is nil if the template is rendered.
+	Kept *corev1.PodTemplateSpec
+
+	// Waits: a slot has no Pod yet, and the Deployment is not created before.
+	Waits bool
+
+	// Moved is recorded on the Deployment: clients may use both.
+	Moved bool
+
+	// Pod is the observed Pod; nil if there is none.
+	Pod *BootstrapPod
+
+	// Phase is the desired phase of the Pod.
+	Phase instruction.Phase
+}
+
+// CurrentBootstrap is what is observed of the Pod that copies keys.
+type CurrentBootstrap struct {
+	// Deployment is nil if there is none. Moved is recorded on it.
+	Deployment *appsv1.Deployment
+	Moved      bool
+
+	// Pod is the Pod that does not terminate; nil if there is none.
+	Pod *BootstrapPod
+}
+
+// BootstrapPod is the Pod that copies keys.
+type BootstrapPod struct {
+	Name, UID string
+	Phase     instruction.Phase
+
+	// Follows: all keys are copied. Ready: clients may use both.
+	Follows, Ready bool
+
+	// Failure is how the last attempt ended; zero if it did not fail.
+	Failure instruction.Failure
+
+	// Problem is why the Pod does not start, as Kubernetes reports it.
+	Problem string
+}
+
+// decideBootstrap returns nil without a bootstrap.
+func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
+	wanted := d.memcached.Spec.Bootstrap
+	if wanted == nil || slots == nil {
+		return nil
+	}
+	current, hash := d.current.Bootstrap, orZero(d.memcached.Spec.Slots).ClientHash
+	b := &Bootstrap{
+		From: wanted.From.Servers, FromHash: string(cmp.Or(wanted.From.ClientHash, hash)),
+		FromTLSSecret: orZero(wanted.From.TLS).SecretName, FromAuthSecret: orZero(wanted.From.Auth).SecretName,
+		ToHash: string(hash), Rate: d.copyRate(), Pod: current.Pod,
+		Moved: current.Moved || current.Pod != nil && current.Pod.Ready,
+	}
+	for _, slot := range slots.Slots {
+		b.To = append(b.To, slot.Address)
+		b.Waits = b.Waits || slot.Pod == "" && current.Deployment == nil
+	}
+	if b.Moved {
+		b.Kept = &current.Deployment.Spec.Template
+	}
+	b.Waits = b.Waits || len(b.To) == 0
+	b.Phase = b.phase(current.Moved, wanted.Mode)
+	return b
+}
+
+// phase returns the desired phase of the Pod. It becomes PhaseMoved only once that is recorded on the Deployment, which
+// outlives the Pod.
+func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction.Phase {
+	phase := instruction.PhaseFollow
+	switch {
+	case recorded:
+		phase = instruction.PhaseMoved
+	case mode == cachev1.BootstrapCutOver:
+		phase = instruction.PhaseCutOver
+	}
+	if b.Pod != nil && phase.IsBefore(b.Pod.Phase) {
+		return b.Pod.Phase
+	}
+	return phase
+}
+
+// HasMoved reports whether clients may use the other servers and the cache: then no slot is added, removed or handed
+// over for a change of the spec, as what clients change meanwhile in the former Pods could not be followed.
+func (d Draft) hasMoved() bool {
+	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
+}
+
+// copyRate is the limit of a copy in bytes per second.
+func (d Draft) copyRate() int64 {
+	if rate := handoff(d.memcached.Spec).BytesPerSecond; rate != nil {
+		return rate.Value()
+	}
+	return defaultHandoffRate
+}
+
+// bootstrapProblems finds what keeps a cache from being filled as its spec requests.
+func bootstrapProblems(mc *cachev1.Memcached) []string {
+	wanted := mc.Spec.Bootstrap
+	if wanted == nil {
+		return nil
+	}
+	var problems []string
+	if len(names.BootstrapInstance(mc.Name)) > longestName {
+		problems = append(problems, longName("bootstrap", names.BootstrapInstance(mc.Name), mc.Name))
+	}
+	own := map[string]bool{}
+	for number := range int(orDefault(mc.Spec.Size, 1)) {
+		own[names.SlotName(mc.Name, number)+"."+names.SlotService(mc.Name)+"."+mc.Namespace+".svc"] = true
+	}
+	for i, server := range wanted.From.Servers {
+		host, port, err := net.SplitHostPort(server)
+		number, badPort := strconv.ParseUint(port, 10, 16)
+		switch {
+		case err != nil, badPort != nil, number == 0:
+			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is no server: write HOST:PORT, such as "+
+				"cache-0.cache.team.svc:11211", i, server))
+		case own[host]:
+			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
+				"would be removed: name a server that does not belong to it", i, server))
+		}
+	}
+	return problems
+}

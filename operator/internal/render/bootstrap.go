@@ -1,0 +1,168 @@
+package render
+
+// The Deployment whose Pod copies the keys of other servers.
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+const (
+	fromTLSVolume   = "from-tls"
+	fromUsersVolume = "from-users"
+	bootstrapVolume = "bootstrap"
+
+	// copyProbeSeconds and copyProbes let a first copy take a day.
+	copyProbeSeconds = 2
+	copyProbes       = 24 * 60 * 60 / copyProbeSeconds
+)
+
+// Buffers for the connections to all servers and slots, and for the keys that change during the copy, are bounded in
+// the package handoff of the agent.
+var (
+	bootstrapRequest = resource.MustParse("64Mi")
+	bootstrapLimit   = resource.MustParse("256Mi")
+)
+
+// keepsItsNode keeps autoscalers from evicting the Pod: without it, what clients change is not followed.
+var keepsItsNode = map[string]string{
+	"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+	"karpenter.sh/do-not-disrupt":                    "true",
+}
+
+// bootstrap runs one Pod at a time: two would remove from the slots what the other one copied. Its Pod has labels of its
+// own kind, so that no Service, budget or NetworkPolicy of the cache selects it.
+func bootstrap(p plan.Plan) Object {
+	deployment := appsv1ac.Deployment(names.Bootstrap(p.Name), p.Namespace).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
+		WithOwnerReferences(owner(p)).
+		WithSpec(appsv1ac.DeploymentSpec().
+			WithReplicas(1).
+			WithRevisionHistoryLimit(0).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(names.BootstrapInstance(p.Name)))).
+			WithStrategy(appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)).
+			WithTemplate(bootstrapTemplate(p)))
+	if p.Bootstrap.Moved {
+		deployment.WithAnnotations(map[string]string{names.AnnotationBootstrap: string(instruction.PhaseMoved)})
+	}
+	return Object{
+		GroupKind:     appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(),
+		Configuration: deployment,
+		Metadata:      deployment.ObjectMetaApplyConfiguration,
+	}
+}
+
+func bootstrapTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
+	if p.Bootstrap.Kept != nil {
+		return configuration[corev1ac.PodTemplateSpecApplyConfiguration](p.Bootstrap.Kept)
+	}
+	return corev1ac.PodTemplateSpec().
+		WithLabels(p.PodTemplate.Metadata.Labels).
+		WithLabels(names.Selector(names.BootstrapInstance(p.Name))).
+		WithAnnotations(p.PodTemplate.Metadata.Annotations).
+		WithAnnotations(keepsItsNode).
+		WithSpec(bootstrapPod(p))
+}
+
+func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
+	agent := corev1ac.Container().
+		WithName(names.Agent).
+		WithImage(p.Agent.Image).
+		WithImagePullPolicy(pullPolicy(p.Pod, p.Agent.Image)).
+		WithArgs(bootstrapArguments(p)...).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: bootstrapRequest,
+			}).
+			WithLimits(corev1.ResourceList{corev1.ResourceMemory: bootstrapLimit})).
+		WithStartupProbe(agentProbe("/started").WithPeriodSeconds(copyProbeSeconds).WithFailureThreshold(copyProbes)).
+		WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(copyProbeSeconds)).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
+		WithSecurityContext(containerSecurity()).
+		WithVolumeMounts(readOnly(bootstrapVolume, names.BootstrapDir))
+	if p.Agent.Metrics {
+		agent.WithPorts(corev1ac.ContainerPort().
+			WithName(names.MetricsPort).WithContainerPort(names.MetricsPortNumber).WithProtocol(corev1.ProtocolTCP))
+	}
+	spec := corev1ac.PodSpec().
+		WithAutomountServiceAccountToken(false).
+		WithEnableServiceLinks(false).
+		WithTerminationGracePeriodSeconds(endSeconds).
+		WithSecurityContext(podSecurity(p.Pod)).
+		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap))
+	for _, secret := range p.PullSecrets {
+		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
+	}
+	for _, mounted := range []struct{ secret, volume, dir string }{
+		{p.TLSSecret, tlsVolume, names.TLSDir},
+		{p.AuthSecret, usersVolume, names.UsersDir},
+		{p.Bootstrap.FromTLSSecret, fromTLSVolume, names.FromTLSDir},
+		{p.Bootstrap.FromAuthSecret, fromUsersVolume, names.FromUsersDir},
+	} {
+		if mounted.secret != "" {
+			spec.WithVolumes(corev1ac.Volume().WithName(mounted.volume).
+				WithSecret(corev1ac.SecretVolumeSource().WithSecretName(mounted.secret)))
+			agent.WithVolumeMounts(readOnly(mounted.volume, mounted.dir))
+		}
+	}
+	place(spec, bootstrapPlacement(p.Pod))
+	return spec.WithContainers(agent)
+}
+
+// bootstrapPlacement lets the Pod run on the Nodes of the cache, wherever the cache's own Pods are.
+func bootstrapPlacement(pod plan.Pod) plan.Pod {
+	placed := pod.Placement
+	pod.Placement = cachev1.Placement{
+		NodeSelector: placed.NodeSelector, Tolerations: placed.Tolerations,
+		PriorityClassName: placed.PriorityClassName, SchedulerName: placed.SchedulerName,
+		RuntimeClassName: placed.RuntimeClassName,
+	}
+	if placed.Affinity != nil {
+		pod.Placement.Affinity = &corev1.Affinity{NodeAffinity: placed.Affinity.NodeAffinity}
+	}
+	return pod
+}
+
+func bootstrapArguments(p plan.Plan) []string {
+	wanted := p.Bootstrap
+	arguments := []string{"bootstrap", "--phase-file=" + names.BootstrapFile}
+	for _, server := range wanted.From {
+		arguments = append(arguments, "--from="+server)
+	}
+	arguments = append(arguments, "--from-hash="+wanted.FromHash)
+	if wanted.FromTLSSecret != "" {
+		arguments = append(arguments, "--from-tls-dir="+names.FromTLSDir)
+	}
+	if wanted.FromAuthSecret != "" {
+		arguments = append(arguments, "--from-auth-dir="+names.FromUsersDir)
+	}
+	for _, slot := range wanted.To {
+		arguments = append(arguments, "--to="+slot)
+	}
+	arguments = append(arguments, "--to-hash="+wanted.ToHash)
+	if p.TLSSecret != "" {
+		arguments = append(arguments, "--tls-dir="+names.TLSDir)
+		if p.Memcached.TLS.ClientCA != "" {
+			arguments = append(arguments, "--client-ca")
+		}
+	}
+	if p.AuthSecret != "" {
+		arguments = append(arguments, "--auth-dir="+names.UsersDir)
+	}
+	if !p.Agent.Metrics {
+		arguments = append(arguments, "--metrics-bind-address=0")
+	}
+	return append(arguments, fmt.Sprintf("--bytes-per-second=%d", wanted.Rate))
+}

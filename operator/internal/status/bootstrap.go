@@ -1,0 +1,78 @@
+package status
+
+// The condition Bootstrapped about the keys of other servers.
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// setBootstrapped reports how far the move from other servers is, and what the user is to do next. It does not change
+// Ready: the Pods serve whoever connects.
+func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
+	if in.Memcached.Spec.Bootstrap == nil {
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
+		return
+	}
+	if !in.isPlanned() || in.Plan.Bootstrap == nil || in.Plan.Suspended {
+		return // As before.
+	}
+	reason, message := bootstrapped(in.Plan.Bootstrap, in.Memcached.Name)
+	condition := metav1.Condition{
+		Type: cachev1.ConditionBootstrapped, Status: metav1.ConditionFalse, Reason: reason,
+		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
+		Message: Shorten(message, longestMessage),
+	}
+	if reason == cachev1.ReasonBootstrapCutOver {
+		condition.Status = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&status.Conditions, condition)
+}
+
+// bootstrapped returns the reason and the message of the condition.
+func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
+	pod := b.Pod
+	if pod == nil {
+		pod = &plan.BootstrapPod{}
+	}
+	switch {
+	case b.Waits:
+		return cachev1.ReasonBootstrapWaiting, "No key is copied yet: not every slot has a Pod"
+	case !pod.Follows && pod.Failure.Reason != "":
+		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("%s: %s. The next attempt begins again%s", pod.Failure.Reason,
+			pod.Failure.Error, without(b))
+	case pod.Problem != "" && !pod.Follows:
+		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q does not start: %s%s",
+			names.Bootstrap(cache), pod.Problem, without(b))
+	case b.Pod == nil, pod.Phase == instruction.PhaseNone:
+		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q starts%s", names.Bootstrap(cache),
+			without(b))
+	case !pod.Follows:
+		return cachev1.ReasonBootstrapCopying, fmt.Sprintf("The keys of %d servers are being copied; the log of the "+
+			"Deployment %q has how many%s", len(b.From), names.Bootstrap(cache), without(b))
+	case pod.Phase == instruction.PhaseMoved && pod.Ready:
+		return cachev1.ReasonBootstrapCutOver, "Clients may use the other servers and the slots at the same time. Let all " +
+			"of them use the slots, then remove spec.bootstrap, and only then the other servers"
+	case cmp.Or(b.Phase, pod.Phase) == instruction.PhaseFollow:
+		return cachev1.ReasonBootstrapFollowing, "All keys are copied, and those that change are copied again. To let " +
+			"clients use the cache, set spec.bootstrap.mode to CutOver"
+	}
+	return cachev1.ReasonBootstrapCuttingOver, "The last changes are being copied: clients must not write to the cache yet"
+}
+
+// without warns of what an interruption costs once clients may use both.
+func without(b *plan.Bootstrap) string {
+	if !b.Moved {
+		return ""
+	}
+	return ". Clients may use both, and what they change in one is not removed from the other until then: to lose no more " +
+		"keys, let them use only one"
+}
