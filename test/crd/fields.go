@@ -171,12 +171,12 @@ func only(fields []Field, at string, values map[string]any, path string, set boo
 		here := at + "." + name
 		object, isObject := value.(map[string]any)
 		switch {
-		case here == path && set, here != path && required(fields, at, name):
-			kept[name] = value
 		case isObject && strings.HasPrefix(path, here+"."):
 			if below := only(fields, here, object, path, set); len(below) > 0 || isSwitch(fields, here) {
 				kept[name] = below
 			}
+		case here == path && set, here != path && required(fields, at, name):
+			kept[name] = value
 		}
 	}
 	return kept

@@ -127,7 +127,7 @@ const (
 	ReasonNamesMissing = "NamesMissing"
 )
 
-// Reasons of the Bootstrapped condition, and of its events.
+// Reasons of the Bootstrapped condition.
 const (
 	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, or the Pod that copies has not started.
 	ReasonBootstrapWaiting = "BootstrapWaiting"

@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"regexp"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -139,10 +141,6 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 	if len(names.BootstrapInstance(mc.Name)) > longestName {
 		problems = append(problems, longName("bootstrap", names.BootstrapInstance(mc.Name), mc.Name))
 	}
-	own := map[string]bool{}
-	for number := range int(orDefault(mc.Spec.Size, 1)) {
-		own[names.SlotName(mc.Name, number)+"."+names.SlotService(mc.Name)+"."+mc.Namespace+".svc"] = true
-	}
 	for i, server := range wanted.From.Servers {
 		host, port, err := net.SplitHostPort(server)
 		number, badPort := strconv.ParseUint(port, 10, 16)
@@ -150,10 +148,18 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 		case err != nil, badPort != nil, number == 0:
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is no server: write HOST:PORT, such as "+
 				"cache-0.cache.team.svc:11211", i, server))
-		case own[host]:
+		case isOwn(mc, host):
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
 				"would be removed: name a server that does not belong to it", i, server))
 		}
 	}
 	return problems
+}
+
+// isOwn reports whether a host name is that of the cache or of one of its slots, in any spelling that DNS understands
+// with a namespace. Copying them would remove their own keys.
+func isOwn(mc *cachev1.Memcached, host string) bool {
+	host, _, _ = strings.Cut(strings.ToLower(strings.TrimSuffix(host, "."))+".", "."+mc.Namespace+".")
+	own := regexp.MustCompile(`^` + regexp.QuoteMeta(mc.Name) + `(-\d+)?(\.` + regexp.QuoteMeta(names.SlotService(mc.Name)) + `)?$`)
+	return own.MatchString(host)
 }

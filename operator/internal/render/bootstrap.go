@@ -102,6 +102,9 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		WithTerminationGracePeriodSeconds(endSeconds).
 		WithSecurityContext(podSecurity(p.Pod)).
 		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap))
+	if account := p.PodTemplate.ServiceAccountName; account != "" { // It may be what the cluster admits Pods by.
+		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
+	}
 	for _, secret := range p.PullSecrets {
 		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
 	}

@@ -86,6 +86,18 @@ func withDiscovery(s *cachev1.MemcachedSpec) {
 	s.Discovery = &cachev1.Discovery{}
 }
 
+func withBootstrap(s *cachev1.MemcachedSpec) {
+	networkPeers(s)
+	placement(s)
+	mutualTLS(s)
+	auth(s)
+	s.Slots = &cachev1.Slots{ClientHash: cachev1.HashRendezvous}
+	s.Bootstrap = &cachev1.Bootstrap{From: cachev1.BootstrapSource{
+		Servers: []string{"old-0.old.svc:11212", "old-1.old.svc:11212"}, ClientHash: cachev1.HashKetama,
+		TLS: &cachev1.BootstrapTLS{SecretName: "old-tls"}, Auth: &cachev1.BootstrapAuth{SecretName: "old-users"},
+	}}
+}
+
 func withIssuer(s *cachev1.MemcachedSpec) {
 	s.TLS = &cachev1.TLS{IssuerRef: &cachev1.IssuerRef{Name: "ca"}, ClientAuth: cachev1.ClientAuthRequire}
 	s.Slots, s.Discovery = &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, &cachev1.Discovery{}

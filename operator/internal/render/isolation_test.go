@@ -172,7 +172,7 @@ func TestNoLabelMakesAPodThatOfAnotherCache(t *testing.T) {
 		s.PodTemplate = &cachev1.PodTemplate{Metadata: &cachev1.Metadata{Labels: names.Selector("sessions")}}
 		s.CommonMetadata = &cachev1.Metadata{Labels: names.Selector("sessions")}
 	}, defaults)
-	if got := podOf(t, p).Labels; !selects(&metav1.LabelSelector{MatchLabels: names.Selector("cache")}, got) {
+	if got := podsOf(t, p)[0].Labels; !selects(&metav1.LabelSelector{MatchLabels: names.Selector("cache")}, got) {
 		t.Errorf("the Pods of the cache are labelled %v", got)
 	}
 }
@@ -190,11 +190,11 @@ func FuzzTheNetworkPolicyOfAnySpecIsItsOwn(f *testing.F) {
 		if cmp.Or(err, otherErr) != nil {
 			return
 		}
-		policy, stranger := policyOf(t, p), podOf(t, otherPlan).Labels
+		policy, stranger := policyOf(t, p), podsOf(t, otherPlan)[0].Labels
 		if policy == nil {
 			return
 		}
-		if !selects(&policy.Spec.PodSelector, podOf(t, p).Labels) || selects(&policy.Spec.PodSelector, stranger) {
+		if !selects(&policy.Spec.PodSelector, podsOf(t, p)[0].Labels) || selects(&policy.Spec.PodSelector, stranger) {
 			t.Errorf("%v selects other Pods than its own", policy.Spec.PodSelector)
 		}
 		from := party{namespace: mc.Namespace, labels: stranger, address: "10.0.0.1"}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/applyconfigurations"
@@ -75,7 +76,9 @@ func objectsOf(p plan.Plan) []Object {
 func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.Defaults) plan.Plan {
 	t.Helper()
 	bound := plan.Bound{User: users.User{Name: "ann", Password: "battery-staple"}, CA: "PEM\n", Versions: "tls=7,auth=8"}
-	p, err := computed(memcachedWith(change), plan.Current{SecretsUsable: true, Bound: bound}, defaults)
+	current := plan.Current{SecretsUsable: true, Bound: bound}
+	current.Bootstrap.Deployment = &appsv1.Deployment{} // It does not wait for Pods.
+	p, err := computed(memcachedWith(change), current, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +134,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		}},
 		"slots":            {change: withSlots},
 		"discovery":        {change: withDiscovery},
+		"bootstrap":        {change: withBootstrap},
 		"issuer":           {change: withIssuer},
 		"binding":          {change: withBinding},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},

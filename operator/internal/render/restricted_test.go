@@ -39,9 +39,12 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 			defaults := defaults
 			defaults.Platform = platform
 			p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)
-			if err == nil {
-				meetsTheStandard(t, podOf(t, p))
-				holdsOnly(t, podOf(t, p).Spec, mc)
+			if err != nil {
+				continue
+			}
+			for _, pod := range podsOf(t, p) {
+				meetsTheStandard(t, pod)
+				holdsOnly(t, pod.Spec, mc)
 			}
 		}
 	})
@@ -51,7 +54,7 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 	for name, change := range map[string]func(*cachev1.MemcachedSpec){
 		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "an issuer": withIssuer, "users": auth,
-		"placement": placement, "slots": withSlots, "discovery": withDiscovery,
+		"placement": placement, "slots": withSlots, "bootstrap": withBootstrap, "discovery": withDiscovery,
 		"metadata": metadata, "all Pod fields": podFields, "resources": memoryAndResources,
 		"TLS and users": func(s *cachev1.MemcachedSpec) { tls(s); auth(s) },
 		"no agent": func(s *cachev1.MemcachedSpec) {
@@ -59,15 +62,18 @@ func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := podOf(t, planned(t, change, defaults))
-			meetsTheStandard(t, pod)
-			holdsOnly(t, pod.Spec, memcachedWith(change))
+			for _, pod := range podsOf(t, planned(t, change, defaults)) {
+				meetsTheStandard(t, pod)
+				holdsOnly(t, pod.Spec, memcachedWith(change))
+			}
 		})
 	}
 }
 
-func podOf(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
+// podsOf returns the Pods of all Deployments, those of memcached first.
+func podsOf(t *testing.T, p plan.Plan) []corev1.PodTemplateSpec {
 	t.Helper()
+	var pods []corev1.PodTemplateSpec
 	for _, object := range objectsOf(p) {
 		if object.Kind != "Deployment" {
 			continue
@@ -78,10 +84,9 @@ func podOf(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
 		}
 		deployment := appsv1.Deployment{}
 		decodeStrictly(t, string(text), &deployment)
-		return deployment.Spec.Template
+		pods = append(pods, deployment.Spec.Template)
 	}
-	t.Fatal("there is no Deployment")
-	return corev1.PodTemplateSpec{}
+	return pods
 }
 
 func meetsTheStandard(t *testing.T, pod corev1.PodTemplateSpec) {
@@ -97,6 +102,9 @@ func meetsTheStandard(t *testing.T, pod corev1.PodTemplateSpec) {
 	}
 }
 
+// isBootstrap reports whether a Pod copies the keys of other servers: it runs the agent alone.
+func isBootstrap(pod corev1.PodSpec) bool { return pod.Containers[0].Name == names.Agent }
+
 // holdsOnly checks what an attacker finds who controls the containers of the Pod.
 func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	t.Helper()
@@ -104,7 +112,8 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	if spec.PodTemplate != nil {
 		asked = *spec.PodTemplate
 	}
-	if token := pod.AutomountServiceAccountToken; token == nil || *token != asked.AutomountServiceAccountToken {
+	mountsToken := asked.AutomountServiceAccountToken && !isBootstrap(pod)
+	if token := pod.AutomountServiceAccountToken; token == nil || *token != mountsToken {
 		t.Errorf("the Pod gets a token of the API server, or not, against the spec: %v", token)
 	}
 	if account := cmp.Or(pod.ServiceAccountName, "default"); account != cmp.Or(asked.ServiceAccountName, "default") {
@@ -120,6 +129,14 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	}
 	if spec.Auth != nil && spec.Auth.SecretName != "" {
 		want = append(want, spec.Auth.SecretName)
+	}
+	if wanted := spec.Bootstrap; wanted != nil && isBootstrap(pod) {
+		if wanted.From.TLS != nil && wanted.From.TLS.SecretName != "" {
+			want = append(want, wanted.From.TLS.SecretName)
+		}
+		if wanted.From.Auth != nil && wanted.From.Auth.SecretName != "" {
+			want = append(want, wanted.From.Auth.SecretName)
+		}
 	}
 	for _, volume := range pod.Volumes {
 		switch {
@@ -147,7 +164,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 // readsItsInstruction checks that a Pod reads one of the annotations by which the operator instructs agents.
 func readsItsInstruction(t *testing.T, items []corev1.DownwardAPIVolumeFile) {
 	t.Helper()
-	for _, name := range []string{names.AnnotationHandoff, names.AnnotationDiscovery} {
+	for _, name := range []string{names.AnnotationHandoff, names.AnnotationDiscovery, names.AnnotationBootstrap} {
 		if len(items) == 1 && items[0].FieldRef != nil && items[0].FieldRef.FieldPath == "metadata.annotations['"+name+"']" {
 			return
 		}
@@ -161,7 +178,8 @@ func holdsItsOwn(t *testing.T, container corev1.Container) {
 	mounts := map[string][]string{
 		names.Container: {tlsVolume + " read-only", authVolume + " read-only"},
 		names.Agent: {tlsVolume + " read-only", usersVolume + " read-only", authVolume, handoffVolume + " read-only",
-			discoveryVolume + " read-only"},
+			discoveryVolume + " read-only", bootstrapVolume + " read-only", fromTLSVolume + " read-only",
+			fromUsersVolume + " read-only"},
 	}
 	for _, mount := range container.VolumeMounts {
 		text := strings.TrimSpace(mount.Name + " " + map[bool]string{true: "read-only"}[mount.ReadOnly])

@@ -23,6 +23,7 @@ func TestTheDocsListWhatAPendingUpdateWaitsFor(t *testing.T) {
 		{policy: cachev1.UpdateOnSpecChange}, {policy: cachev1.UpdateAutomatic, blocked: plan.UpdateQueued},
 		{policy: cachev1.UpdateAutomatic, suspended: true},
 		{policy: cachev1.UpdateAutomatic, blocked: plan.SecretUnusable}, {policy: cachev1.UpdateAutomatic, blocked: plan.SlotMoves},
+		{policy: cachev1.UpdateAutomatic, blocked: plan.KeysMove},
 	}
 	tested := map[string]bool{}
 	var table bytes.Buffer

@@ -7,6 +7,7 @@ var specFields = map[string]specField{
 	"agent.resources.limits":                   {isQuantity: true},
 	"agent.resources.requests":                 {isQuantity: true},
 	"binding":                                  {harmless: true},
+	"bootstrap":                                {harmless: true},
 	"commonMetadata":                           {harmless: true},
 	"disruption":                               {harmless: true},
 	"imagePullSecrets":                         {isSet: true},
