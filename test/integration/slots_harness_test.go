@@ -108,6 +108,10 @@ func (w *slotWorld) run(pod *corev1.Pod) {
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
 		{Name: "agent", Ready: agentReady || !kubelet.HasSlots(pod), State: running},
 	}
+	if kubelet.IsBootstrap(pod) {
+		pod.Status.InitContainerStatuses = nil
+		kubelet.ReportBootstrap(pod, copied)
+	}
 	if change, ok := w.acts.Load(pod.Labels["memcached_cr"]); ok {
 		change.(act)(pod, order)
 	}

@@ -66,6 +66,9 @@ func (k *Kubelet) act(ctx context.Context) {
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		existing[pod.UID] = true
+		if IsBootstrap(pod) && pod.Status.Phase == corev1.PodRunning {
+			k.playBootstrap(ctx, pod)
+		}
 		if !HasSlots(pod) {
 			continue
 		}
@@ -88,6 +91,16 @@ func (k *Kubelet) act(ctx context.Context) {
 		if !existing[uid] {
 			delete(k.agents, uid)
 		}
+	}
+}
+
+// playBootstrap copies the keys of other servers in no time.
+func (k *Kubelet) playBootstrap(ctx context.Context, pod *corev1.Pod) {
+	before := pod.Status.DeepCopy()
+	ReportBootstrap(pod, true)
+	SetConditions(pod, "ContainersNotReady")
+	if !reflect.DeepEqual(before, &pod.Status) {
+		_ = k.kube.Status().Update(ctx, pod)
 	}
 }
 

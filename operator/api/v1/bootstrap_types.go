@@ -35,8 +35,6 @@ const (
 )
 
 // BootstrapSource are memcached servers that clients use together.
-//
-// +kubebuilder:validation:XValidation:rule="self.servers.all(x, self.servers.exists_one(y, x == y))",message="servers must not name a server twice: write each one once, in the order in which clients have them"
 type BootstrapSource struct {
 	// servers are the servers, HOST:PORT, 1 to 64, in the order and the spelling in which clients have them: the hash
 	// depends on both. They must run memcached 1.6.20 or newer, and allow dumps (no -X). A change replaces no Pod.

@@ -85,6 +85,10 @@ const (
 	// ten minutes, then tries again.
 	ReasonFieldManagerConflict = "FieldManagerConflict"
 
+	// ReasonKeysMoving: a change of the size or of the Pods waits until spec.bootstrap is removed, because clients may use
+	// the other servers and the cache at the same time.
+	ReasonKeysMoving = "KeysMoving"
+
 	// ReasonApplyFailed: the API server refused an object of the cache, or did not answer. The operator tries again.
 	ReasonApplyFailed = "ApplyFailed"
 

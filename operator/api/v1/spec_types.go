@@ -10,8 +10,6 @@ import (
 // memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in a
 // separate object: they are what a cache is about, and the first that its users write. Everything about Kubernetes
 // is in an object by topic.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.bootstrap) || (has(self.slots) && has(self.slots.clientHash))",message="bootstrap needs slots.clientHash, to copy each key to the slot where clients will look for it: set it to the hash of your clients"
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
 	// HorizontalPodAutoscaler sets it through the scale subresource; omit it from Git then.

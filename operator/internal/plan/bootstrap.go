@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,6 +139,10 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 		return nil
 	}
 	var problems []string
+	if orZero(mc.Spec.Slots).ClientHash == "" {
+		problems = append(problems, "spec.bootstrap needs spec.slots.clientHash, to copy each key to the slot where clients "+
+			"will look for it: set it to the hash of your clients, or remove spec.bootstrap")
+	}
 	if len(names.BootstrapInstance(mc.Name)) > longestName {
 		problems = append(problems, longName("bootstrap", names.BootstrapInstance(mc.Name), mc.Name))
 	}
@@ -148,6 +153,9 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 		case err != nil, badPort != nil, number == 0:
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is no server: write HOST:PORT, such as "+
 				"cache-0.cache.team.svc:11211", i, server))
+		case slices.Contains(wanted.From.Servers[:i], server):
+			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is there twice: write each server once, "+
+				"in the order in which clients have them", i, server))
 		case isOwn(mc, host):
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
 				"would be removed: name a server that does not belong to it", i, server))

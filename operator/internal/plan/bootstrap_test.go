@@ -36,6 +36,10 @@ func TestABootstrapThatCannotBeIsRefused(t *testing.T) {
 			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[0] = "old:70000" },
 			`spec.bootstrap.from.servers[0] "old:70000" is no server`,
 		},
+		"a server twice": {
+			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[1] = "old-0.old.svc:11211" },
+			`spec.bootstrap.from.servers[1] "old-0.old.svc:11211" is there twice`,
+		},
 		"a slot of the cache": {
 			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[0] = "cache-2.cache-slots.team.svc:11211" },
 			"is a slot of this cache, whose keys would be removed",
@@ -49,6 +53,13 @@ func TestABootstrapThatCannotBeIsRefused(t *testing.T) {
 		"the cache": {
 			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[0] = "cache.team:11211" },
 			"is a slot of this cache, whose keys would be removed",
+		},
+		"no hash of the clients": {
+			func(mc *cachev1.Memcached) { mc.Spec.Slots.ClientHash = "" },
+			"spec.bootstrap needs spec.slots.clientHash",
+		},
+		"no slots": {
+			func(mc *cachev1.Memcached) { mc.Spec.Slots = nil }, "spec.bootstrap needs spec.slots.clientHash",
 		},
 		"a name that leaves no room": {
 			func(mc *cachev1.Memcached) { mc.Name = strings.Repeat("a", 54) },

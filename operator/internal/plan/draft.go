@@ -175,6 +175,8 @@ func (d Draft) blocker(ofTemplate Blocker, pending []string) Blocker {
 	switch {
 	case ofTemplate != "":
 		return ofTemplate
+	case d.size() != orDefault(d.memcached.Spec.Size, 1):
+		return KeysMove
 	case len(pending) == 0 || d.memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic:
 		return ""
 	case !d.current.SecretsUsable:

@@ -15,6 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // state determines the conditions.
@@ -58,6 +59,8 @@ var checks = []check{
 	applySucceeded,
 	// No managed object is being deleted.
 	nothingTerminates,
+	// No change waits for the end of a bootstrap.
+	nothingWaits,
 	// A suspended Memcached has a Deployment.
 	podsExist,
 	// The Deployment's status reflects the last write.
@@ -142,6 +145,12 @@ func applySucceeded(in Input) (verdict, bool) {
 
 func oneLine(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
+}
+
+func nothingWaits(in Input) (verdict, bool) {
+	const message = "A change of the size or of the Pods waits until spec.bootstrap is removed: clients may use the other " +
+		"servers and the cache at the same time"
+	return verdict{stalled, cachev1.ReasonKeysMoving, message}, in.Blocked == plan.KeysMove
 }
 
 func podsExist(in Input) (verdict, bool) {

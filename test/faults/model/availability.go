@@ -60,7 +60,9 @@ func (a *availability) check(e history.Entry) string {
 	}
 	switch o := e.State.Object; o.GetKind() {
 	case "Deployment":
-		a.note(e)
+		if isMain(o) {
+			a.note(e)
+		}
 	case "ReplicaSet":
 		if r := a.rollouts[controllerOf(o).UID]; r != nil && e.State.By != nil && !isController(e.State.By.User.Username) {
 			r.disturbed = true

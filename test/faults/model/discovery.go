@@ -70,8 +70,8 @@ func (p *past) otherPods(pod, before *object) []*object {
 	return pods
 }
 
-// discoveryNotToBeDeleted returns why the operator may not request the deletion of the Service.
-func (p *past) discoveryNotToBeDeleted(of slotRef, q *audit.Request) string {
+// neededWithoutSlots returns why the operator may not request the deletion of an object of discovery or of a bootstrap.
+func (p *past) neededWithoutSlots(of slotRef, q *audit.Request) string {
 	for _, mc := range p.specsNamed(of.cache, history.ProcessOf(q)) {
 		if !of.isWanted(mc) {
 			return ""

@@ -47,6 +47,9 @@ func mismatch(body *object, mc *cachev1.Memcached) string {
 	var wanted []expectation
 	switch body.GetKind() {
 	case "Deployment":
+		if !isMain(body) {
+			return wrongBootstrap(body, mc)
+		}
 		return wrongDeployment(body, mc)
 	case "Service":
 		wanted = serviceOf(mc, body.GetName())
@@ -72,7 +75,7 @@ func unexpected(body *object, wanted []expectation) string {
 func wrongDeployment(body *object, mc *cachev1.Memcached) string {
 	hasSlots := isGated(body)
 	replicas := number(body, "spec", "replicas")
-	if replicas < sizeOf(mc) || replicas > sizeOf(mc) && !hasSlots {
+	if !holdsStill(mc) && (replicas < sizeOf(mc) || replicas > sizeOf(mc) && !hasSlots) {
 		return fmt.Sprintf("spec.replicas is %d, not %d", replicas, sizeOf(mc))
 	}
 	if isKept(body) {

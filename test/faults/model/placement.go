@@ -30,10 +30,18 @@ func wrongPeers(body *object, mc *cachev1.Memcached) string {
 	return ""
 }
 
-// withPods adds the Pods of the cache: with slots, the agent of one copies the keys of another.
+// withPods adds the Pods of the cache: with slots, the agent of one copies the keys of another, and that of a bootstrap
+// those of other servers.
 func withPods(peers []networkingv1.NetworkPolicyPeer, mc *cachev1.Memcached) []networkingv1.NetworkPolicyPeer {
-	pods := &metav1.LabelSelector{MatchLabels: selectorOf(mc)}
-	return append(slices.Clone(peers), networkingv1.NetworkPolicyPeer{PodSelector: pods})
+	all := append(slices.Clone(peers), networkingv1.NetworkPolicyPeer{
+		PodSelector: &metav1.LabelSelector{MatchLabels: selectorOf(mc)},
+	})
+	if mc.Spec.Bootstrap != nil {
+		all = append(all, networkingv1.NetworkPolicyPeer{
+			PodSelector: &metav1.LabelSelector{MatchLabels: bootstrapSelector(mc.Name)},
+		})
+	}
+	return all
 }
 
 // wrongPlace returns what is wrong with the resources of memcached, and the Nodes that its Pods may run on.

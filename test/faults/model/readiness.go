@@ -39,7 +39,9 @@ func (r *readiness) check(e history.Entry) string {
 	case "Pod":
 		r.count(o, e.State.Type == watch.Deleted)
 	case "Deployment":
-		r.ask(e)
+		if isMain(o) {
+			r.ask(e)
+		}
 	case "Memcached":
 		return r.judge(e)
 	}

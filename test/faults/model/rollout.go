@@ -47,7 +47,7 @@ func (t *templates) check(e history.Entry) string {
 	if mc, by := t.writesStatus(e); mc != nil {
 		t.narrow(mc, history.ProcessOf(by))
 	}
-	if e.State == nil || e.State.Object.GetKind() != "Deployment" || e.State.Type == watch.Deleted {
+	if e.State == nil || !isMain(e.State.Object) || e.State.Type == watch.Deleted {
 		return ""
 	}
 	o, before := e.State.Object, t.before(e.State.Object)

@@ -11,17 +11,21 @@ import (
 // slotRef is the cache and the slot that the name of an object of slots contains.
 type slotRef struct {
 	cache  string
-	slot   string // "slots" is all of them, and "discovery" the Service that announces the servers to clients
+	slot   string // "slots" is all of them, "discovery" the Service that announces the servers, "bootstrap" see isBootstrap
 	family string // of an EndpointSlice
 }
 
-var slotObject = regexp.MustCompile(`^(.+)-(slots|discovery|\d+)(?:-(ipv[46]))?$`)
+var slotObject = regexp.MustCompile(`^(.+)-(slots|discovery|bootstrap|\d+)(?:-(ipv[46]))?$`)
 
-// slotOf reads the name of an object of slots, or of discovery. Other objects have the name of their Memcached.
+// slotOf reads the name of an object of slots, of discovery, or of a bootstrap. Other objects have the name of their
+// Memcached.
 func slotOf(at ref) (of slotRef, ok bool) {
 	found := slotObject.FindStringSubmatch(at.name)
 	isSlice := at.kind == "EndpointSlice"
-	if found == nil || !isSlice && at.kind != "Service" || isSlice != (found[3] != "") {
+	switch {
+	case found == nil, (at.kind == "Deployment") != (found[2] == "bootstrap"):
+		return of, false
+	case !isSlice && at.kind != "Service" && at.kind != "Deployment", isSlice != (found[3] != ""):
 		return of, false
 	}
 	return slotRef{found[1], found[2], found[3]}, true
@@ -58,6 +62,8 @@ func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
 	switch {
 	case s.isDiscovery():
 		return mc.Spec.Discovery != nil
+	case s.isBootstrap():
+		return mc.Spec.Bootstrap != nil
 	case s.isRecord():
 		return true
 	}

@@ -98,7 +98,7 @@ func isOfSlots(q *audit.Request) bool {
 		annotations, _ := metadata["annotations"].(map[string]any)
 		labels, _ := metadata["labels"].(map[string]any)
 		return only(body.Object, "metadata") && only(metadata, "uid", "resourceVersion", "annotations", "labels") &&
-			only(annotations, handoff, deletionCost, discoveryMark) && only(labels, discoveryMark)
+			only(annotations, handoff, deletionCost, discoveryMark, bootstrapMark) && only(labels, discoveryMark)
 	case "status":
 		status, _ := value(body, "status").(map[string]any)
 		conditions, _ := status["conditions"].([]any)
@@ -131,8 +131,8 @@ func (p *past) mayHave(mc *cachev1.Memcached, of slotRef, process history.Proces
 func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 	process := history.ProcessOf(q)
 	seen := p.deploymentsSeen(of.cache, process)
-	if of.isDiscovery() {
-		return p.discoveryNotToBeDeleted(of, q)
+	if of.isDiscovery() || of.isBootstrap() {
+		return p.neededWithoutSlots(of, q)
 	}
 	if len(seen) == 0 || slices.ContainsFunc(seen, func(o *object) bool { return !isGated(o) }) || of.family == "ipv6" {
 		return ""

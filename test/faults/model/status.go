@@ -57,6 +57,7 @@ var stateOf = map[string]string{
 	cachev1.ReasonSecretNotFound: cachev1.ConditionReconciling, cachev1.ReasonApplyFailed: cachev1.ConditionReconciling,
 
 	cachev1.ReasonProgressDeadlineExceeded: cachev1.ConditionStalled, cachev1.ReasonInvalidSpec: cachev1.ConditionStalled,
+	cachev1.ReasonKeysMoving:    cachev1.ConditionStalled,
 	cachev1.ReasonInvalidSecret: cachev1.ConditionStalled, cachev1.ReasonCertificateExpired: cachev1.ConditionStalled,
 	cachev1.ReasonOwnershipConflict: cachev1.ConditionStalled, cachev1.ReasonSuspended: cachev1.ConditionStalled,
 	cachev1.ReasonFieldManagerConflict:   cachev1.ConditionStalled,

@@ -153,7 +153,7 @@ func firstLost(fields *fieldpath.Set, before, after *object, mayDiffer func(fiel
 func selector(p *past) func(history.Entry) string {
 	selectors := map[types.UID]string{}
 	return func(e history.Entry) string {
-		if e.State == nil || e.State.Object.GetKind() != "Deployment" {
+		if e.State == nil || !isMain(e.State.Object) {
 			return ""
 		}
 		o := e.State.Object

@@ -1,0 +1,29 @@
+package kubelet
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// bootstrapAnnotation is what the operator's documentation calls the instruction of the Pod that copies the keys of other
+// servers.
+const bootstrapAnnotation = "cache.example.com/bootstrap"
+
+// IsBootstrap reports whether a Pod copies the keys of other servers.
+func IsBootstrap(pod *corev1.Pod) bool {
+	return strings.HasSuffix(pod.Labels["memcached_cr"], "_bootstrap")
+}
+
+// ReportBootstrap reports the container of such a Pod: it has started once it has copied all keys, and is ready once
+// clients may use both.
+func ReportBootstrap(pod *corev1.Pod, copied bool) {
+	phase := pod.Annotations[bootstrapAnnotation]
+	started := phase != "" && copied
+	status := corev1.ContainerStatus{Name: agent, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	if before := pod.Status.ContainerStatuses; len(before) > 0 && before[0].Name == agent {
+		status = before[0]
+	}
+	status.Started, status.Ready = &started, started && (phase == "cutOver" || phase == "moved")
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+}

@@ -1,0 +1,53 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// bootstrapMark is the annotation of the Pod that copies the keys of other servers, and of its Deployment.
+const bootstrapMark = "cache.example.com/bootstrap"
+
+// isBootstrap reports whether an object runs the Pod that copies the keys of other servers.
+func (s slotRef) isBootstrap() bool { return s.slot == "bootstrap" }
+
+// isMain reports whether an object is the Deployment of the memcached Pods.
+func isMain(o *object) bool {
+	_, other := slotOf(refOf(o))
+	return o.GetKind() == "Deployment" && !other
+}
+
+// holdsStill reports whether changes of a cache wait, because clients may use the other servers, too.
+func holdsStill(mc *cachev1.Memcached) bool {
+	return orEmpty(mc.Spec.Bootstrap).Mode == cachev1.BootstrapCutOver
+}
+
+// wrongBootstrap returns what of the Deployment that copies keys is not as the spec requests.
+func wrongBootstrap(body *object, mc *cachev1.Memcached) string {
+	if mc.Spec.Bootstrap == nil {
+		return "the spec has no bootstrap"
+	}
+	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
+	if len(containers) != 1 {
+		return fmt.Sprintf("%d containers copy keys", len(containers))
+	}
+	container, _ := containers[0].(map[string]any)
+	arguments, _ := container["args"].([]any)
+	for _, server := range mc.Spec.Bootstrap.From.Servers {
+		if !slices.Contains(arguments, any("--from="+server)) {
+			return fmt.Sprintf("no keys are copied from %s: %v", server, arguments)
+		}
+	}
+	return unexpected(body, []expectation{
+		{"Recreate", []string{"spec", "strategy", "type"}},
+		{1, []string{"spec", "replicas"}},
+		{bootstrapSelector(mc.Name), []string{"spec", "selector", "matchLabels"}},
+	})
+}
+
+// bootstrapSelector selects no memcached Pod.
+func bootstrapSelector(cache string) map[string]string {
+	return map[string]string{"app": "memcached", "memcached_cr": cache + "_bootstrap"}
+}
