@@ -18,8 +18,11 @@ var update = flag.Bool("update", false, "write the golden files and the example 
 
 // The inputs are written by hand, with the fields of both APIs.
 var inputs = map[string][]string{
-	"elasticache": {"--namespace", "team", "--memory", "6537Mi"},
-	"memorystore": {"--namespace", "team"},
+	"elasticache":  {"--namespace", "team", "--memory", "6537Mi"},
+	"memorystore":  {"--namespace", "team"},
+	"bitnami":      {"--chart", "bitnami", "--release", "sessions", "--release-namespace", "team", "--client-hash", "Ketama"},
+	"cloudpirates": {"--release", "memcached", "--release-namespace", "old", "--namespace", "team"},
+	"helmforge":    {"--release", "sessions", "--release-namespace", "team"},
 }
 
 func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
