@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +20,9 @@ var bitnami = chart{
 	},
 	arguments: bitnamiArguments,
 	translate: func(r *release) {
-		r.addToPods(r.metadata("commonLabels", "commonAnnotations"))
+		if common := r.spec.CommonMetadata; common != nil {
+			r.addToPods(&cachev1.Metadata{Labels: maps.Clone(common.Labels)})
+		}
 		r.setScraping()
 		r.reportBitnamiImage()
 		r.setSASL()
@@ -81,17 +84,17 @@ func (r *release) setScraping() {
 	if r.peek("metrics.enabled") != true {
 		return
 	}
-	annotations, _ := r.at("metrics.podAnnotations").(map[string]any)
-	texts := map[string]string{}
-	for name, value := range annotations {
-		texts[name] = fmt.Sprint(value)
-		if name == "prometheus.io/port" {
-			texts[name] = "9150" // The chart has a template of it.
+	texts := map[string]string{"prometheus.io/scrape": "true"}
+	if annotations, given := r.at("metrics.podAnnotations").(map[string]any); given {
+		texts = map[string]string{}
+		for name, value := range annotations {
+			texts[name] = fmt.Sprint(value)
 		}
 	}
-	if len(texts) > 0 {
-		r.addToPods(&cachev1.Metadata{Annotations: texts})
+	if texts["prometheus.io/scrape"] != "" {
+		texts["prometheus.io/port"] = "9150" // The chart has a template of it.
 	}
+	r.addToPods(&cachev1.Metadata{Annotations: texts})
 }
 
 // reportBitnamiImage: the image starts by its own script, so it cannot run in the Pods of a Memcached.
@@ -111,21 +114,21 @@ func (r *release) reportBitnamiImage() {
 		"image, from 1.6.40 on with slots", registry, repository, tag)
 }
 
-// setSASL requires a login, so that a cache with one does not become one without. Its Secret is yours to make.
+// setSASL translates a login of the binary protocol to one of the text protocol.
 func (r *release) setSASL() {
 	if !r.on("auth.enabled") {
 		return
 	}
 	r.at("auth")
-	secret := r.text("auth.existingPasswordSecret")
-	if secret == "" {
-		secret = r.fullName
+	existing := r.text("auth.existingPasswordSecret")
+	if existing == "" {
+		existing = r.fullName
 	}
-	r.spec.Auth = &cachev1.Auth{SecretName: r.name + "-users"}
+	r.sasl = true
 	r.report("auth.enabled true: SASL belongs to the binary protocol, and clients now need the login of the text protocol "+
-		"(docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s-users --from-literal=username=%s "+
+		"(docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s --from-literal=username=%s "+
 		`--from-literal=password="$(kubectl -n %s get secret %s -o jsonpath='{.data.memcached-password}' | base64 -d)"`,
-		r.namespace, r.name, r.text("auth.username"), r.options.releaseNamespace, secret)
+		r.namespace, r.setLogin(existing), r.text("auth.username"), r.options.releaseNamespace, existing)
 }
 
 // setBitnamiPolicy translates the NetworkPolicy, which is for memcached and for metrics.
@@ -139,6 +142,7 @@ func (r *release) setBitnamiPolicy() {
 		return
 	}
 	r.at("networkPolicy.allowExternal")
+	r.reportPolicy()
 	var from []networkingv1.NetworkPolicyPeer
 	if r.on("networkPolicy.addExternalClientAccess") {
 		from = append(from, podsWith(map[string]string{r.fullName + "-client": "true"}))

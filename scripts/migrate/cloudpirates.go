@@ -18,7 +18,12 @@ var cloudPirates = chart{
 			{"config.extraArgs", get[[]string](r, "config.extraArgs")},
 		}
 	},
-	translate: func(r *release) { r.setOfficialImage() },
+	translate: func(r *release) {
+		r.setOfficialImage()
+		if r.peek("service.clusterIP") == "None" {
+			r.at("service.clusterIP") // So is that of a Memcached.
+		}
+	},
 	servers: func(r *release) []string {
 		switch {
 		case r.text("deploymentType") == "StatefulSet":

@@ -19,13 +19,14 @@ var helmForge = chart{
 		r.setOfficialImage()
 		r.setHeadlessAnnotations()
 		r.setTLS()
-		r.setLogin()
+		r.setUsers()
 		r.setHelmForgePolicy()
 	},
 	servers: func(r *release) []string { return r.podServers(r.fullName+"-headless", r.text("service.port")) },
 }
 
 func helmForgeArguments(r *release) []commandLine {
+	r.at("architecture") // It says the same as replicaCount.
 	value := func(path, letter string) commandLine { return commandLine{path, withValue(letter, r.text(path))} }
 	set := func(path, letter string) commandLine { return commandLine{path, alone(letter, r.on(path))} }
 	return []commandLine{
@@ -70,34 +71,37 @@ func (r *release) setTLS() {
 		r.report("tls.minVersion %s: the oldest version is TLS 1.2", minimum)
 	}
 	r.spec.TLS = tls
-	for path, key := range map[string]string{"tls.certKey": "tls.crt", "tls.keyKey": "tls.key", "tls.caKey": "ca.crt"} {
-		if name := r.text(path); name != "" && name != key {
-			r.report("%s %s: give the Secret %s this entry as %s, too", path, name, tls.SecretName, key)
+	for _, entry := range []struct{ path, name string }{
+		{"tls.certKey", "tls.crt"}, {"tls.keyKey", "tls.key"}, {"tls.caKey", "ca.crt"},
+	} {
+		if name := r.text(entry.path); name != "" && name != entry.name {
+			r.report("%s %s: give the Secret %s this entry as %s, too", entry.path, name, tls.SecretName, entry.name)
 		}
 	}
 	r.report("tls.existingSecret %s: TLS has the port 11212, and the certificate needs the names of the Memcached "+
 		"(docs/memcached/network.md#tls)", tls.SecretName)
 }
 
-// setLogin requires a login, so that a cache with one does not become one without. Its Secret is yours to make.
-func (r *release) setLogin() {
+// setUsers translates the login. The chart's Secret has the lines of users under another name.
+func (r *release) setUsers() {
 	if !r.on("auth.enabled") {
 		return
 	}
 	r.at("auth")
-	secret := r.text("auth.existingSecret")
-	if secret == "" {
-		secret = r.fullName + "-auth"
+	existing := r.text("auth.existingSecret")
+	if existing == "" {
+		existing = r.fullName + "-auth"
 	}
-	r.spec.Auth = &cachev1.Auth{SecretName: r.name + "-users"}
+	name := r.setLogin(existing)
 	if r.text("auth.mode") == "sasl" {
+		r.sasl = true
 		r.report("auth.mode sasl: SASL belongs to the binary protocol, and its database has no passwords to read. Clients need "+
-			"the login of the text protocol (docs/clients.md); make the Secret %s-users with username and password", r.name)
+			"the login of the text protocol (docs/clients.md); make the Secret %s with username and password", name)
 		return
 	}
 	r.report("auth.enabled true: make the Secret of the users: kubectl -n %s get secret %s -o jsonpath='{.data.%s}' | "+
-		"base64 -d | kubectl -n %s create secret generic %s-users --from-file=users=/dev/stdin", r.options.releaseNamespace,
-		secret, strings.ReplaceAll(r.text("auth.authFileKey"), ".", `\.`), r.namespace, r.name)
+		"base64 -d | kubectl -n %s create secret generic %s --from-file=users=/dev/stdin", r.options.releaseNamespace,
+		existing, strings.ReplaceAll(r.text("auth.authFileKey"), ".", `\.`), r.namespace, name)
 }
 
 // setHelmForgePolicy translates the NetworkPolicy. Without one, the Memcached's allows all clients, too.
@@ -105,6 +109,7 @@ func (r *release) setHelmForgePolicy() {
 	if !r.on("networkPolicy.enabled") {
 		return
 	}
+	r.reportPolicy()
 	r.spec.NetworkPolicy = &cachev1.NetworkPolicy{From: r.peers("networkPolicy.ingress")}
 	if r.on("networkPolicy.metrics.enabled") {
 		r.spec.NetworkPolicy.MetricsFrom = r.peers("networkPolicy.metrics")

@@ -74,6 +74,19 @@ func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
 			`{"name": "a", "nodeCount": 1, "parameters": {"params": {"max-item-size": "1m"}}}`, "",
 			"parameter max-item-size",
 		},
+		"values without a release": {"architecture: high-availability\n", "", "give --release and --release-namespace"},
+		"values without a chart":   {"replicaCount: 3\n", "--release=a --release-namespace=b", "name it by --chart"},
+		"values of two charts": {
+			"architecture: high-availability\ndeploymentType: StatefulSet\n", "--release=a --release-namespace=b", "name it by --chart",
+		},
+		"a chart that is not known": {"{}", "--chart=stable --release=a --release-namespace=b", "--chart stable: use bitnami"},
+		"a hash that is none":       {"{}", "--client-hash=md5", "--client-hash md5: use one of [Ketama"},
+		"a value of another type": {
+			"nodeSelector: [a]", "--chart=bitnami --release=a --release-namespace=b", "nodeSelector: json: cannot unmarshal",
+		},
+		"a number of Pods that is none": {
+			"replicaCount: many", "--chart=bitnami --release=a --release-namespace=b", `replicaCount "many": not a number`,
+		},
 		"a serverless cache": {`{"ServerlessCaches": []}`, "", "the input has neither CacheClusters"},
 		"text":               {"CACHECLUSTERS\ta", "", "the input is no JSON"},
 	}

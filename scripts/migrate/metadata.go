@@ -49,14 +49,10 @@ func (r *release) metadata(labelsAt, annotationsAt string) *cachev1.Metadata {
 
 // addToPods adds labels and annotations to the Pods, unless they have them.
 func (r *release) addToPods(more *cachev1.Metadata) {
-	if more == nil {
-		return
-	}
 	if r.spec.PodTemplate == nil {
 		r.spec.PodTemplate = &cachev1.PodTemplate{}
 	}
 	if own := r.spec.PodTemplate.Metadata; own != nil {
-		more = more.DeepCopy()
 		more.Labels = merged(more.Labels, own.Labels)
 		more.Annotations = merged(more.Annotations, own.Annotations)
 	}

@@ -25,3 +25,9 @@ func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) 
 		"with the label %s=true", path, label)
 	return []networkingv1.NetworkPolicyPeer{podsWith(map[string]string{label: "true"})}
 }
+
+// reportPolicy is for the copy of keys, which the old policy does not know of.
+func (r *release) reportPolicy() {
+	r.report("networkPolicy.enabled true: to copy keys, let the release's NetworkPolicy allow Pods with the label app=memcached "+
+		"of the namespace %s", r.namespace)
+}

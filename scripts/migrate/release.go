@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -42,6 +43,7 @@ type release struct {
 
 	options  options
 	fullName string // of its Service, and of its Deployment or StatefulSet
+	sasl     bool   // its servers speak only the binary protocol
 	err      error
 }
 
@@ -146,6 +148,17 @@ func (r *release) translate(known chart) {
 	r.setServers(known.servers(r))
 }
 
+// setLogin requires a login, so that a cache with one does not become one without. It returns the name of its Secret,
+// which is the user's to make: it has other entries than the release's.
+func (r *release) setLogin(existing string) string {
+	name := r.name + "-users"
+	if name == existing {
+		name = r.name + "-login"
+	}
+	r.spec.Auth = &cachev1.Auth{SecretName: name}
+	return name
+}
+
 // leaveOutDefaults removes what a Memcached has without it. Later arguments override earlier ones, so this comes last.
 func (r *release) leaveOutDefaults() {
 	if size := r.spec.MaxItemSize; size != nil && size.Value() == mebibyte {
@@ -161,17 +174,29 @@ func (r *release) leaveOutDefaults() {
 
 // setServers has the servers of the release in a comment, until every operator has spec.bootstrap.
 func (r *release) setServers(servers []string) {
+	if r.sasl {
+		r.report("auth: keys cannot be copied from servers with SASL; start with an empty cache (docs/leaving.md)")
+		return
+	}
 	if len(servers) == 0 {
 		return
 	}
-	var text strings.Builder
-	text.WriteString("  # bootstrap:\n  #   from:\n  #     servers:\n")
-	for _, server := range servers {
-		fmt.Fprintf(&text, "  #     - %s\n", server)
+	from := map[string]any{"servers": servers}
+	if r.spec.TLS != nil {
+		from["tls"] = map[string]string{"secretName": r.spec.TLS.SecretName}
 	}
-	r.comment = text.String()
-	r.report("spec.bootstrap: copies keys from the servers of the release, which are in a comment of the manifest; " +
-		"kubectl explain memcached.spec.bootstrap shows whether your operator has it")
+	if r.spec.Auth != nil {
+		from["auth"] = map[string]string{"secretName": r.spec.Auth.SecretName}
+	}
+	content, err := yaml.Marshal(map[string]any{"bootstrap": map[string]any{"from": from}})
+	if err != nil {
+		r.fail("spec.bootstrap: %w", err)
+	}
+	for line := range strings.Lines(string(content)) {
+		r.comment += "  # " + line
+	}
+	r.report("spec.bootstrap: copies keys from the servers of the release. It is a comment of the manifest, as not every " +
+		"operator has it: see kubectl explain memcached.spec.bootstrap. Write the servers as clients have them, in their order")
 }
 
 // podServers are the Pods of a StatefulSet by their names.
@@ -238,14 +263,19 @@ func (r *release) reportRest() error {
 		return err
 	}
 	rest := r.rest()
+	paths := map[string][]string{} // by what to do about them
 	for _, path := range slices.Sorted(maps.Keys(rest)) {
 		advice, known := longest(instead, path)
 		if !known {
 			advice = "not known to this command; see docs/migrating.md"
 		}
-		if advice != "" {
-			r.report("%s %s: %s", path, short(path, rest[path]), advice)
-		}
+		paths[advice] = append(paths[advice], path+" "+short(path, rest[path]))
+	}
+	delete(paths, "")
+	for _, advice := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int {
+		return strings.Compare(paths[a][0], paths[b][0])
+	}) {
+		r.report("%s: %s", strings.Join(paths[advice], ", "), advice)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func shortList(items []any) string {
 	for _, item := range items {
 		object, isObject := item.(map[string]any)
 		if isObject && object["name"] == nil {
-			return fmt.Sprintf("(%d items)", len(items))
+			return fmt.Sprintf("(a list of %d)", len(items))
 		}
 		if isObject {
 			item = object["name"]
