@@ -42,12 +42,12 @@ var memcachedOptions = []option{
 	{"B", "protocol", true, unless("auto ascii", "both protocols are served; clients that log in need the text protocol")},
 	{"u", "user", true, unless("memcached nobody root", "the Pods run as user 11211, or one of OpenShift's")},
 	{"X", "disable-dumping", false, (*release).reportDumping},
-	{"W", "disable-watch", false, instead("not possible with slots, which watch; keys are not copied from a release with it")},
+	{"W", "disable-watch", false, instead("not possible with slots, nor for a release to copy keys from")},
 	{"F", "disable-flush-all", false, instead("not possible with slots, which need flush_all")},
 	{"Z", "enable-ssl", false, instead("set spec.tls")},
-	{"S", "enable-sasl", false, instead("SASL belongs to the binary protocol; set spec.auth, a login of the text protocol")},
+	{"S", "enable-sasl", false, instead("SASL is of the binary protocol; set spec.auth, a login of the text protocol")},
 	{"Y", "auth-file", true, instead("set spec.auth, with the same lines as users of a Secret")},
-	{"e", "memory-file", true, instead("there are no volumes; with slots, a Pod that replaces another one copies its keys")},
+	{"e", "memory-file", true, instead("there are no volumes; with slots, a new Pod copies the keys of the old one")},
 	{"k", "lock-memory", false, instead("the restricted Pod Security Standard forbids it")},
 	{"A", "enable-shutdown", false, instead("any client could stop memcached")},
 	{"a", "unix-mask", true, instead("the operator sets where memcached listens")},
@@ -162,8 +162,7 @@ func (r *release) bounded(a argument, least, most int64) (int64, bool) {
 	return within, true
 }
 
-// setItemSize reads bytes, or a number of k or m. Memcached has no large items of other sizes any more than multiples of
-// 512Ki.
+// setItemSize reads bytes, or a number of k or m. Memcached does not start with a size that is no multiple of 512Ki.
 func (r *release) setItemSize(a argument) {
 	digits := strings.TrimRight(a.value, "kKmM")
 	bytes, err := strconv.ParseInt(digits, 10, 64)

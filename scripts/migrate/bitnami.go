@@ -38,7 +38,8 @@ var bitnami = chart{
 
 // bitnamiVariables are the environment variables that the start script of Bitnami's image makes arguments of.
 var bitnamiVariables = map[string]string{"MEMCACHED_CACHE_SIZE": "-m", "MEMCACHED_MAX_CONNECTIONS": "-c",
-	"MEMCACHED_THREADS": "-t", "MEMCACHED_MAX_ITEM_SIZE": "-I", "MEMCACHED_LISTEN_ADDRESS": "-l", "MEMCACHED_EXTRA_FLAGS": ""}
+	"MEMCACHED_THREADS": "-t", "MEMCACHED_MAX_ITEM_SIZE": "-I", "MEMCACHED_LISTEN_ADDRESS": "-l",
+	"MEMCACHED_EXTRA_FLAGS": ""}
 
 func bitnamiArguments(r *release) (all []commandLine) {
 	command := slices.Concat(get[[]string](r, "command"), get[[]string](r, "args"))
@@ -47,7 +48,7 @@ func bitnamiArguments(r *release) (all []commandLine) {
 		first = len(command)
 	}
 	program, words := command[:first], command[first:]
-	if slices.ContainsFunc(program, func(word string) bool { return strings.HasSuffix(word, "sh") && !isRunScript(word) }) {
+	if slices.ContainsFunc(program, isShell) {
 		r.report("command and args [%s]: a shell; write memcached's arguments into the manifest", strings.Join(command, " "))
 		return nil
 	}
@@ -56,6 +57,8 @@ func bitnamiArguments(r *release) (all []commandLine) {
 	}
 	return append(all, commandLine{"args", words})
 }
+
+func isShell(word string) bool { return strings.HasSuffix(word, "sh") && !isRunScript(word) }
 
 func isRunScript(word string) bool { return strings.HasSuffix(word, "/run.sh") }
 
@@ -125,7 +128,7 @@ func (r *release) setSASL() {
 		existing = r.fullName
 	}
 	r.sasl = true
-	r.report("auth.enabled true: SASL belongs to the binary protocol, and clients now need the login of the text protocol "+
+	r.report("auth.enabled true: SASL is of the binary protocol, and clients now need the login of the text protocol "+
 		"(docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s --from-literal=username=%s "+
 		`--from-literal=password="$(kubectl -n %s get secret %s -o jsonpath='{.data.memcached-password}' | base64 -d)"`,
 		r.namespace, r.setLogin(existing), r.text("auth.username"), r.options.releaseNamespace, existing)

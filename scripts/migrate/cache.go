@@ -85,8 +85,8 @@ func (c *cache) hashComment() string {
 	return "    # clientHash: Ketama # or CRC32Modulo, JumpSorted, Rendezvous: docs/slots.md has that of each client\n"
 }
 
-// read recognizes a description by its fields: clusters of ElastiCache, one or several instances of Memorystore, or values
-// of a chart.
+// read recognizes a description by its fields: clusters of ElastiCache, one or several instances of Memorystore, or
+// values of a chart.
 func read(content []byte, o options) ([]*cache, error) {
 	var clusters struct{ CacheClusters []cluster }
 	if json.Unmarshal(content, &clusters) == nil && clusters.CacheClusters != nil {

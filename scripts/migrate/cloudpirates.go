@@ -7,8 +7,8 @@ import (
 
 var cloudPirates = chart{
 	title: "CloudPirates' chart", nameLimit: 63,
-	signs: []string{"config.extraArgs", "config.maxConnections", "config.memoryLimit", "config.verbosity", "deploymentType",
-		"extraObjects", "gatewayAPI", "targetPlatform"},
+	signs: []string{"config.extraArgs", "config.maxConnections", "config.memoryLimit", "config.verbosity",
+		"deploymentType", "extraObjects", "gatewayAPI", "targetPlatform"},
 	arguments: func(r *release) []commandLine {
 		verbosity, _ := strconv.Atoi(r.text("config.verbosity"))
 		return []commandLine{
@@ -31,8 +31,8 @@ var cloudPirates = chart{
 		case *r.spec.Size == 1:
 			return []string{r.server(r.fullName, r.text("service.port"))}
 		}
-		r.report("deploymentType Deployment with replicaCount %d: the Pods have no names that stay, and behind one cluster IP, "+
-			"any of them could have a key; start with an empty cache", *r.spec.Size)
+		r.report("deploymentType Deployment with replicaCount %d: the Pods have no names that stay, and behind one cluster "+
+			"IP, any of them could have a key; start with an empty cache", *r.spec.Size)
 		return nil
 	},
 }

@@ -11,9 +11,10 @@ import (
 
 var helmForge = chart{
 	title: "HelmForge's chart", nameLimit: 52,
-	signs: []string{"architecture=distributed", "auth.authFileKey", "auth.sasl", "extraManifests", "extstore", "headlessService",
-		"memcached.disableDumping", "memcached.extendedOptions", "memcached.extraArgs", "memcached.maxConnections",
-		"memcached.maxItemSize", "memcached.memoryLimitMB", "memcached.threads", "tls.existingSecret"},
+	signs: []string{"architecture=distributed", "auth.authFileKey", "auth.sasl", "extraManifests", "extstore",
+		"headlessService", "memcached.disableDumping", "memcached.extendedOptions", "memcached.extraArgs",
+		"memcached.maxConnections", "memcached.maxItemSize", "memcached.memoryLimitMB", "memcached.threads",
+		"tls.existingSecret"},
 	arguments: helmForgeArguments,
 	translate: func(r *release) {
 		r.setOfficialImage()
@@ -95,7 +96,7 @@ func (r *release) setUsers() {
 	name := r.setLogin(existing)
 	if r.text("auth.mode") == "sasl" {
 		r.sasl = true
-		r.report("auth.mode sasl: SASL belongs to the binary protocol, and its database has no passwords to read. Clients need "+
+		r.report("auth.mode sasl: SASL is of the binary protocol, and its database has no passwords to read. Clients need "+
 			"the login of the text protocol (docs/clients.md); make the Secret %s with username and password", name)
 		return
 	}

@@ -37,8 +37,8 @@ func newCommand() *cobra.Command {
 		Use:   "migrate [file]",
 		Short: "Write a Memcached for a cache of Amazon ElastiCache or Google Memorystore, or of a Helm chart",
 		Long: "Migrate reads the description of a cache, from a file or its input, as the program of the service prints\n" +
-			"it, or the values of a Helm release, and prints a Memcached, to edit and apply. What it could not translate goes to standard error, a line\n" +
-			"each. It connects to nothing. docs/leaving.md has the steps.",
+			"it, or the values of a Helm release, and prints a Memcached, to edit and apply. What it could not translate\n" +
+			"goes to standard error. It connects to nothing. docs/leaving.md and docs/migrating.md have the steps.",
 		Example: "  gcloud memcache instances describe shop --region europe-west1 --format json |\n" +
 			"    go run ./scripts/migrate --namespace team >shop.yaml\n" +
 			"  aws elasticache describe-cache-clusters --cache-cluster-id shop --show-cache-node-info --output json |\n" +

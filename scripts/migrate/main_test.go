@@ -14,7 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the example in docs/leaving.md")
+var update = flag.Bool("update", false, "write the golden files and the examples in the docs")
 
 // The inputs are written by hand, with the fields of both APIs.
 var inputs = map[string][]string{
@@ -22,6 +22,7 @@ var inputs = map[string][]string{
 	"memorystore":  {"--namespace", "team"},
 	"bitnami":      {"--chart", "bitnami", "--release", "sessions", "--release-namespace", "team", "--client-hash", "Ketama"},
 	"cloudpirates": {"--release", "memcached", "--release-namespace", "old", "--namespace", "team"},
+	"release":      {"--release", "sessions", "--release-namespace", "team"},
 	"helmforge":    {"--release", "sessions", "--release-namespace", "team"},
 }
 
@@ -40,12 +41,14 @@ func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestTheDocsShowAnExample: the page has a manifest, which the API server judges as those of all pages, and the reports.
+// TestTheDocsShowAnExample: a manifest, which the API server judges as those of all pages, and the reports.
 func TestTheDocsShowAnExample(t *testing.T) {
-	manifest, reports := page.Read(t, "testdata/memorystore.yaml"), page.Read(t, "testdata/memorystore.txt")
-	page.Tables(t, "../../docs/leaving.md", *update, map[string]string{
-		"example": "```yaml\n" + manifest + "```\n\n```text\n" + reports + "```\n",
-	})
+	for file, input := range map[string]string{"leaving.md": "memorystore", "migrating.md": "release"} {
+		manifest, reports := page.Read(t, "testdata/"+input+".yaml"), page.Read(t, "testdata/"+input+".txt")
+		page.Tables(t, "../../docs/"+file, *update, map[string]string{
+			"example": "```yaml\n" + manifest + "```\n\n```text\n" + reports + "```\n",
+		})
+	}
 }
 
 func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {

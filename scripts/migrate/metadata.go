@@ -70,8 +70,7 @@ func merged(first, second map[string]string) map[string]string {
 // unlessEmpty leaves out an object of which nothing is set.
 func unlessEmpty[T any](object *T) *T {
 	value := reflect.ValueOf(object).Elem()
-	for i := range value.NumField() {
-		field := value.Field(i)
+	for _, field := range value.Fields() {
 		switch field.Kind() {
 		case reflect.Map, reflect.Slice:
 			if field.Len() > 0 {

@@ -28,6 +28,6 @@ func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) 
 
 // reportPolicy is for the copy of keys, which the old policy does not know of.
 func (r *release) reportPolicy() {
-	r.report("networkPolicy.enabled true: to copy keys, let the release's NetworkPolicy allow Pods with the label app=memcached "+
-		"of the namespace %s", r.namespace)
+	r.report("networkPolicy.enabled true: to copy keys, let the release's NetworkPolicy allow Pods with the label "+
+		"app=memcached of the namespace %s", r.namespace)
 }

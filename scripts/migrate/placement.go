@@ -54,7 +54,8 @@ func (r *release) setOwnPods(affinity *corev1.Affinity) {
 	}
 	for _, term := range terms {
 		if r.selectsItself(term.LabelSelector) {
-			term.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "memcached", "memcached_cr": r.name}}
+			own := map[string]string{"app": "memcached", "memcached_cr": r.name}
+			term.LabelSelector = &metav1.LabelSelector{MatchLabels: own}
 		}
 	}
 }

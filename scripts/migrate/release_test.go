@@ -214,7 +214,7 @@ func TestValuesAreTranslated(t *testing.T) {
 		"another tag of the official image": {"cloudpirates", "{image: {tag: 1.6.44}}", "", "image.tag 1.6.44: the image is"},
 		"SASL": {
 			"helmforge", "{auth: {enabled: true, mode: sasl, existingSecret: a}, memcached: {protocol: binary}}",
-			"secretName: sessions-users", "auth.mode sasl: SASL belongs to the binary protocol",
+			"secretName: sessions-users", "auth.mode sasl: SASL is of the binary protocol",
 		},
 		"an old version of TLS": {
 			"helmforge", "{tls: {enabled: true, existingSecret: a, minVersion: '0', verifyMode: '1'}}", "clientAuth: Request",

@@ -48,8 +48,9 @@ func unmarshal(content []byte, target any) error {
 func (v *values) peek(path string) any {
 	var value any = v.given
 	for key := range strings.SplitSeq(path, ".") {
-		parent, ok := value.(map[string]any)
-		if value, ok = parent[key]; !ok {
+		parent, _ := value.(map[string]any)
+		var given bool
+		if value, given = parent[key]; !given {
 			return v.defaults[path]
 		}
 	}
