@@ -17,9 +17,10 @@ import (
 
 // cache is a described cache, as a Memcached.
 type cache struct {
-	name    string
-	spec    cachev1.MemcachedSpec
-	reports []string // what was not translated, and what to do
+	name, namespace string
+	spec            cachev1.MemcachedSpec
+	comment         string   // at the end of the manifest
+	reports         []string // what was not translated, and what to do
 }
 
 // What is reported for caches of both services.
@@ -32,14 +33,16 @@ const (
 
 // newCache has what each cache gets: clients of both services learn the servers by auto discovery, and slots with
 // cluster IPs suit all of them, also those that hash addresses or resolve names once.
-func newCache(name string, size int32, memory resource.Quantity) *cache {
-	c := &cache{name: name, spec: cachev1.MemcachedSpec{
+func newCache(name string, size int32, memory resource.Quantity, o options) *cache {
+	c := &cache{name: name, namespace: o.namespace, spec: cachev1.MemcachedSpec{
 		Size: &size, Memory: &memory,
-		Slots:     &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+		Slots:     &cachev1.Slots{Mode: cachev1.SlotsClusterIP, ClientHash: o.clientHash},
 		Discovery: &cachev1.Discovery{},
 	}}
-	c.report("slots.mode is ClusterIP, which suits all clients; slots.clientHash is for you to set: " +
-		"docs/slots.md has both by client")
+	if o.clientHash == "" {
+		c.report("slots.mode is ClusterIP, which suits all clients; slots.clientHash is for you to set: " +
+			"docs/slots.md has both by client")
+	}
 	return c
 }
 
@@ -61,24 +64,38 @@ func (c *cache) spread(zones map[string]bool) {
 	}
 }
 
-func (c *cache) manifest(namespace string) (string, error) {
+func (c *cache) manifest() (string, error) {
 	if problems := validation.IsDNS1035Label(c.name); len(problems) > 0 {
 		return "", fmt.Errorf("the name %q of the cache cannot be that of a Memcached: %s",
 			c.name, strings.Join(problems, "; "))
 	}
 	content, err := yaml.Marshal(cachev1.Memcached{
 		TypeMeta:   metav1.TypeMeta{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached"},
-		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: c.name, Namespace: c.namespace},
 		Spec:       c.spec,
 	})
-	return string(content), err
+	return strings.Replace(string(content), "  slots:\n", "  slots:\n"+c.hashComment(), 1) + c.comment, err
 }
 
-// read recognizes a description by its fields: clusters of ElastiCache, or one or several instances of Memorystore.
+// hashComment is where the user writes what no description has.
+func (c *cache) hashComment() string {
+	if c.spec.Slots.ClientHash != "" {
+		return ""
+	}
+	return "    # clientHash: Ketama # or CRC32Modulo, JumpSorted, Rendezvous: docs/slots.md has that of each client\n"
+}
+
+// read recognizes a description by its fields: clusters of ElastiCache, one or several instances of Memorystore, or
+// values of a chart.
 func read(content []byte, o options) ([]*cache, error) {
 	var clusters struct{ CacheClusters []cluster }
 	if json.Unmarshal(content, &clusters) == nil && clusters.CacheClusters != nil {
 		return readClusters(clusters.CacheClusters, o)
+	}
+	var given map[string]any
+	if unmarshal(content, &given) == nil && (o.chart != "" || o.release != "" || guess(given) != "") {
+		c, err := readRelease(given, o)
+		return []*cache{c}, err
 	}
 	if trimmed := bytes.TrimSpace(content); !bytes.HasPrefix(trimmed, []byte("[")) {
 		content = fmt.Appendf(nil, "[%s]", trimmed)
@@ -91,7 +108,7 @@ func read(content []byte, o options) ([]*cache, error) {
 	for _, instance := range instances {
 		if instance.NodeCount == 0 {
 			return nil, errors.New("the input has neither CacheClusters, as of aws elasticache describe-cache-clusters, " +
-				"nor nodeCount, as of gcloud memcache instances describe")
+				"nor nodeCount, as of gcloud memcache instances describe; for helm get values, give --chart")
 		}
 		c, err := instance.cache(o)
 		if err != nil {

@@ -59,7 +59,7 @@ func (c cluster) cache(o options) (*cache, error) {
 		return nil, fmt.Errorf("ElastiCache does not describe the memory of %s: give --memory, which this command prints:\n"+
 			`printf 'stats\r\nquit\r\n' | %s | grep limit_maxbytes`, c.CacheNodeType, c.connect())
 	}
-	result := newCache(c.CacheClusterID, c.NumCacheNodes, *o.memory)
+	result := newCache(c.CacheClusterID, c.NumCacheNodes, *o.memory, o)
 	zones := map[string]bool{}
 	for _, node := range c.CacheNodes {
 		zones[node.CustomerAvailabilityZone] = true

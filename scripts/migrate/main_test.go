@@ -14,12 +14,16 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the example in docs/leaving.md")
+var update = flag.Bool("update", false, "write the golden files and the examples in the docs")
 
 // The inputs are written by hand, with the fields of both APIs.
 var inputs = map[string][]string{
-	"elasticache": {"--namespace", "team", "--memory", "6537Mi"},
-	"memorystore": {"--namespace", "team"},
+	"elasticache":  {"--namespace", "team", "--memory", "6537Mi"},
+	"memorystore":  {"--namespace", "team"},
+	"bitnami":      {"--chart", "bitnami", "--release", "sessions", "--release-namespace", "team", "--client-hash", "Ketama"},
+	"cloudpirates": {"--release", "memcached", "--release-namespace", "old", "--namespace", "team"},
+	"release":      {"--release", "sessions", "--release-namespace", "team"},
+	"helmforge":    {"--release", "sessions", "--release-namespace", "team"},
 }
 
 func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
@@ -37,12 +41,14 @@ func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestTheDocsShowAnExample: the page has a manifest, which the API server judges as those of all pages, and the reports.
+// TestTheDocsShowAnExample: a manifest, which the API server judges as those of all pages, and the reports.
 func TestTheDocsShowAnExample(t *testing.T) {
-	manifest, reports := page.Read(t, "testdata/memorystore.yaml"), page.Read(t, "testdata/memorystore.txt")
-	page.Tables(t, "../../docs/leaving.md", *update, map[string]string{
-		"example": "```yaml\n" + manifest + "```\n\n```text\n" + reports + "```\n",
-	})
+	for file, input := range map[string]string{"leaving.md": "memorystore", "migrating.md": "release"} {
+		manifest, reports := page.Read(t, "testdata/"+input+".yaml"), page.Read(t, "testdata/"+input+".txt")
+		page.Tables(t, "../../docs/"+file, *update, map[string]string{
+			"example": "```yaml\n" + manifest + "```\n\n```text\n" + reports + "```\n",
+		})
+	}
 }
 
 func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
@@ -70,6 +76,19 @@ func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
 		"a parameter that is no number": {
 			`{"name": "a", "nodeCount": 1, "parameters": {"params": {"max-item-size": "1m"}}}`, "",
 			"parameter max-item-size",
+		},
+		"values without a release": {"architecture: high-availability\n", "", "give --release and --release-namespace"},
+		"values without a chart":   {"replicaCount: 3\n", "--release=a --release-namespace=b", "name it by --chart"},
+		"values of two charts": {
+			"architecture: high-availability\ndeploymentType: StatefulSet\n", "--release=a --release-namespace=b", "name it by --chart",
+		},
+		"a chart that is not known": {"{}", "--chart=stable --release=a --release-namespace=b", "--chart stable: use bitnami"},
+		"a hash that is none":       {"{}", "--client-hash=md5", "--client-hash md5: use one of [Ketama"},
+		"a value of another type": {
+			"nodeSelector: [a]", "--chart=bitnami --release=a --release-namespace=b", "nodeSelector: json: cannot unmarshal",
+		},
+		"a number of Pods that is none": {
+			"replicaCount: many", "--chart=bitnami --release=a --release-namespace=b", `replicaCount "many": not a number`,
 		},
 		"a serverless cache": {`{"ServerlessCaches": []}`, "", "the input has neither CacheClusters"},
 		"text":               {"CACHECLUSTERS\ta", "", "the input is no JSON"},

@@ -37,7 +37,7 @@ func (i instance) cache(o options) (*cache, error) {
 	if o.memory != nil {
 		memory = o.memory
 	}
-	result := newCache(path.Base(i.Name), i.NodeCount, *memory)
+	result := newCache(path.Base(i.Name), i.NodeCount, *memory, o)
 	zones := map[string]bool{}
 	for _, zone := range i.Zones {
 		zones[zone] = true

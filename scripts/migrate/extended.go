@@ -1,0 +1,44 @@
+package main
+
+import "strings"
+
+// notExtended are the extended options that do not become one of spec.extraArgs, by their beginning.
+var notExtended = []struct{ prefix, advice string }{
+	{"modern", ""}, // Memcached 1.6 ignores it.
+	{"ssl_", "set spec.tls"},
+	{"ext_", "items are in memory only; raise spec.memory or spec.size"},
+	{"proxy_", "the operator runs memcached as a cache, not as a proxy"},
+	{"slab_chunk_max", "spec.maxItemSize depends on its default"},
+	{"no_chunked_items", "spec.maxItemSize depends on chunks"},
+	{"no_modern", "spec.maxItemSize depends on chunks"},
+	{"drop_privileges", "memcached could not reload users and certificates"},
+	{"no_lru_crawler", "not possible with slots, which list keys; keys are not copied from a release with it"},
+	{"idle_timeout", "not possible with slots, which need open connections"},
+}
+
+// setExtended keeps the extended options that a Memcached can have.
+func (r *release) setExtended(a argument) {
+	var kept []string
+	for part := range strings.SplitSeq(a.value, ",") {
+		if part = strings.TrimSpace(part); part != "" && r.isExtended(a, part) {
+			kept = append(kept, part)
+		}
+	}
+	if len(kept) > 0 {
+		r.spec.ExtraArgs = append(r.spec.ExtraArgs, "--extended="+strings.Join(kept, ","))
+	}
+}
+
+func (r *release) isExtended(a argument, part string) bool {
+	for _, not := range notExtended {
+		if !strings.HasPrefix(part, not.prefix) {
+			continue
+		}
+		if not.advice != "" {
+			a.value = " " + part
+			instead(not.advice)(r, a)
+		}
+		return false
+	}
+	return true
+}

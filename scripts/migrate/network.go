@@ -1,0 +1,33 @@
+package main
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// podsWith are the Pods of the Memcached's namespace with some labels.
+func podsWith(labels map[string]string) networkingv1.NetworkPolicyPeer {
+	return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: labels}}
+}
+
+// namespacesWith are the Pods of namespaces with some labels.
+func namespacesWith(labels map[string]string) networkingv1.NetworkPolicyPeer {
+	return networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{MatchLabels: labels}}
+}
+
+// orNobody is for a policy that allows no client: the Memcached's would allow all then.
+func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
+	if len(peers) > 0 {
+		return peers
+	}
+	label := r.name + "-client"
+	r.report("%s: the release's NetworkPolicy allows no client; so that not all are allowed, the manifest has only Pods "+
+		"with the label %s=true", path, label)
+	return []networkingv1.NetworkPolicyPeer{podsWith(map[string]string{label: "true"})}
+}
+
+// reportPolicy is for the copy of keys, which the old policy does not know of.
+func (r *release) reportPolicy() {
+	r.report("networkPolicy.enabled true: to copy keys, let the release's NetworkPolicy allow Pods with the label "+
+		"app=memcached of the namespace %s", r.namespace)
+}
