@@ -44,6 +44,12 @@ var testedElsewhere = map[string]string{
 
 	"spec.binding.secretName": "binding_test.go",
 
+	"spec.bootstrap.from.servers":         "bootstrap_test.go: it needs slots",
+	"spec.bootstrap.from.clientHash":      "operator/internal/render/fields_test.go",
+	"spec.bootstrap.from.tls.secretName":  "the same",
+	"spec.bootstrap.from.auth.secretName": "the same",
+	"spec.bootstrap.mode":                 "bootstrap_test.go",
+
 	"spec.slots.mode":                "slots_test.go",
 	"spec.slots.clientHash":          "slots_test.go: it changes how the size changes",
 	"spec.slots.scaleOverlapSeconds": "the same",
