@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// bootstrapAnnotation is what the operator's documentation calls the instruction of the Pod that copies the keys of other
-// servers.
+// bootstrapAnnotation is what the operator's documentation calls the instruction of the Pod that copies the keys of
+// other servers.
 const bootstrapAnnotation = "cache.example.com/bootstrap"
 
 // IsBootstrap reports whether a Pod copies the keys of other servers.

@@ -69,20 +69,8 @@ func (k *Kubelet) act(ctx context.Context) {
 		if IsBootstrap(pod) && pod.Status.Phase == corev1.PodRunning {
 			k.playBootstrap(ctx, pod)
 		}
-		if !HasSlots(pod) {
-			continue
-		}
-		if pod.DeletionTimestamp != nil && heldErr == nil && k.ends(pod, held, time.Now()) {
-			_ = k.kube.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
-			continue
-		}
-		if pod.Status.Phase != corev1.PodRunning {
-			continue
-		}
-		before := pod.Status.DeepCopy()
-		k.play(pod, time.Now())
-		if !reflect.DeepEqual(before, &pod.Status) {
-			_ = k.kube.Status().Update(ctx, pod)
+		if HasSlots(pod) {
+			k.actOn(ctx, pod, held, heldErr == nil)
 		}
 	}
 	k.mu.Lock()
@@ -91,6 +79,22 @@ func (k *Kubelet) act(ctx context.Context) {
 		if !existing[uid] {
 			delete(k.agents, uid)
 		}
+	}
+}
+
+// actOn updates a Pod with a slot.
+func (k *Kubelet) actOn(ctx context.Context, pod *corev1.Pod, held holders, isKnown bool) {
+	if pod.DeletionTimestamp != nil && isKnown && k.ends(pod, held, time.Now()) {
+		_ = k.kube.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
+		return
+	}
+	if pod.Status.Phase != corev1.PodRunning {
+		return
+	}
+	before := pod.Status.DeepCopy()
+	k.play(pod, time.Now())
+	if !reflect.DeepEqual(before, &pod.Status) {
+		_ = k.kube.Status().Update(ctx, pod)
 	}
 }
 

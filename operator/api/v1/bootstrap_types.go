@@ -13,8 +13,8 @@ type Bootstrap struct {
 	From BootstrapSource `json:"from"`
 
 	// mode is how far the move goes: Follow copies all keys, and each one again that changes in the other servers; or
-	// CutOver, from which on clients may use both: a key that changes in one is removed from the other. Let no client write
-	// to the cache before the condition Bootstrapped is True. Rollouts and changes of size wait from then on until
+	// CutOver, from which on clients may use both: a key that changes in one is removed from the other. Let no client
+	// write to the cache before the condition Bootstrapped is True. Rollouts and changes of size wait from then on until
 	// bootstrap is removed. A change replaces no Pod. Defaults to Follow.
 	// +optional
 	// +kubebuilder:default=Follow
@@ -27,10 +27,10 @@ type Bootstrap struct {
 type BootstrapMode string
 
 const (
-	// BootstrapFollow: clients use the other servers.
+	// BootstrapFollow means that clients use the other servers.
 	BootstrapFollow BootstrapMode = "Follow"
 
-	// BootstrapCutOver: clients may use the other servers and the cache.
+	// BootstrapCutOver means that clients may use the other servers and the cache.
 	BootstrapCutOver BootstrapMode = "CutOver"
 )
 

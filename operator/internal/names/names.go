@@ -64,8 +64,7 @@ const (
 	// LabelDiscovery selects these Pods. Its value is "true".
 	LabelDiscovery = "cache.example.com/discovery"
 
-	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (bootstrap.Phase of the package
-	// instruction). On its Deployment it is the record that clients may use both.
+	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (instruction.Phase). On its Deployment it is the record that clients may use both.
 	AnnotationBootstrap = "cache.example.com/bootstrap"
 
 	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.
@@ -153,8 +152,10 @@ const (
 	// BootstrapFile is the file with what it does.
 	BootstrapFile = BootstrapDir + "/phase"
 
-	// FromTLSDir and FromUsersDir are where it mounts the Secrets for the other servers.
-	FromTLSDir   = "/etc/memcached/from-tls"
+	// FromTLSDir is where it mounts the Secret with the certificates for the other servers.
+	FromTLSDir = "/etc/memcached/from-tls"
+
+	// FromUsersDir is where it mounts the Secret with the login for them.
 	FromUsersDir = "/etc/memcached/from-users"
 
 	// UserID is the user that the official memcached image runs as.

@@ -154,8 +154,8 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is no server: write HOST:PORT, such as "+
 				"cache-0.cache.team.svc:11211", i, server))
 		case slices.Contains(wanted.From.Servers[:i], server):
-			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is there twice: write each server once, "+
-				"in the order in which clients have them", i, server))
+			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is there twice: write each server "+
+				"once, in the order in which clients have them", i, server))
 		case isOwn(mc, host):
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
 				"would be removed: name a server that does not belong to it", i, server))
@@ -168,6 +168,6 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 // with a namespace. Copying them would remove their own keys.
 func isOwn(mc *cachev1.Memcached, host string) bool {
 	host, _, _ = strings.Cut(strings.ToLower(strings.TrimSuffix(host, "."))+".", "."+mc.Namespace+".")
-	own := regexp.MustCompile(`^` + regexp.QuoteMeta(mc.Name) + `(-\d+)?(\.` + regexp.QuoteMeta(names.SlotService(mc.Name)) + `)?$`)
-	return own.MatchString(host)
+	cache, slots := regexp.QuoteMeta(mc.Name), regexp.QuoteMeta(names.SlotService(mc.Name))
+	return regexp.MustCompile(`^` + cache + `(-\d+)?(\.` + slots + `)?$`).MatchString(host)
 }

@@ -63,8 +63,8 @@ const (
 	// SlotMoves means that the Pod template waits until the Pod that has just given its slot away is deleted.
 	SlotMoves Blocker = "SlotMoves"
 
-	// KeysMove means that the Pod template, or the size, waits until all clients use the cache, and not the servers from which its keys
-	// were copied.
+	// KeysMove means that the Pod template, or the size, waits until all clients use the cache, and not the servers from
+	// which its keys were copied.
 	KeysMove Blocker = "KeysMove"
 
 	// UpdateQueued means that the update to the operator's defaults waits for the updates of other caches.

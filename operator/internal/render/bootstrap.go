@@ -41,8 +41,8 @@ var keepsItsNode = map[string]string{
 	"karpenter.sh/do-not-disrupt":                    "true",
 }
 
-// bootstrap runs one Pod at a time: two would remove from the slots what the other one copied. Its Pod has labels of its
-// own kind, so that no Service, budget or NetworkPolicy of the cache selects it.
+// bootstrap runs one Pod at a time: two would remove from the slots what the other one copied. No Service, budget or
+// NetworkPolicy of the cache selects it by its labels.
 func bootstrap(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(names.Bootstrap(p.Name), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

@@ -43,8 +43,8 @@ func networkPolicy(p plan.Plan) Object {
 	}
 }
 
-// clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one, and that of
-// a bootstrap those of other servers.
+// clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one, and that
+// of a bootstrap those of other servers.
 func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	if p.Slots == nil || len(p.NetworkPolicy.From) == 0 {
 		return p.NetworkPolicy.From

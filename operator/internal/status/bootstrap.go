@@ -73,6 +73,6 @@ func without(b *plan.Bootstrap) string {
 	if !b.Moved {
 		return ""
 	}
-	return ". Clients may use both, and what they change in one is not removed from the other until then: to lose no more " +
-		"keys, let them use only one"
+	return ". Clients may use both, and what they change in one is not removed from the other until then: to lose no " +
+		"more keys, let them use only one"
 }

@@ -148,8 +148,8 @@ func oneLine(err error) string {
 }
 
 func nothingWaits(in Input) (verdict, bool) {
-	const message = "A change of the size or of the Pods waits until spec.bootstrap is removed: clients may use the other " +
-		"servers and the cache at the same time"
+	const message = "A change of the size or of the Pods waits until spec.bootstrap is removed: clients may use the " +
+		"other servers and the cache at the same time"
 	return verdict{stalled, cachev1.ReasonKeysMoving, message}, in.Blocked == plan.KeysMove
 }
 

@@ -14,8 +14,8 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, bootstraps, objects of slots and " +
-			"bindings that the spec does not request, and creates them only if it does.",
+		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, bootstraps, objects of " +
+			"slots and bindings that the spec does not request, and creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",

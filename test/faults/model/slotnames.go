@@ -11,7 +11,7 @@ import (
 // slotRef is the cache and the slot that the name of an object of slots contains.
 type slotRef struct {
 	cache  string
-	slot   string // "slots" is all of them, "discovery" the Service that announces the servers, "bootstrap" see isBootstrap
+	slot   string // "slots" is all of them; or "discovery" or "bootstrap", see isDiscovery and isBootstrap
 	family string // of an EndpointSlice
 }
 
