@@ -22,7 +22,7 @@ import (
 const filledWith = 5000
 
 // TestACacheIsFilledFromAnotherServer moves the keys of a Pod that runs the official image as it is. That no client reads
-// an outdated value meanwhile is judged in operator/internal/agent/handoff.
+// an outdated value is judged in operator/internal/agent/handoff.
 func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "moved-in", cachev1.MemcachedSpec{

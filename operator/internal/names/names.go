@@ -180,18 +180,18 @@ func SlotName(instance string, number int) string { return instance + "-" + strc
 // Bootstrap returns the name of the Deployment whose Pod copies the keys of other servers into a Memcached.
 func Bootstrap(instance string) string { return instance + "-bootstrap" }
 
-// bootstrapMark ends the value of LabelInstance on that Pod. No Memcached has such a name.
-const bootstrapMark = "_bootstrap"
+// bootstrapSuffix ends the value of LabelInstance on that Pod. No Memcached has such a name.
+const bootstrapSuffix = "_bootstrap"
 
 // BootstrapInstance returns the value of LabelInstance on that Pod, which is none of the Memcached's own.
-func BootstrapInstance(instance string) string { return instance + bootstrapMark }
+func BootstrapInstance(instance string) string { return instance + bootstrapSuffix }
 
 // MemcachedOf returns the Memcached that a value of LabelInstance stands for.
-func MemcachedOf(instance string) string { return strings.TrimSuffix(instance, bootstrapMark) }
+func MemcachedOf(instance string) string { return strings.TrimSuffix(instance, bootstrapSuffix) }
 
 // DeploymentOf returns the Deployment of the Pods with a value of LabelInstance.
 func DeploymentOf(instance string) string {
-	if memcached, ok := strings.CutSuffix(instance, bootstrapMark); ok {
+	if memcached, ok := strings.CutSuffix(instance, bootstrapSuffix); ok {
 		return Bootstrap(memcached)
 	}
 	return instance

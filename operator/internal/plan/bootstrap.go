@@ -119,7 +119,7 @@ func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction
 }
 
 // HasMoved reports whether clients may use the other servers and the cache: then no slot is added, removed or handed
-// over for a change of the spec, as what clients change meanwhile in the former Pods could not be followed.
+// over for a change of the spec, as what clients change then in the former Pods could not be followed.
 func (d Draft) hasMoved() bool {
 	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
 }
