@@ -70,14 +70,24 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 	return true, nil, nil
 }
 
-// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Of these, the Service of
-// all slots is deleted last, and Services are cached in any case: so an operator that was restarted finds them, too.
+// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Services are cached in any
+// case, so an operator that was restarted finds them, too. That of all slots is deleted last, but another client may have
+// taken its name.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
 		return true, nil
 	}
-	key := client.ObjectKey{Namespace: mc.Namespace, Name: names.SlotService(mc.Name)}
-	former := &corev1.Service{}
+	for _, name := range []string{names.SlotService(mc.Name), names.SlotName(mc.Name, 0)} {
+		if has, err := w.hasService(ctx, mc, name); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// hasService reports whether there is a Service with a name that belongs to the Memcached or to nobody.
+func (w *slotWatch) hasService(ctx context.Context, mc *cachev1.Memcached, name string) (bool, error) {
+	key, former := client.ObjectKey{Namespace: mc.Namespace, Name: name}, &corev1.Service{}
 	switch err := w.reader.Get(ctx, key, former); {
 	case apierrors.IsNotFound(err):
 		return false, nil

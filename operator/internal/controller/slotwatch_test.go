@@ -134,8 +134,10 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 		"objects of former slots":          {services: service("shop-slots", "uid-shop"), want: true},
 		"such objects without an owner":    {services: service("shop-slots", ""), want: true},
 		"the Service of another cache":     {services: service("shop-slots", "uid-of-shop-slots")},
-		"another Service":                  {services: service("shop-0", "uid-shop")},
-		"an operator without the rights":   {change: asks, denied: []string{"patch pods"}},
+		"the Service of a former slot, and others have the name of that of all slots": {services: services{items: append(
+			service("shop-slots", "uid-of-others").items, service("shop-0", "uid-shop").items...)}, want: true},
+		"another Service":                {services: service("shop-x", "uid-shop")},
+		"an operator without the rights": {change: asks, denied: []string{"patch pods"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
