@@ -36,7 +36,7 @@ var rights = []right{
 		test: "TestANewMemcachedBecomesReadyWithItsPodsInTheStatus"},
 	{resource: "memcacheds/finalizers", verbs: "update", why: "owner references that block the deletion of their owner, which OpenShift " +
 		"allows only with it", allows: "nothing", test: "TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced"},
-	{resource: "deployments", verbs: "get list watch create patch", why: managed + ", and deletes none",
+	{resource: "deployments", verbs: "get list watch create patch", why: managed,
 		allows: "to run any image, with any ServiceAccount and Secret of a namespace that it serves", test: "TestOwnershipConflictLeavesTheObjectAsItIs"},
 	{resource: "services", verbs: "get list watch create patch", why: "the same", allows: "to direct the clients of any Service elsewhere",
 		test: "TestOwnershipConflictLeavesTheObjectAsItIs"},
@@ -71,6 +71,8 @@ var rights = []right{
 		"Service elsewhere", test: "TestARolloutHandsEachSlotOver"},
 	{resource: "services", verbs: "delete", of: "slots", why: "the Services of slots and of discovery that are no longer desired", allows: "to delete any Service",
 		test: "TestTurningSlotsOffRemovesTheirObjects"},
+	{resource: "deployments", verbs: "delete", of: "slots", why: "that of a bootstrap, once the spec no longer requests one", allows: "to delete " +
+		"any Deployment, as it can already stop its Pods", test: "TestACacheIsFilledFromOtherServers"},
 	{resource: "secrets", verbs: "create patch delete", of: "bindings", why: "the Secret that `spec.binding` names. The operator changes only owned ones",
 		allows: "to create, change and delete any Secret: a token of any ServiceAccount, too", test: "TestABindingFollowsItsSecretsAndShowsNothingOfThem"},
 }

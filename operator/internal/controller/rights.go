@@ -21,6 +21,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;patch
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=services,verbs=delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=delete
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch;create;patch;delete
 
@@ -31,6 +32,7 @@ var (
 		{Group: "", Resource: "pods", Verb: "patch"},
 		{Group: "", Resource: "pods", Subresource: "status", Verb: "patch"},
 		{Group: "", Resource: "services", Verb: "delete"},
+		{Group: "apps", Resource: "deployments", Verb: "delete"},
 		{Group: "apps", Resource: "replicasets", Verb: "list"},
 		{Group: "apps", Resource: "replicasets", Verb: "watch"},
 		{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "get"},
