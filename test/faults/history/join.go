@@ -115,7 +115,7 @@ func deletion(uid types.UID) string { return key(uid, "deleted") }
 func key(uid types.UID, version string) string { return string(uid) + " " + version }
 
 // order sorts states by resource version, and places everything else by its time: a state counts from when it was
-// written, not from when the watch delivered it. Where the audit log does not have the write, it was before any later
+// written, not from when the watch delivered it, unless that was earlier. Where the audit log does not have the write, it was before any later
 // state.
 func order(entries []Entry) []Entry {
 	var states, others []Entry
@@ -124,7 +124,8 @@ func order(entries []Entry) []Entry {
 			others = append(others, entry)
 			continue
 		}
-		if by := entry.State.By; by != nil {
+		// On a busy machine, watches may deliver a state before its writer has the answer.
+		if by := entry.State.By; by != nil && by.Answered.Before(entry.Time) {
 			entry.Time = by.Answered
 		}
 		states = append(states, entry)

@@ -80,6 +80,11 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 			[]Entry{stateOf(2, watch.Deleted, marked)}, []audit.Request{request(1, "kubelet", "delete", 200, ended)},
 			[]string{"DELETED a 12 by kubelet"},
 		},
+		"a state that a watch delivered before its writer had the answer": {
+			[]Entry{stateOf(2, watch.Modified, object("a", "12"))},
+			[]audit.Request{request(4, "writer", "patch", 200, object("a", "12")), request(3, "operator", "delete", 403, nil)},
+			[]string{"MODIFIED a 12 by writer", "delete 403 by operator"},
+		},
 		"a state that no watch has seen is that of the request": {
 			[]Entry{stateOf(9, watch.Modified, object("a", "14"))},
 			[]audit.Request{
