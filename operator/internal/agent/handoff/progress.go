@@ -3,6 +3,7 @@ package handoff
 import (
 	"context"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -84,26 +85,34 @@ func (h *Handoff) rate(now time.Time) float64 {
 	return max(limit, float64(h.counts.totalBytes.Load()-h.counts.bytes.Load())/left)
 }
 
-// pace limits the bytes per second.
+// pace limits the bytes per second of all copiers together.
 type pace struct {
 	limit func(now time.Time) float64 // bytes per second; 0 is no limit
+
+	mutex sync.Mutex
 	due   time.Time
 }
 
 // wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
 func (p *pace) wait(ctx context.Context, bytes int64) error {
 	const shortest = 5 * time.Millisecond
-	now := time.Now()
+	if ahead := p.add(bytes, time.Now()); ahead > shortest {
+		return Wait(ctx, ahead)
+	}
+	return nil
+}
+
+// add returns after how long the bytes may have been sent.
+func (p *pace) add(bytes int64, now time.Time) time.Duration {
 	rate := p.limit(now)
 	if rate <= 0 {
-		return nil
+		return 0
 	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	if p.due.Before(now) {
 		p.due = now
 	}
 	p.due = p.due.Add(time.Duration(float64(bytes) / rate * float64(time.Second)))
-	if ahead := p.due.Sub(now); ahead > shortest {
-		return Wait(ctx, ahead)
-	}
-	return nil
+	return p.due.Sub(now)
 }
