@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/supervisor"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
@@ -81,7 +81,7 @@ const terminationLog = "/dev/termination-log"
 // exitCode logs why the agent ended. The operator reads the reason of a failed handoff from the termination message or,
 // where the file does not exist, from the last line of the log.
 func exitCode(err error, log *slog.Logger) int {
-	failure, ok := slot.FailureOf(err)
+	failure, ok := report.FailureOf(err)
 	if !ok {
 		log.Error("The memcached agent ended", "error", err)
 		return 1

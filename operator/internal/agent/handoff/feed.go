@@ -45,6 +45,7 @@ func (s *session) hold(ctx context.Context, all chan<- struct{}) {
 		s.fail(err)
 		return
 	}
+	s.handoff.counts.followed.Store(true)
 	if s.handoff.Followed != nil {
 		s.handoff.Followed()
 	}

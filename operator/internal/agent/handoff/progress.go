@@ -25,6 +25,9 @@ type Progress struct {
 	// new memcached rejects.
 	Skipped int64
 
+	// Followed is whether all that the old memcacheds had in the beginning is copied.
+	Followed bool
+
 	// Copied is whether Handoff.Copied was called.
 	Copied bool
 
@@ -35,7 +38,7 @@ type Progress struct {
 // counts are the Progress as it grows.
 type counts struct {
 	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
-	copied                                                   atomic.Bool
+	followed, copied                                         atomic.Bool
 
 	// used is whether a client has stored, deleted or missed a key in the new memcached since all was copied.
 	used atomic.Bool
@@ -67,8 +70,8 @@ func (h *Handoff) Progress() Progress {
 	}
 	return Progress{
 		Keys: c.keys.Load(), Bytes: c.bytes.Load(), TotalKeys: c.totalKeys.Load(), TotalBytes: c.totalBytes.Load(),
-		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Copied: c.copied.Load(),
-		Emptied: emptied,
+		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Followed: c.followed.Load(),
+		Copied: c.copied.Load(), Emptied: emptied,
 	}
 }
 
