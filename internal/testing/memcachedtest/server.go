@@ -24,11 +24,16 @@ type Server struct {
 // Start starts a memcached on a free port of the loopback interface, and ends it with the test.
 func Start(t testing.TB, arguments ...string) *Server {
 	t.Helper()
+	return StartAt(t, unused.Address(t), arguments...)
+}
+
+// StartAt starts one at an address, such as that of one that has ended.
+func StartAt(t testing.TB, address string, arguments ...string) *Server {
+	t.Helper()
 	begin, err := command(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := unused.Address(t)
 	if os.Geteuid() == 0 {
 		begin = append(begin, "--user=root")
 	}

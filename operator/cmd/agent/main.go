@@ -18,7 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/bootstrap"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/supervisor"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
@@ -32,7 +33,8 @@ const usage = `The memcached agent reloads users and certificates, exports metri
 
 Usage:
   agent [flags]
-  agent end [flags]    the preStop hook: lets the agent next to it end memcached, once another Pod has the slot
+  agent end [flags]          the preStop hook: lets the agent next to it end memcached, once another Pod has the slot
+  agent bootstrap [flags]    copies the keys of memcacheds outside of the cache into it: see agent bootstrap --help
 
 Example, next to a memcached that was started with --auth-file=/run/memcached/auth:
   agent --auth-dir=/etc/memcached/auth --auth-file=/run/memcached/auth
@@ -40,10 +42,24 @@ Example, next to a memcached that was started with --auth-file=/run/memcached/au
 Flags:
 `
 
+const bootstrapUsage = `Copies all keys of memcacheds outside of a cache into its slots, follows what clients change there until the file for
+the cutover says true, and from then on keeps both sides consistent while clients move.
+
+Usage:
+  agent bootstrap [flags]
+
+Example, from two servers into two slots:
+  agent bootstrap --from=10.0.0.1:11211 --from=10.0.0.2:11211 --from-hash=Ketama \
+    --to=shop-0.shop-slots.team.svc:11211 --to=shop-1.shop-slots.team.svc:11211 --to-hash=Ketama \
+    --cutover-file=/run/bootstrap/cutover --state-file=/run/state/copied
+
+Flags:
+`
+
 func main() {
 	debug.SetGCPercent(25) // CPU is available, memory belongs to the cache
 	runtime.GOMAXPROCS(1)  // a handoff wakes it a thousand times a second, and a second processor would spin each time
-	options, run, err := parse(os.Args[1:])
+	run, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
@@ -54,26 +70,39 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	if err := run(ctx, options, log); err != nil {
+	if err := run(ctx, log); err != nil {
 		os.Exit(exitCode(err, log))
 	}
 }
 
 // command is what the agent was started for.
-type command func(context.Context, *agent.Options, *slog.Logger) error
+type command func(context.Context, *slog.Logger) error
 
-func run(ctx context.Context, options *agent.Options, log *slog.Logger) error {
-	log.Info("Starting the memcached agent", "version", strings.TrimSpace(version))
-	return agent.Run(ctx, options, strings.TrimSpace(version), log)
-}
-
-func end(ctx context.Context, options *agent.Options, log *slog.Logger) error {
-	err := agent.End(ctx, options)
-	if err != nil {
-		log.Error("The agent did not end memcached", "error", err)
+func run(options *agent.Options) command {
+	return func(ctx context.Context, log *slog.Logger) error {
+		log.Info("Starting the memcached agent", "version", release())
+		return agent.Run(ctx, options, release(), log)
 	}
-	return err
 }
+
+func end(options *agent.Options) command {
+	return func(ctx context.Context, log *slog.Logger) error {
+		err := agent.End(ctx, options)
+		if err != nil {
+			log.Error("The agent did not end memcached", "error", err)
+		}
+		return err
+	}
+}
+
+func copyInto(options *bootstrap.Options) command {
+	return func(ctx context.Context, log *slog.Logger) error {
+		log.Info("Starting the bootstrap of the cache", "version", release(), "from", options.From, "to", options.To)
+		return bootstrap.Run(ctx, options, release(), log)
+	}
+}
+
+func release() string { return strings.TrimSpace(version) }
 
 // terminationLog is where Kubernetes reads the termination message. A container has the file from its start.
 const terminationLog = "/dev/termination-log"
@@ -81,7 +110,7 @@ const terminationLog = "/dev/termination-log"
 // exitCode logs why the agent ended. The operator reads the reason of a failed handoff from the termination message or,
 // where the file does not exist, from the last line of the log.
 func exitCode(err error, log *slog.Logger) int {
-	failure, ok := slot.FailureOf(err)
+	failure, ok := report.FailureOf(err)
 	if !ok {
 		log.Error("The memcached agent ended", "error", err)
 		return 1
@@ -94,29 +123,55 @@ func exitCode(err error, log *slog.Logger) int {
 	return instruction.ExitCode
 }
 
-// parse returns the options and the command; none if the version or the help was printed and nothing is left to do. It
-// returns an error for an invalid flag: pflag would exit with the code of a panic, after which the supervisor would
-// restart the agent.
-func parse(arguments []string) (options *agent.Options, chosen command, err error) {
-	options = agent.NewOptions()
-	options.Restarts, _ = strconv.Atoi(os.Getenv(supervisor.RestartsEnv)) // none without a supervisor
+// parse returns the command; none if the version or the help was printed and nothing is left to do. It returns an error
+// for an invalid flag: pflag would exit with the code of a panic, after which the supervisor would restart the agent.
+func parse(arguments []string) (command, error) {
+	if len(arguments) > 0 && arguments[0] == "bootstrap" {
+		options := bootstrap.NewOptions()
+		options.Restarts = restarts()
+		rest, done, err := parseFlags(bootstrapUsage, arguments[1:], options.AddFlags)
+		switch {
+		case done || err != nil:
+			return nil, err
+		case len(rest) > 0:
+			return nil, fmt.Errorf("unknown arguments %q of bootstrap: write flags only", strings.Join(rest, " "))
+		}
+		return copyInto(options), nil
+	}
+	options := agent.NewOptions()
+	options.Restarts = restarts()
+	rest, done, err := parseFlags(usage, arguments, options.AddFlags)
+	switch {
+	case done || err != nil:
+		return nil, err
+	case len(rest) == 0:
+		return run(options), nil
+	case len(rest) == 1 && rest[0] == "end":
+		return end(options), nil
+	}
+	return nil, fmt.Errorf("unknown command %q: write end, bootstrap first of all, or none", strings.Join(rest, " "))
+}
+
+// restarts is how often the supervisor restarted the agent: never without a supervisor.
+func restarts() int {
+	count, _ := strconv.Atoi(os.Getenv(supervisor.RestartsEnv))
+	return count
+}
+
+// parseFlags returns the arguments that are no flags. It is done if it has printed the version or the help.
+func parseFlags(usage string, arguments []string, add func(*pflag.FlagSet)) (rest []string, done bool, err error) {
 	flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
-	options.AddFlags(flags)
+	add(flags)
 	showVersion := flags.Bool("version", false, "Print the version and exit.")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	err = flags.Parse(arguments)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		return nil, nil, nil
+		return nil, true, nil
 	case err != nil:
-		return nil, nil, err
+		return nil, false, err
 	case *showVersion:
-		fmt.Println(strings.TrimSpace(version))
-		return options, nil, nil
-	case flags.NArg() == 0:
-		return options, run, nil
-	case flags.NArg() == 1 && flags.Arg(0) == "end":
-		return options, end, nil
+		fmt.Println(release())
 	}
-	return nil, nil, fmt.Errorf("unknown command %q: write end or none", strings.Join(flags.Args(), " "))
+	return flags.Args(), *showVersion, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
@@ -54,8 +55,8 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		})
 	}
 	a.addDiscovery(ctx, group)
-	group.Go(func() error { return serve(ctx, options.MetricsAddress, metricsHandler(a.samples)) })
-	group.Go(func() error { return serve(ctx, options.ProbeAddress, probes) })
+	group.Go(func() error { return endpoint.Serve(ctx, options.MetricsAddress, endpoint.Metrics(a.samples)) })
+	group.Go(func() error { return endpoint.Serve(ctx, options.ProbeAddress, probes) })
 	return group.Wait()
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/agent.md again")
@@ -39,7 +40,7 @@ func flagTable() string {
 }
 
 func metricTable() string {
-	metrics := slices.Concat(exporter.Metrics(), ownMetrics(), handoffMetrics())
+	metrics := slices.Concat(exporter.Metrics(), ownMetrics(), report.Metrics())
 	slices.SortFunc(metrics, func(a, b *exporter.Metric) int { return strings.Compare(a.Name, b.Name) })
 	var table bytes.Buffer
 	totals := exporter.Totals()

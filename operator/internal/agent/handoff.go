@@ -4,13 +4,13 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
@@ -58,7 +58,7 @@ func (o *Options) dial(ctx context.Context, server handoff.Server) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	return dialAsAny(ctx, server, list)
+	return peer.DialAsAny(ctx, server, list)
 }
 
 func (a *agent) server(address string) (handoff.Server, error) {
@@ -75,19 +75,6 @@ func (a *agent) server(address string) (handoff.Server, error) {
 		server.TLS, err = source.Peer()
 	}
 	return server, err
-}
-
-// dialAsAny logs in as the first user that memcached accepts: while users are rotated, the other Pod may not know all
-// of them yet.
-func dialAsAny(ctx context.Context, server handoff.Server, list []users.User) (connection net.Conn, err error) {
-	for _, user := range list {
-		server.User, server.Password = user.Name, user.Password
-		connection, err = server.Dial(ctx)
-		if !errors.Is(err, protocol.ErrRefused) {
-			return connection, err
-		}
-	}
-	return nil, err
 }
 
 func endMemcached(ctx context.Context, dial handoff.Dial, proc string) error {

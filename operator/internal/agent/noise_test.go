@@ -22,6 +22,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
 )
 
 // noises are what a client may send to a port that speaks HTTP. Each returns all of the bytes of a connection.
@@ -182,13 +183,13 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 
 	makeNoise(t, seed+1, connections, options.MetricsAddress, options.ProbeAddress)
 	release := hold(t, idle, options.MetricsAddress, options.ProbeAddress)
-	g.Consistently(runtime.NumGoroutine, "500ms").Should(gomega.BeNumerically("<", goroutines+4*maxConnections+20),
+	g.Consistently(runtime.NumGoroutine, "500ms").Should(gomega.BeNumerically("<", goroutines+4*endpoint.MaxConnections+20),
 		"connections that are too many wait outside")
 	release()
 
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed(), "the ports serve again")
 
-	release = hold(t, 2*maxConnections, options.MetricsAddress, options.ProbeAddress)
+	release = hold(t, 2*endpoint.MaxConnections, options.MetricsAddress, options.ProbeAddress)
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed(), "a client that sends nothing loses its place")
 	release()
 
@@ -247,7 +248,7 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()
+	go func() { _ = endpoint.Serve(ctx, address, probeHandler(func() error { return nil })) }()
 	g := gomega.NewWithT(t)
 	g.Eventually(func() error {
 		connection, err := net.Dial("tcp", address)
@@ -268,7 +269,7 @@ func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
 	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()
+	go func() { _ = endpoint.Serve(ctx, address, probeHandler(func() error { return nil })) }()
 	g := gomega.NewWithT(t)
 	var connection net.Conn
 	g.Eventually(func() (err error) {

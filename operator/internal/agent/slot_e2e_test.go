@@ -17,7 +17,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -147,9 +147,9 @@ func TestACopyThatFailsEndsTheContainer(t *testing.T) {
 		want   string
 	}{
 		"no memcached":                 {from: noHost, want: "OldUnreachable"},
-		"other users":                  {cache: cache{users: "ann:one"}, change: func(c *cache) { c.users = "ann:two" }, from: oldHost, want: slot.LoginRefused},
-		"a certificate for servers":    {cache: cache{certificate: forServers, ca: ca, requireCertificates: true}, from: oldHost, want: slot.ClientCertificateRefused},
-		"a certificate of another one": {cache: cache{certificate: forServers, ca: ca}, change: otherCertificate(t), from: oldHost, want: slot.ServerCertificateUnknown},
+		"other users":                  {cache: cache{users: "ann:one"}, change: func(c *cache) { c.users = "ann:two" }, from: oldHost, want: peer.LoginRefused},
+		"a certificate for servers":    {cache: cache{certificate: forServers, ca: ca, requireCertificates: true}, from: oldHost, want: peer.ClientCertificateRefused},
+		"a certificate of another one": {cache: cache{certificate: forServers, ca: ca}, change: otherCertificate(t), from: oldHost, want: peer.ServerCertificateUnknown},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
-	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 )
 
 const (
@@ -25,10 +22,6 @@ const (
 	// copyBuffer is the size of a buffer of a connection that copies, and copyBuffers limits that of all of them.
 	copyBuffer  = 64 << 10
 	copyBuffers = 16 << 20
-
-	// fewChanges are removed rather than copied again, so that the copy ends while clients write.
-	fewChanges  = 64
-	maxRecopies = 20
 )
 
 // batch is a list of keys to copy into one memcached.
@@ -52,7 +45,6 @@ type copier struct {
 	*session
 	from      *side
 	counts    *counts
-	pace      pace
 	batchKeys int
 
 	dumped  chan batch // closed at the end of the dump
@@ -87,29 +79,6 @@ func copyItems(ctx context.Context, s *session) error {
 	return nil
 }
 
-// feed lets all copiers copy. As long as one is not through, the others copy again what changes.
-func (s *session) feed(ctx context.Context, copiers []*copier) error {
-	var dumping atomic.Int64
-	dumping.Store(int64(len(copiers)))
-	all := make(chan struct{})
-	ended := func() {
-		if dumping.Add(-1) == 0 {
-			close(all)
-		}
-	}
-	var copying sync.WaitGroup
-	errs := make([]error, len(copiers))
-	for i, c := range copiers {
-		copying.Go(func() {
-			if errs[i] = c.feed(ctx, ended, all); errs[i] != nil {
-				s.fail(errs[i])
-			}
-		})
-	}
-	copying.Wait()
-	return errors.Join(errs...)
-}
-
 // newCopier opens the connections of a copier. They stay open: if a client got the descriptor of one, its changes would
 // look like the agent's own.
 func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
@@ -122,7 +91,6 @@ func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 		session: s,
 		from:    from,
 		counts:  &s.handoff.counts,
-		pace:    pace{limit: s.handoff.rate},
 
 		dumped:  make(chan batch),
 		batches: make(chan batch, window),
@@ -172,71 +140,6 @@ func share(size, all, buffers int) int {
 func discard(answers io.Reader, connection net.Conn) {
 	_, _ = io.Copy(io.Discard, answers)
 	_ = connection.Close()
-}
-
-// feed has the keys of the dump copied, and in the meantime those that change again, until the dumps of all copiers
-// have ended.
-func (c *copier) feed(ctx context.Context, ended func(), all <-chan struct{}) error {
-	go c.dump(ctx)
-	dumped := c.dumped
-	for {
-		select {
-		case b, ok := <-dumped:
-			if !ok {
-				dumped = nil
-				ended()
-			} else if err := c.send(ctx, b); err != nil {
-				return err
-			}
-		case <-c.from.changes.ready:
-		case <-all:
-			return c.finish(ctx)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := c.sendChanged(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// sendChanged has all keys that have changed copied again.
-func (c *copier) sendChanged(ctx context.Context) error {
-	changed := map[int][]key{}
-	for _, key := range c.from.changes.take() {
-		_, to := c.move.Of(key.raw())
-		changed[to] = append(changed[to], key)
-	}
-	for to, all := range changed {
-		for keys := range slices.Chunk(all, c.batchKeys) {
-			if err := c.send(ctx, batch{to: c.stores[to], keys: keys, changed: true}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// finish copies again what has changed, until little is left, and removes the rest from the new memcached. From then
-// on it removes each change immediately. What changed before the last copy, and is in the log only when the session
-// settles, is removed, too.
-func (c *copier) finish(ctx context.Context) error {
-	if err := errors.Join(c.drain(ctx), c.each(func(s *side) error { return s.heartbeat.wait(ctx) })); err != nil {
-		return err
-	}
-	for range maxRecopies {
-		if c.from.changes.len() <= fewChanges {
-			break
-		}
-		if err := errors.Join(c.sendChanged(ctx), c.drain(ctx)); err != nil {
-			return err
-		}
-	}
-	for _, key := range c.from.changes.stop() {
-		_, to := c.move.Of(key.raw())
-		c.sides[to].removals.remove(key)
-	}
-	return nil
 }
 
 // drain waits until all batches are in the new memcacheds.

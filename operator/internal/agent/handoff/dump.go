@@ -33,9 +33,14 @@ func (c *copier) dump(ctx context.Context) {
 			return ctx.Err()
 		}
 	}
-	err := list(ctx, c.from.dial, func(k key) error {
+	err := list(ctx, c.from.Dial, func(k key) error {
 		from, to := c.move.Of(k.raw())
-		if from != c.from.number || from == to {
+		c.listed.Add(1)
+		if from != c.from.number {
+			c.misplaced.Add(1)
+			return nil
+		}
+		if from == to {
 			return nil
 		}
 		batches[to] = append(batches[to], k)

@@ -31,6 +31,9 @@ type Failure struct {
 	Reason string
 	Err    error
 
+	// Server is the name of the memcached that the failure is about, if it has one.
+	Server string
+
 	// AfterCopied is whether clients have used the new memcached after all was copied.
 	AfterCopied bool
 
@@ -45,7 +48,15 @@ const (
 	ended       = "Ended"
 )
 
-func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Err) }
+func (f *Failure) Error() string { return f.Reason + ": " + f.Text() }
+
+// Text is what happened, and where, without the reason.
+func (f *Failure) Text() string {
+	if f.Server == "" {
+		return fmt.Sprint(f.Err)
+	}
+	return fmt.Sprintf("%s: %v", f.Server, f.Err)
+}
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
@@ -56,4 +67,18 @@ func failure(reason string, err error) *Failure {
 		return f
 	}
 	return &Failure{Reason: reason, Err: err}
+}
+
+// named returns an error of a member as one that names it.
+func (m Member) named(err error) error {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		if f.Server == "" {
+			f.Server = m.Name
+		}
+		return f
+	}
+	if err == nil || m.Name == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", m.Name, err)
 }

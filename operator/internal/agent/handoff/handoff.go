@@ -63,6 +63,12 @@ type Handoff struct {
 	Move     Move
 	Settings Settings
 
+	// Hold, unless it is nil, delays the end of the copy: until it is closed, what changes is copied again.
+	Hold <-chan struct{}
+
+	// Followed, unless it is nil, is called once: every item is in its new memcached, and what changes follows.
+	Followed func()
+
 	// Copied is called once: every item is in its new memcached, and clients may use it.
 	Copied func()
 
@@ -110,6 +116,7 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 			return nil
 		}
 		if ctx.Err() != nil {
+			h.giveUp(ctx)
 			return ctx.Err()
 		}
 		f := failure(Internal, err)
@@ -123,6 +130,13 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)
 		}
+	}
+}
+
+// giveUp removes an unfinished copy that nobody else removes: it would be outdated once clients use it.
+func (h *Handoff) giveUp(ctx context.Context) {
+	if h.Move.external && !h.counts.copied.Load() && !h.empty(context.WithoutCancel(ctx), false) {
+		h.Log.Error("The keys that were copied could not be removed: they may be outdated")
 	}
 }
 

@@ -48,10 +48,15 @@ func run(t *testing.T, old, next handoff.Dial) *running {
 
 func begin(t *testing.T, old, next handoff.Dial, what func(context.Context, *handoff.Handoff) error) *running {
 	t.Helper()
+	return launch(t, handoff.Whole(old, next), what)
+}
+
+func launch(t *testing.T, move handoff.Move, what func(context.Context, *handoff.Handoff) error) *running {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{copied: make(chan struct{}), result: make(chan error, 1), stop: stop}
 	r.Handoff = &handoff.Handoff{
-		Move: handoff.Whole(old, next), Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Move: move, Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	done := make(chan struct{})
 	go func() {

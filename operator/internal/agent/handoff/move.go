@@ -11,6 +11,10 @@ import (
 type Member struct {
 	// Side is what reasons of a Failure call it: Old or New.
 	Side string
+
+	// Name is what the text of a Failure calls it. It may be empty.
+	Name string
+
 	Dial Dial
 }
 
@@ -37,12 +41,16 @@ type Move struct {
 
 	// whole: all items of one server move to an unused one, so that the servers are emptied rather than searched.
 	whole bool
+
+	// external: the sources are no Pods of the cache. They do not announce their end, and nobody else empties the targets
+	// of a copy that is given up. See source.go.
+	external bool
 }
 
 // Whole moves all items of the old memcached into the new one.
 func Whole(old, next Dial) Move {
 	return Move{
-		Servers: []Member{{Old, old}, {New, next}},
+		Servers: []Member{{Side: Old, Dial: old}, {Side: New, Dial: next}},
 		Sources: []int{0}, Leaving: []int{0}, Targets: []int{1}, Share: 1, whole: true,
 		Of: func([]byte) (from, to int) { return 0, 1 },
 	}
@@ -85,9 +93,9 @@ func (m Move) clean(ctx context.Context, both bool) error {
 	var errs []error
 	for number, server := range m.Servers {
 		if both && m.isSource(number) || m.isTarget(number) {
-			errs = append(errs, remove(ctx, server.Dial, func(raw []byte) bool {
+			errs = append(errs, server.named(remove(ctx, server.Dial, func(raw []byte) bool {
 				return m.arrives(raw, number) || both && m.leaves(raw, number)
-			}))
+			})))
 		}
 	}
 	return errors.Join(errs...)

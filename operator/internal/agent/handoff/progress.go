@@ -3,6 +3,7 @@ package handoff
 import (
 	"context"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -24,6 +25,9 @@ type Progress struct {
 	// new memcached rejects.
 	Skipped int64
 
+	// Followed is whether all that the old memcacheds had in the beginning is copied.
+	Followed bool
+
 	// Copied is whether Handoff.Copied was called.
 	Copied bool
 
@@ -34,7 +38,7 @@ type Progress struct {
 // counts are the Progress as it grows.
 type counts struct {
 	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
-	copied                                                   atomic.Bool
+	followed, copied                                         atomic.Bool
 
 	// used is whether a client has stored, deleted or missed a key in the new memcached since all was copied.
 	used atomic.Bool
@@ -66,8 +70,8 @@ func (h *Handoff) Progress() Progress {
 	}
 	return Progress{
 		Keys: c.keys.Load(), Bytes: c.bytes.Load(), TotalKeys: c.totalKeys.Load(), TotalBytes: c.totalBytes.Load(),
-		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Copied: c.copied.Load(),
-		Emptied: emptied,
+		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Followed: c.followed.Load(),
+		Copied: c.copied.Load(), Emptied: emptied,
 	}
 }
 
@@ -84,26 +88,34 @@ func (h *Handoff) rate(now time.Time) float64 {
 	return max(limit, float64(h.counts.totalBytes.Load()-h.counts.bytes.Load())/left)
 }
 
-// pace limits the bytes per second.
+// pace limits the bytes per second of all copiers together.
 type pace struct {
 	limit func(now time.Time) float64 // bytes per second; 0 is no limit
+
+	mutex sync.Mutex
 	due   time.Time
 }
 
 // wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
 func (p *pace) wait(ctx context.Context, bytes int64) error {
 	const shortest = 5 * time.Millisecond
-	now := time.Now()
+	if ahead := p.add(bytes, time.Now()); ahead > shortest {
+		return Wait(ctx, ahead)
+	}
+	return nil
+}
+
+// add returns after how long the bytes may have been sent.
+func (p *pace) add(bytes int64, now time.Time) time.Duration {
 	rate := p.limit(now)
 	if rate <= 0 {
-		return nil
+		return 0
 	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	if p.due.Before(now) {
 		p.due = now
 	}
 	p.due = p.due.Add(time.Duration(float64(bytes) / rate * float64(time.Second)))
-	if ahead := p.due.Sub(now); ahead > shortest {
-		return Wait(ctx, ahead)
-	}
-	return nil
+	return p.due.Sub(now)
 }

@@ -38,7 +38,7 @@ func Relist(algorithm clienthash.Algorithm, names []string, dials []Dial, before
 		move.Leaving = append(move.Leaving, number)
 	}
 	for number, dial := range dials {
-		member := Member{Old, dial}
+		member := Member{Side: Old, Name: names[number], Dial: dial}
 		if move.isTarget(number) && !move.isSource(number) {
 			member.Side = New
 		}

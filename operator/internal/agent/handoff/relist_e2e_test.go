@@ -5,9 +5,7 @@ package handoff_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +19,8 @@ import (
 
 // ring is a list of servers, as clients with a hash use it.
 type ring struct {
+	algorithm clienthash.Algorithm
+
 	servers []*memcachedtest.Server
 	names   []string
 	clients []*client
@@ -30,10 +30,18 @@ type ring struct {
 
 func newRing(t *testing.T, algorithm clienthash.Algorithm, count int) *ring {
 	t.Helper()
-	r := &ring{choose: []clienthash.Chooser{nil}}
-	for n := range count {
-		server := start(t)
-		r.servers, r.clients = append(r.servers, server), append(r.clients, connect(t, server))
+	var servers []*memcachedtest.Server
+	for range count {
+		servers = append(servers, start(t))
+	}
+	return ringOf(t, algorithm, servers)
+}
+
+func ringOf(t *testing.T, algorithm clienthash.Algorithm, servers []*memcachedtest.Server) *ring {
+	t.Helper()
+	r := &ring{algorithm: algorithm, servers: servers, choose: []clienthash.Chooser{nil}}
+	for n, server := range servers {
+		r.clients = append(r.clients, connect(t, server))
 		r.names = append(r.names, fmt.Sprintf("shop-%d.shop-slots.team.svc:11211", n))
 		choose, err := clienthash.New(algorithm, r.names)
 		if err != nil {
@@ -61,10 +69,15 @@ func (r *ring) at(length int, key string) *client { return r.clients[r.choose[le
 // found counts the keys that a client with a list of so many servers finds, and fails the test at a wrong value.
 func (r *ring) found(t *testing.T, length, keys int) int {
 	t.Helper()
+	return found(t, r.chooser(length), keys)
+}
+
+func found(t *testing.T, choose chooser, keys int) int {
+	t.Helper()
 	found := 0
 	for n := range keys {
 		key := fmt.Sprintf("key-%d", n)
-		answer, value, err := r.at(length, key).get(key, "")
+		answer, value, err := choose(key).get(key, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,19 +102,10 @@ func (r *ring) move(t *testing.T, algorithm clienthash.Algorithm, before, after 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	running := &running{copied: make(chan struct{}), result: make(chan error, 1), stop: stop}
-	running.Handoff = &handoff.Handoff{
-		Move: move, Settings: handoff.Settings{Rate: r.rate}, Copied: func() { close(running.copied) },
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}
-	done := make(chan struct{})
-	go func() {
-		running.result <- running.Run(ctx)
-		close(done)
-	}()
-	t.Cleanup(func() { stop(); <-done })
-	return running
+	return launch(t, move, func(ctx context.Context, h *handoff.Handoff) error {
+		h.Settings.Rate = r.rate
+		return h.Run(ctx)
+	})
 }
 
 var algorithms = []clienthash.Algorithm{
@@ -219,56 +223,6 @@ func TestTheEndOfAServerEndsTheMoveWithoutOutdatedKeys(t *testing.T) {
 		}
 		if answer, _, err := r.at(2, key).get(key, ""); err != nil || answer != "EN" {
 			t.Fatalf("%s: %q, %v", key, answer, err)
-		}
-	}
-}
-
-func TestNoReadIsStaleWhileClientsHaveTwoLists(t *testing.T) {
-	// The hashes differ in which servers keys leave and reach: only modulo moves keys between all.
-	for algorithm, directions := range map[clienthash.Algorithm][][2]int{
-		clienthash.Ketama: {{3, 4}}, clienthash.Rendezvous: {{4, 3}}, clienthash.CRC32Modulo: {{3, 4}, {4, 3}},
-	} {
-		for _, lengths := range directions {
-			t.Run(fmt.Sprintf("%s from %d to %d", algorithm, lengths[0], lengths[1]), func(t *testing.T) {
-				before, after := lengths[0], lengths[1]
-				r := newRing(t, algorithm, max(before, after))
-				for n := range untouched {
-					key := fmt.Sprintf("key-%d", n)
-					r.at(before, key).set(t, key, "value of "+key, "T0")
-				}
-				m := newModel(t, func(key string) *client { return r.at(before, key) })
-				var group sync.WaitGroup
-				m.work(t, &group, func() [2]chooser {
-					own := r.connected(t) // A client is not for several workers.
-					return [2]chooser{
-						func(key string) *client { return own.at(before, key) },
-						func(key string) *client { return own.at(after, key) },
-					}
-				})
-				stop := sync.OnceFunc(func() { close(m.stop); group.Wait() })
-				t.Cleanup(stop)
-
-				r.rate = 1 << 20 // so that many keys change in the meantime
-				moving := r.move(t, algorithm, before, after)
-				moving.copy(t)
-				m.copied.Store(true)
-				m.both.Store(true)
-				<-time.After(3 * time.Second) // the overlap
-				stop()
-				violations, oldest := m.judge(t)
-				found := r.found(t, after, untouched)
-				t.Logf("%d writes; hits before %d, after %d; values up to %s old; kept %d of %d; %+v",
-					m.writes.Load(), m.hits[0].Load(), m.hits[1].Load(), oldest, found, untouched, moving.Progress())
-				for _, violation := range violations {
-					t.Errorf("a client read an outdated value: %s", violation)
-				}
-				if found < untouched*995/1000 {
-					t.Errorf("a client of the new list finds %d of %d keys", found, untouched)
-				}
-				if m.hits[0].Load() == 0 || m.hits[1].Load() == 0 {
-					t.Error("no client read a value")
-				}
-			})
 		}
 	}
 }

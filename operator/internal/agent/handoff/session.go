@@ -3,10 +3,10 @@ package handoff
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // errDone is the cause of the end of a session after which nothing is left to do.
@@ -23,18 +23,30 @@ type session struct {
 	// empty.
 	storing sync.WaitGroup
 
-	// here and elsewhere count the keys that clients used at the server that has them, and at another one.
+	pace *pace // of the copy
+
+	// settled is whether all is copied, or removed, and the session only follows what clients change.
+	settled atomic.Bool
+
+	// ended counts the sources without which the session continues.
+	ended atomic.Int64
+
+	// here and elsewhere count the keys that clients used at the server that has them, and at one that neither has them
+	// nor gets them.
 	here, elsewhere atomic.Int64
+
+	// listed counts the keys that the sources listed, and misplaced those at another server than Move says.
+	listed, misplaced atomic.Int64
 }
 
 // run watches all memcacheds, does the work, and watches on until an error or the end of an old one.
 func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	s := &session{handoff: h, move: h.Move, fail: fail}
+	s := &session{handoff: h, move: h.Move, fail: fail, pace: &pace{limit: h.rate}}
 	for number, member := range h.Move.Servers {
 		s.sides = append(s.sides, &side{
-			number: number, name: member.Side, dial: member.Dial, changes: newChanges(), fail: fail,
+			Member: member, number: number, changes: newChanges(), fail: fail,
 			streamBuffer: share(streamBuffer, streamBuffers, len(h.Move.Servers)),
 		})
 	}
@@ -45,6 +57,7 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 	if err != nil {
 		fail(err) // unless another error was the first
 	}
+	s.settled.Store(true)
 	<-ctx.Done()
 	s.storing.Wait()
 	return context.Cause(ctx)
@@ -52,10 +65,11 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 
 // start returns once no change of any memcached can be missed.
 func (s *session) start(ctx context.Context) error {
-	if err := s.each(func(side *side) error { return side.open(ctx) }); err != nil {
+	if err := s.each(func(side *side) error { return s.open(ctx, side) }); err != nil {
 		return err
 	}
-	for _, side := range s.sides {
+	s.move.Sources = slices.DeleteFunc(slices.Clone(s.move.Sources), func(n int) bool { return s.sides[n].absent.Load() })
+	for _, side := range s.present() {
 		s.follow(ctx, side)
 	}
 	return s.each(func(side *side) error { return side.ready(ctx) })
@@ -63,9 +77,10 @@ func (s *session) start(ctx context.Context) error {
 
 // each does something with all sides at the same time.
 func (s *session) each(do func(*side) error) error {
-	errs := make([]error, len(s.sides))
+	sides := s.present()
+	errs := make([]error, len(sides))
 	var group sync.WaitGroup
-	for i, side := range s.sides {
+	for i, side := range sides {
 		group.Go(func() { errs[i] = do(side) })
 	}
 	group.Wait()
@@ -76,6 +91,9 @@ func (s *session) each(do func(*side) error) error {
 func (s *session) follow(ctx context.Context, side *side) {
 	side.stream.changed = func(raw []byte) error { return s.changed(side.number, raw) }
 	side.stream.idle = func() { s.flushRemovals(side.number) }
+	side.stream.unused = func() bool {
+		return s.move.external && s.move.isTarget(side.number) && !s.handoff.counts.copied.Load()
+	}
 	side.heartbeat.flushed = func() error { return s.flushed(side.number) }
 	end := s.fail
 	if s.move.isSource(side.number) {
@@ -88,7 +106,7 @@ func (s *session) follow(ctx context.Context, side *side) {
 // flushRemovals sends the removals that follow from the log of one side.
 func (s *session) flushRemovals(number int) {
 	for _, side := range s.sides {
-		if side.number != number {
+		if side.number != number && !side.absent.Load() {
 			side.removals.flush()
 		}
 	}
@@ -97,9 +115,12 @@ func (s *session) flushRemovals(number int) {
 // changed acts on a change of a key in one memcached.
 func (s *session) changed(number int, raw []byte) error {
 	from, to := s.move.Of(raw)
-	if number == from {
+	s.sides[number].lastUsed.Store(time.Now().UnixNano())
+	switch number {
+	case from:
 		s.here.Add(1)
-	} else {
+	case to: // by a client that has the new list
+	default:
 		s.elsewhere.Add(1)
 	}
 	switch {
@@ -126,6 +147,9 @@ func (s *session) changedInOld(from, to *side, raw []byte) error {
 // changedInNew removes the key from the old memcached.
 func (s *session) changedInNew(from *side, raw []byte) {
 	s.handoff.counts.used.Store(s.handoff.counts.copied.Load())
+	if from.absent.Load() {
+		return
+	}
 	s.handoff.counts.invalidated.Add(1)
 	from.removals.remove(keyOf(raw))
 }
@@ -152,19 +176,6 @@ func (s *session) flushed(number int) error {
 	}
 	s.sides[1-number].heartbeat.empty.Store(true)
 	return nil
-}
-
-// sourceEnded ends the session. All changes are known if the memcached announced its end. If only some of its items
-// moved, the others are lost, and nobody knows here which Pod takes its place.
-func (s *session) sourceEnded(ctx context.Context, source *side, err error) {
-	f := failure(Internal, err)
-	isLeaving := slices.Contains(s.move.Leaving, source.number)
-	if isLeaving && f.Reason == OldEnded && s.handoff.counts.copied.Load() && source.stream.announced {
-		if err = s.sync(ctx, s.move.Targets); err == nil {
-			err = errDone
-		}
-	}
-	s.fail(err)
 }
 
 // resume begins again without the items that move.
@@ -201,23 +212,4 @@ func (s *session) sync(ctx context.Context, numbers []int) error {
 		errs = append(errs, s.sides[number].sync(ctx))
 	}
 	return errors.Join(errs...)
-}
-
-const (
-	// fewUses are too few keys to judge where clients look for them.
-	fewUses = 200
-
-	// maxElsewhere is the share of keys, as one of so many, that clients may look for at another server than Move says:
-	// some may still have an older list.
-	maxElsewhere = 5
-)
-
-// checkUses returns an error if clients do not look for keys where Move says.
-func (s *session) checkUses() error {
-	here, elsewhere := s.here.Load(), s.elsewhere.Load()
-	if s.move.whole || here+elsewhere < fewUses || elsewhere < (here+elsewhere)/maxElsewhere {
-		return nil
-	}
-	return &Failure{Reason: OtherHash, Err: fmt.Errorf(
-		"clients looked for %d of %d keys at another server than clientHash says", elsewhere, here+elsewhere)}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
@@ -20,9 +21,9 @@ const lastWords = 5 * time.Second
 
 // side is one of the memcacheds, and the connections that last as long as the handoff.
 type side struct {
-	number int    // in Move.Servers
-	name   string // Old or New, as reasons begin
-	dial   Dial
+	Member
+
+	number int // in Move.Servers
 
 	streamBuffer int         // bytes
 	changes      *changes    // keys to be copied again from here
@@ -34,6 +35,9 @@ type side struct {
 	heartbeat *heartbeat
 	ended     chan struct{} // closed once the log has ended
 
+	absent   atomic.Bool  // it has ended, and the session continues without it
+	lastUsed atomic.Int64 // when a client last changed or missed a key, as Unix nanoseconds; at first, when it was opened
+
 	logBuffer int // bytes of the log that each thread of memcached holds
 }
 
@@ -41,6 +45,7 @@ type side struct {
 // watch: before the log is read, markers would wait.
 func (s *side) open(ctx context.Context) error {
 	s.markers, s.ended = newMarkers(), make(chan struct{})
+	s.lastUsed.Store(time.Now().UnixNano())
 	connections := make([]net.Conn, 3)
 	for i := range connections {
 		connection, err := s.connect(ctx)
@@ -70,7 +75,7 @@ func (s *side) connect(ctx context.Context) (net.Conn, error) {
 
 // connectUntil opens a connection that is ended when the context ends.
 func (s *side) connectUntil(ctx context.Context, end func(net.Conn)) (net.Conn, error) {
-	connection, err := s.dial(ctx)
+	connection, err := s.Dial(ctx)
 	if err != nil {
 		return nil, s.failure(err)
 	}
@@ -94,7 +99,7 @@ func (s *side) run(ctx context.Context, end func(error)) {
 	go func() {
 		err := s.stream.run()
 		if errors.Is(err, io.EOF) {
-			err = &Failure{Reason: s.name + ended, Err: errors.New("memcached has ended")}
+			err = &Failure{Reason: s.Side + ended, Err: errors.New("memcached has ended")}
 		}
 		end(s.failure(err))
 		close(s.ended)
@@ -124,8 +129,11 @@ func (s *side) sync(ctx context.Context) error {
 // lost ends the handoff because of a connection other than the log's. When memcached ends, all connections end, and
 // what counts is the end of the log: so that may come first.
 func (s *side) lost(err error) {
+	if s.absent.Load() {
+		return
+	}
 	if f, ok := errors.AsType[*Failure](err); ok {
-		s.fail(f)
+		s.fail(s.failure(f))
 		return
 	}
 	go func() {
@@ -135,19 +143,22 @@ func (s *side) lost(err error) {
 		case <-s.ended:
 		case <-late.C:
 		}
-		s.fail(s.failure(err))
+		if !s.absent.Load() {
+			s.fail(s.failure(err))
+		}
 	}()
 }
 
+// failure returns an error of this memcached as a Failure.
 func (s *side) failure(err error) error {
-	f := failure(s.name+unreachable, err)
+	f := failure(s.Side+unreachable, err)
 	if f.Reason == tooOld {
-		f.Reason = s.name + tooOld
+		f.Reason = s.Side + tooOld
 	}
-	if f.Reason == s.name+unreachable {
-		f.Err = fmt.Errorf("the %s memcached: %w", s.name, f.Err)
+	if f.Reason == s.Side+unreachable && s.Name == "" {
+		f.Err = fmt.Errorf("the %s memcached: %w", s.Side, f.Err)
 	}
-	return f
+	return s.named(f)
 }
 
 // Empty removes all items of a memcached.

@@ -25,6 +25,7 @@ type stream struct {
 	changed func(key []byte) error // a key may differ
 	removed func(key []byte) error // the agent has removed a key, if that is of interest
 	idle    func()                 // all lines that have arrived are read
+	unused  func() bool            // no client is to use this memcached yet, so that a missing key says nothing
 
 	own       map[int]bool // memcached's descriptors of the agent's connections
 	announced bool         // the end of memcached
@@ -86,6 +87,7 @@ func (s *stream) read(text []byte) error {
 		return nil
 	}
 	switch {
+	case l.kind == typeGet && s.unused():
 	case l.changed(s.own):
 		return s.changed(l.key)
 	case s.removed != nil && l.kind == typeStore && s.own[l.cfd]:

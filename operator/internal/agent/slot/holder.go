@@ -93,9 +93,7 @@ func (m *Memcached) IsCopied(ctx context.Context) bool {
 
 // ownWatchers returns how many of the watchers are this agent's: it watches both memcacheds of its handoff.
 func (m *Memcached) ownWatchers() int {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.now == nil {
+	if m.Tracker.Now() == nil {
 		return 0
 	}
 	return 1

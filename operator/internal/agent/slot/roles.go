@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -118,7 +119,7 @@ func (f *Follower) checkJob(ctx context.Context) error {
 	isUnused := errors.As(job.err, &failure) && !failure.AfterCopied
 	copies := f.order.Role == instruction.Receive || f.order.Role == instruction.Send
 	if !job.hasCopied() || isUnused && copies {
-		return &Failed{job.err}
+		return &report.Failed{Err: job.err}
 	}
 	f.Log.Error("The handoff failed after all keys were copied", "slot", f.order.Slot, "error", job.err)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -37,7 +38,7 @@ func TestACopyThatFailsEndsTheAgent(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- s.Run(t.Context()) }()
 			s.finish <- test.err
-			failure, ok := FailureOf(<-ended)
+			failure, ok := report.FailureOf(<-ended)
 			if !ok || failure != test.want {
 				t.Errorf("%v %+v, want %+v", ok, failure, test.want)
 			}
@@ -55,7 +56,7 @@ func TestACopyThatNobodyUsedEndsTheAgent(t *testing.T) {
 	s.finish <- unused
 	var failure instruction.Failure
 	g.Eventually(func() (ok bool) {
-		failure, ok = FailureOf(s.step(t.Context(), time.Now()))
+		failure, ok = report.FailureOf(s.step(t.Context(), time.Now()))
 		return ok
 	}).WithPolling(time.Millisecond).Should(gomega.BeTrue())
 	if want := (instruction.Failure{Reason: "NewEnded", Error: "EOF"}); failure != want {
@@ -79,7 +80,7 @@ func TestTheEndOfTheAgentIsNoFailure(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, ok := FailureOf(errors.New("address already in use")); ok {
+	if _, ok := report.FailureOf(errors.New("address already in use")); ok {
 		t.Error("every error is a failed handoff")
 	}
 }

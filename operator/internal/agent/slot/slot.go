@@ -9,13 +9,13 @@ package slot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -44,14 +44,6 @@ type Copier interface {
 	// End ends this memcached, which sends its log to the end before.
 	End(ctx context.Context) error
 }
-
-// Failed is a copy that failed, or that was lost after it was complete. The agent then ends with instruction.ExitCode:
-// the operator reads the reason in the status of the Pod.
-type Failed struct{ Err error }
-
-func (f *Failed) Error() string { return fmt.Sprintf("the copy failed: %v", f.Err) }
-
-func (f *Failed) Unwrap() error { return f.Err }
 
 // Follower follows the instructions in a file.
 type Follower struct {
@@ -89,7 +81,7 @@ func (f *Follower) Ready() error {
 // Order returns the last instruction. It is nil until the file was read for the first time.
 func (f *Follower) Order() *instruction.Instruction { return f.ordered.Load() }
 
-// Run follows the instructions until the context ends. It returns a Failed if a copy failed.
+// Run follows the instructions until the context ends. It returns a report.Failed if a copy failed.
 func (f *Follower) Run(ctx context.Context) error {
 	f.wake = make(chan struct{}, 1)
 	ticker := time.NewTicker(interval)
@@ -133,7 +125,7 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 	}
 	f.report()
 	if f.lost != "" && f.todo == nil {
-		return &Failed{&handoff.Failure{Reason: f.lost, Err: errors.New("the keys that were copied are lost")}}
+		return &report.Failed{Err: &handoff.Failure{Reason: f.lost, Err: errors.New("the keys that were copied are lost")}}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
@@ -20,7 +21,7 @@ func (m *Memcached) CheckVersion(ctx context.Context) error {
 		if err == nil {
 			return checkVersion(version)
 		}
-		if err := pause(ctx); err != nil {
+		if err := peer.Pause(ctx); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package slot
+package peer
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
+func old(dial handoff.Dial) handoff.Member { return handoff.Member{Side: handoff.Old, Dial: dial} }
+
 func TestTheReasonWhyAPodIsNotReached(t *testing.T) {
 	tests := map[string]struct {
 		err  error
@@ -26,16 +28,29 @@ func TestTheReasonWhyAPodIsNotReached(t *testing.T) {
 		"it closes the connection":    {io.EOF, handoff.OldUnreachable},
 		"no user is known":            {fmt.Errorf("login: %w", protocol.ErrRefused), LoginRefused},
 		"another Secret":              {fmt.Errorf("handshake: %w", &mounted.UnknownError{}), ServerCertificateUnknown},
+		"another CA":                  {fmt.Errorf("handshake: %w", &tls.CertificateVerificationError{}), ServerCertificateUnknown},
 		"the certificate is rejected": {fmt.Errorf("read: %w", &net.OpError{Op: "remote error", Err: io.EOF}), ClientCertificateRefused},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			dial := func(context.Context) (net.Conn, error) { return nil, test.err }
 			var failure *handoff.Failure
-			if err := reach(t.Context(), dial, 0); !errors.As(err, &failure) || failure.Reason != test.want {
+			if err := Reach(t.Context(), old(dial), 0); !errors.As(err, &failure) || failure.Reason != test.want {
 				t.Errorf("%v, want the reason %s", err, test.want)
 			}
 		})
+	}
+}
+
+func TestTheServerThatIsNotReachedIsNamed(t *testing.T) {
+	dial := func(context.Context) (net.Conn, error) { return nil, errors.New("no answer") }
+	for side, want := range map[string]string{
+		handoff.Old: "OldUnreachable: cache-1:11211: no answer", handoff.New: "NewUnreachable: cache-1:11211: no answer",
+	} {
+		err := Reach(t.Context(), handoff.Member{Side: side, Name: "cache-1:11211", Dial: dial}, 0)
+		if fmt.Sprint(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
@@ -66,7 +81,7 @@ func TestAClientCertificateThatIsRequiredIsNamed(t *testing.T) {
 	}()
 	server := handoff.Server{Address: listener.Addr().String(), TLS: &tls.Config{InsecureSkipVerify: true}}
 	var failure *handoff.Failure
-	err = reach(t.Context(), server.Dial, 0)
+	err = Reach(t.Context(), old(server.Dial), 0)
 	if !errors.As(err, &failure) || failure.Reason != ClientCertificateRefused {
 		t.Error(err)
 	}
@@ -83,7 +98,7 @@ func TestARefusalOutlivesAConnectionThatIsReset(t *testing.T) {
 		return nil, syscall.ECONNRESET
 	}
 	var failure *handoff.Failure
-	err := reach(t.Context(), dial, 3*retryInterval)
+	err := Reach(t.Context(), old(dial), 3*retryInterval)
 	if !errors.As(err, &failure) || failure.Reason != LoginRefused || attempts < 2 {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
@@ -102,7 +117,7 @@ func TestAPodThatIsReachableAfterAWhileIsReached(t *testing.T) {
 		}()
 		return near, nil
 	}
-	if err := reach(t.Context(), dial, time.Minute); err != nil || attempts != 3 {
+	if err := Reach(t.Context(), old(dial), time.Minute); err != nil || attempts != 3 {
 		t.Errorf("%d attempts: %v", attempts, err)
 	}
 }
@@ -113,7 +128,7 @@ func TestReachingEndsWithTheContext(t *testing.T) {
 		cancel()
 		return nil, io.EOF
 	}
-	if err := reach(ctx, dial, time.Minute); !errors.Is(err, context.Canceled) {
+	if err := Reach(ctx, old(dial), time.Minute); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package slot
+package report
 
 import (
 	"testing"
@@ -15,6 +15,7 @@ func TestHowMuchIsCopied(t *testing.T) {
 		"a part":                                 {handoff.Progress{Bytes: 81, TotalBytes: 100}, 0.81},
 		"all, without the overhead of memcached": {handoff.Progress{Bytes: 81, TotalBytes: 100, Copied: true}, 1},
 		"more, because items were copied again":  {handoff.Progress{Bytes: 120, TotalBytes: 100}, 1},
+		"all, and changes follow":                {handoff.Progress{Bytes: 81, TotalBytes: 100, Followed: true}, 1},
 		"all of nothing":                         {handoff.Progress{Copied: true}, 1},
 	}
 	for name, tc := range tests {

@@ -1,0 +1,185 @@
+// Package bootstrap fills a new cache with the keys of memcacheds outside of it: `agent bootstrap` in a Pod of its own.
+// It copies all keys, follows what clients change there until the operator lets clients use the cache, and from then on
+// keeps both sides consistent while clients move.
+//
+// Data flows one way: Options and mounted Secrets become a handoff.Move, the downward API file ends its hold, and the
+// probes, the log, the metrics and the exit code report how far it is.
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
+)
+
+// interval is how often the file for the cutover is read. The kubelet updates it within a few hundred milliseconds.
+const interval = 200 * time.Millisecond
+
+// bootstrap is what a run knows.
+type bootstrap struct {
+	options *Options
+	log     *slog.Logger
+	tracker report.Tracker
+
+	// resumes: clients may use both sides from the start, and what they changed before is not known.
+	resumes bool
+
+	followed, copied atomic.Bool
+}
+
+// Run copies, and keeps both sides consistent, until the context ends. It returns a report.Failed if that fails.
+func Run(ctx context.Context, options *Options, version string, log *slog.Logger) error {
+	if err := options.Validate(); err != nil {
+		return err
+	}
+	move, err := options.move()
+	if err != nil {
+		return err
+	}
+	b := &bootstrap{options: options, log: log, resumes: options.Resume || wasCopied(options.StateFile)}
+	samples := func(context.Context) []exporter.Sample {
+		return append(endpoint.Program(version, options.Restarts), b.tracker.Samples()...)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return endpoint.Serve(ctx, options.MetricsAddress, endpoint.Metrics(samples)) })
+	group.Go(func() error { return endpoint.Serve(ctx, options.ProbeAddress, b.probes()) })
+	group.Go(func() error { return b.run(ctx, move) })
+	return group.Wait()
+}
+
+// wasCopied reports whether clients may use the cache since an earlier start of the container.
+func wasCopied(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	h := &handoff.Handoff{Move: move, Settings: handoff.Settings{Rate: b.options.BytesPerSecond}, Log: b.log}
+	var err error
+	if b.resumes {
+		b.followed.Store(true)
+		b.copied.Store(true)
+		b.log.Warn("Clients may use both sides already, so all keys are removed from both, and nothing is copied")
+		if err = b.reach(ctx, move.Servers); err == nil {
+			err = b.tracker.Resume(ctx, h)
+		}
+	} else {
+		h.Hold, h.Followed, h.Copied = b.hold(ctx), b.follow, func() {
+			if err := b.cutOver(); err != nil {
+				stop(err)
+			}
+		}
+		err = b.tracker.Copy(ctx, h, func(ctx context.Context) error { return b.reach(ctx, move.Servers) })
+	}
+	switch {
+	case parent.Err() != nil, err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return &report.Failed{Err: b.hinted(err)}
+}
+
+// follow notes that the cache has all keys.
+func (b *bootstrap) follow() {
+	b.followed.Store(true)
+	b.log.Info("The cache has all keys, and follows what clients change")
+}
+
+// cutOver notes that clients may use the cache. If that can't be remembered, they must not: the next start would copy
+// again, over what they changed.
+func (b *bootstrap) cutOver() error {
+	if b.options.StateFile != "" {
+		if err := os.WriteFile(b.options.StateFile, []byte("copied\n"), 0o600); err != nil {
+			return fmt.Errorf("--state-file: clients must not use the cache yet: %w", err)
+		}
+	}
+	b.copied.Store(true)
+	b.log.Info("Clients may use the cache, and both sides are kept consistent")
+	return nil
+}
+
+// hold returns what is closed once the file says true. It never opens again.
+func (b *bootstrap) hold(ctx context.Context) <-chan struct{} {
+	if b.options.CutoverFile == "" {
+		return nil
+	}
+	hold := make(chan struct{})
+	go func() {
+		logged := ""
+		for {
+			content, err := os.ReadFile(b.options.CutoverFile)
+			if err == nil && strings.TrimSpace(string(content)) == "true" {
+				close(hold)
+				return
+			}
+			if text := fmt.Sprint(err); err != nil && text != logged {
+				b.log.Warn("The file for the cutover can't be read yet", "error", err)
+				logged = text
+			}
+			if handoff.Wait(ctx, interval) != nil {
+				return
+			}
+		}
+	}()
+	return hold
+}
+
+func (b *bootstrap) probes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", endpoint.Answer(func() error { return nil }))
+	mux.HandleFunc("GET /started", endpoint.Answer(unless(&b.followed, "the keys are being copied")))
+	mux.HandleFunc("GET /ready", endpoint.Answer(unless(&b.copied, "clients must not use the cache yet")))
+	return mux
+}
+
+func unless(done *atomic.Bool, reason string) func() error {
+	return func() error {
+		if done.Load() {
+			return nil
+		}
+		return errors.New(reason)
+	}
+}
+
+// hints are what a user can do about a failure that an old server causes, by its reason.
+var hints = map[string]string{
+	handoff.DumpForbidden: "start it without -X and -W and with its LRU crawler, or begin with an empty cache",
+	handoff.OldTooOld:     "update it to 1.6.20 or later, or begin with an empty cache",
+	handoff.LogLinesLost: "its clients are faster than its log: begin when they are slower, or start it, from 1.6.40 on, " +
+		"with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
+	handoff.OldUnreachable:        "check its address, and that firewalls and its --listen allow the Pod of the bootstrap",
+	peer.LoginRefused:             "set a user of this server in the Secret for it",
+	peer.ServerCertificateUnknown: "set its CA in ca.crt of the Secret for it, and its name as in its certificate",
+	peer.ClientCertificateRefused: "set tls.crt and tls.key by a CA that it accepts in the Secret for it",
+}
+
+// hinted adds what can be done about a failure.
+func (b *bootstrap) hinted(err error) error {
+	var failure *handoff.Failure
+	if !errors.As(err, &failure) {
+		return err
+	}
+	hinted := *failure
+	if hint := hints[failure.Reason]; hint != "" && slices.Contains(b.options.From, failure.Server) {
+		hinted.Err = fmt.Errorf("%w: %s", failure.Err, hint)
+	}
+	return &hinted
+}

@@ -1,0 +1,39 @@
+package handoff
+
+// Whether keys are where Move says, or clients place them by another hash.
+
+import "fmt"
+
+const (
+	// fewUses are too few keys to judge where clients look for them.
+	fewUses = 200
+
+	// maxElsewhere is the share of keys, as one of so many, that clients may look for at another server than Move says:
+	// some may still have an older list.
+	maxElsewhere = 5
+
+	// mostMisplaced is from which percentage of keys at other servers on they were placed by another hash: of three
+	// servers, this is two thirds.
+	mostMisplaced = 60
+)
+
+// checkUses returns an error if clients do not look for keys where Move says.
+func (s *session) checkUses() error {
+	here, elsewhere := s.here.Load(), s.elsewhere.Load()
+	if s.move.whole || here+elsewhere < fewUses || elsewhere < (here+elsewhere)/maxElsewhere {
+		return nil
+	}
+	return &Failure{Reason: OtherHash, Err: fmt.Errorf(
+		"clients looked for %d of %d keys at another server than clientHash says", elsewhere, here+elsewhere)}
+}
+
+// checkPlaces returns an error if most keys are at another server than Move says. Some are in any case, where clients
+// once had a list of another length.
+func (s *session) checkPlaces() error {
+	listed, misplaced := s.listed.Load(), s.misplaced.Load()
+	if !s.move.external || listed < fewUses || misplaced < listed*mostMisplaced/100 {
+		return nil
+	}
+	return &Failure{Reason: OtherHash, Err: fmt.Errorf(
+		"%d of %d keys are at another server than clientHash says, with these servers in this order", misplaced, listed)}
+}

@@ -1,0 +1,178 @@
+// Package report is how the agent reports a handoff: in its log, as metrics, and to the operator if it fails.
+package report
+
+// How far the handoffs of an agent are.
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+)
+
+// interval is how often the progress of a copy is logged, and followInterval the same while it only follows changes.
+const (
+	interval       = 2 * time.Second
+	followInterval = time.Minute
+)
+
+// Tracker tracks the handoffs of an agent, one after another.
+type Tracker struct {
+	mutex sync.Mutex
+	stats Stats
+	now   *handoff.Handoff // nil unless one is in progress
+	since time.Time        // when it began, until all is copied
+	lost  string           // why what the last Copy had copied is lost; empty if it is not
+}
+
+// Stats are the sums of all handoffs since the agent started.
+type Stats struct {
+	Keys, Bytes, Invalidations, Failures int64
+
+	// Duration is how long the last copy took, or has taken so far, and Progress how much of the old servers' memory it
+	// has copied, from 0 to 1.
+	Duration time.Duration
+	Progress float64
+}
+
+// Copy runs a handoff that copies, once reach returns.
+func (t *Tracker) Copy(ctx context.Context, h *handoff.Handoff, reach func(context.Context) error) error {
+	t.begin(h, true)
+	copied, followed := h.Copied, h.Followed
+	h.Copied = func() {
+		t.endOfCopy()
+		logProgress(h.Log, h.Progress())
+		copied()
+	}
+	if followed != nil {
+		h.Followed = func() {
+			t.endOfCopy()
+			logProgress(h.Log, h.Progress())
+			followed()
+		}
+	}
+	err := reach(ctx)
+	if err == nil {
+		err = runLogged(ctx, h)
+	}
+	t.end(ctx, h, err)
+	return err
+}
+
+// Resume resumes a handoff.
+func (t *Tracker) Resume(ctx context.Context, h *handoff.Handoff) error {
+	t.begin(h, false)
+	err := h.Resume(ctx, t.whyLost())
+	t.end(ctx, h, err)
+	return err
+}
+
+// Now returns the handoff that is in progress; nil if none is.
+func (t *Tracker) Now() *handoff.Handoff {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.now
+}
+
+// Lost returns why what the last Copy had copied is lost; empty if it is not.
+func (t *Tracker) Lost() string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.lost
+}
+
+// Stats returns the sums.
+func (t *Tracker) Stats() Stats {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	stats := t.stats
+	if t.now != nil {
+		stats.add(t.now.Progress())
+	}
+	if !t.since.IsZero() {
+		stats.Duration, stats.Progress = time.Since(t.since), ratio(t.now.Progress())
+	}
+	return stats
+}
+
+// ratio returns how much is copied. The memory of the old servers includes more than keys and values.
+func ratio(p handoff.Progress) float64 {
+	switch {
+	case p.Copied, p.Followed:
+		return 1
+	case p.TotalBytes <= 0:
+		return 0
+	}
+	return min(1, float64(p.Bytes)/float64(p.TotalBytes))
+}
+
+func (s *Stats) add(p handoff.Progress) {
+	s.Keys += p.Keys
+	s.Bytes += p.Bytes
+	s.Invalidations += p.Invalidated
+}
+
+func (t *Tracker) begin(h *handoff.Handoff, copies bool) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.now = h
+	if copies {
+		t.since, t.lost = time.Now(), ""
+	}
+}
+
+// whyLost returns why a handoff is resumed: the last one failed, or it was another agent's.
+func (t *Tracker) whyLost() string { return cmp.Or(t.Lost(), handoff.AgentRestarted) }
+
+func (t *Tracker) endOfCopy() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if !t.since.IsZero() {
+		t.stats.Duration, t.stats.Progress = time.Since(t.since), ratio(t.now.Progress())
+		t.since = time.Time{}
+	}
+}
+
+func (t *Tracker) end(ctx context.Context, h *handoff.Handoff, err error) {
+	t.endOfCopy()
+	logProgress(h.Log, h.Progress())
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.stats.add(h.Progress())
+	t.now, t.lost = nil, cmp.Or(t.lost, h.Progress().Emptied)
+	if err != nil && ctx.Err() == nil {
+		t.stats.Failures++
+	}
+}
+
+// runLogged runs a handoff, and logs how far it is until all is copied.
+func runLogged(ctx context.Context, h *handoff.Handoff) error {
+	logging, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { logUntilCopied(logging, h) })
+	defer group.Wait()
+	defer stop()
+	return h.Run(ctx)
+}
+
+func logUntilCopied(ctx context.Context, h *handoff.Handoff) {
+	for {
+		pause := interval
+		if h.Progress().Followed {
+			pause = followInterval
+		}
+		if handoff.Wait(ctx, pause) != nil || h.Progress().Copied {
+			return
+		}
+		logProgress(h.Log, h.Progress())
+	}
+}
+
+// logProgress writes how far a handoff is.
+func logProgress(log *slog.Logger, p handoff.Progress) {
+	log.Info("handoff", "keys", p.Keys, "bytes", p.Bytes, "totalKeys", p.TotalKeys, "totalBytes", p.TotalBytes,
+		"skipped", p.Skipped, "copied", p.Copied, "invalidated", p.Invalidated, "emptied", p.Emptied)
+}
