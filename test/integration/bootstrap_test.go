@@ -63,7 +63,8 @@ func TestACacheIsFilledFromOtherServers(t *testing.T) {
 	deployment := get(w.world, "cache-bootstrap", &appsv1.Deployment{})
 	address := func(slot string) string { return slot + ".cache-slots." + w.namespace + ".svc:11211" }
 	want := []string{
-		"bootstrap", "--phase-file=/run/bootstrap/phase", "--from=old-0:11211", "--from=old-1:11211", "--from-hash=Rendezvous",
+		"bootstrap", "--phase-file=/run/bootstrap/phase", "--state-file=/run/state/copied",
+		"--from=old-0:11211", "--from=old-1:11211", "--from-hash=Rendezvous",
 		"--to=" + address("cache-0"), "--to=" + address("cache-1"), "--to-hash=Rendezvous", "--bytes-per-second=16777216",
 	}
 	if diff := cmp.Diff(want, deployment.Spec.Template.Spec.Containers[0].Args); diff != "" {

@@ -42,8 +42,8 @@ Example, next to a memcached that was started with --auth-file=/run/memcached/au
 Flags:
 `
 
-const bootstrapUsage = `Copies all keys of memcacheds outside of a cache into its slots, follows what clients change there until the file for
-the cutover says true, and from then on keeps both sides consistent while clients move.
+const bootstrapUsage = `Copies all keys of memcacheds outside of a cache into its slots, follows what clients change there until the file of
+the phase says cutOver, and from then on keeps both sides consistent while clients move.
 
 Usage:
   agent bootstrap [flags]
@@ -51,7 +51,7 @@ Usage:
 Example, from two servers into two slots:
   agent bootstrap --from=10.0.0.1:11211 --from=10.0.0.2:11211 --from-hash=Ketama \
     --to=shop-0.shop-slots.team.svc:11211 --to=shop-1.shop-slots.team.svc:11211 --to-hash=Ketama \
-    --cutover-file=/run/bootstrap/cutover --state-file=/run/state/copied
+    --phase-file=/run/bootstrap/phase --state-file=/run/state/copied
 
 Flags:
 `

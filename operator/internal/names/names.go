@@ -152,6 +152,12 @@ const (
 	// BootstrapFile is the file with what it does.
 	BootstrapFile = BootstrapDir + "/phase"
 
+	// StateDir is a folder in which it remembers that clients may use both.
+	StateDir = "/run/state"
+
+	// StateFile is the file with that.
+	StateFile = StateDir + "/copied"
+
 	// FromTLSDir is where it mounts the Secret with the certificates for the other servers.
 	FromTLSDir = "/etc/memcached/from-tls"
 

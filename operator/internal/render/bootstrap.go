@@ -22,6 +22,7 @@ const (
 	fromTLSVolume   = "from-tls"
 	fromUsersVolume = "from-users"
 	bootstrapVolume = "bootstrap"
+	stateVolume     = "state"
 
 	// copyProbeSeconds and copyProbes let a first copy take a day.
 	copyProbeSeconds = 2
@@ -91,7 +92,8 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(copyProbeSeconds)).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithSecurityContext(containerSecurity()).
-		WithVolumeMounts(readOnly(bootstrapVolume, names.BootstrapDir))
+		WithVolumeMounts(readOnly(bootstrapVolume, names.BootstrapDir),
+			corev1ac.VolumeMount().WithName(stateVolume).WithMountPath(names.StateDir))
 	if p.Agent.Metrics {
 		agent.WithPorts(corev1ac.ContainerPort().
 			WithName(names.MetricsPort).WithContainerPort(names.MetricsPortNumber).WithProtocol(corev1.ProtocolTCP))
@@ -101,7 +103,10 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(endSeconds).
 		WithSecurityContext(podSecurity(p.Pod)).
-		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap))
+		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap),
+			corev1ac.Volume().WithName(stateVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
+				WithMedium(corev1.StorageMediumMemory).
+				WithSizeLimit(resource.MustParse("1Mi"))))
 	if account := p.PodTemplate.ServiceAccountName; account != "" { // It may be what the cluster admits Pods by.
 		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
 	}
@@ -140,7 +145,7 @@ func bootstrapPlacement(pod plan.Pod) plan.Pod {
 
 func bootstrapArguments(p plan.Plan) []string {
 	wanted := p.Bootstrap
-	arguments := []string{"bootstrap", "--phase-file=" + names.BootstrapFile}
+	arguments := []string{"bootstrap", "--phase-file=" + names.BootstrapFile, "--state-file=" + names.StateFile}
 	for _, server := range wanted.From {
 		arguments = append(arguments, "--from="+server)
 	}

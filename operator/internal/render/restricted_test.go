@@ -178,7 +178,7 @@ func holdsItsOwn(t *testing.T, container corev1.Container) {
 	mounts := map[string][]string{
 		names.Container: {tlsVolume + " read-only", authVolume + " read-only"},
 		names.Agent: {tlsVolume + " read-only", usersVolume + " read-only", authVolume, handoffVolume + " read-only",
-			discoveryVolume + " read-only", bootstrapVolume + " read-only", fromTLSVolume + " read-only",
+			discoveryVolume + " read-only", bootstrapVolume + " read-only", stateVolume, fromTLSVolume + " read-only",
 			fromUsersVolume + " read-only"},
 	}
 	for _, mount := range container.VolumeMounts {

@@ -25,6 +25,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
 // interval is how often the file for the cutover is read. The kubelet updates it within a few hundred milliseconds.
@@ -36,8 +37,10 @@ type bootstrap struct {
 	log     *slog.Logger
 	tracker report.Tracker
 
-	// resumes: clients may use both sides from the start, and what they changed before is not known.
+	// resumes: clients may use both sides, and what they changed before is not known.
 	resumes bool
+
+	unread string // why the phase could not be read, as it was logged
 
 	followed, copied atomic.Bool
 }
@@ -51,7 +54,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 	if err != nil {
 		return err
 	}
-	b := &bootstrap{options: options, log: log, resumes: options.Resume || wasCopied(options.StateFile)}
+	b := &bootstrap{options: options, log: log}
 	samples := func(context.Context) []exporter.Sample {
 		return append(endpoint.Program(version, options.Restarts), b.tracker.Samples()...)
 	}
@@ -71,8 +74,12 @@ func wasCopied(file string) bool {
 func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
+	phase, err := b.awaits(ctx, instruction.PhaseFollow)
+	if err != nil {
+		return nil //nolint:nilerr // The program is to end.
+	}
+	b.resumes = phase == instruction.PhaseMoved || wasCopied(b.options.StateFile)
 	h := &handoff.Handoff{Move: move, Settings: handoff.Settings{Rate: b.options.BytesPerSecond}, Log: b.log}
-	var err error
 	if b.resumes {
 		b.followed.Store(true)
 		b.copied.Store(true)
@@ -116,30 +123,45 @@ func (b *bootstrap) cutOver() error {
 	return nil
 }
 
-// hold returns what is closed once the file says true. It never opens again.
+// hold returns a channel that is closed when clients are to use the cache.
 func (b *bootstrap) hold(ctx context.Context) <-chan struct{} {
-	if b.options.CutoverFile == "" {
-		return nil
-	}
 	hold := make(chan struct{})
 	go func() {
-		logged := ""
-		for {
-			content, err := os.ReadFile(b.options.CutoverFile)
-			if err == nil && strings.TrimSpace(string(content)) == "true" {
-				close(hold)
-				return
-			}
-			if text := fmt.Sprint(err); err != nil && text != logged {
-				b.log.Warn("The file for the cutover can't be read yet", "error", err)
-				logged = text
-			}
-			if handoff.Wait(ctx, interval) != nil {
-				return
-			}
+		if _, err := b.awaits(ctx, instruction.PhaseCutOver); err == nil {
+			close(hold)
 		}
 	}()
 	return hold
+}
+
+// awaits returns the phase once it is this one, or a later one.
+func (b *bootstrap) awaits(ctx context.Context, wanted instruction.Phase) (instruction.Phase, error) {
+	for {
+		phase := b.phase()
+		if !phase.IsBefore(wanted) {
+			return phase, nil
+		}
+		if err := handoff.Wait(ctx, interval); err != nil {
+			return phase, err
+		}
+	}
+}
+
+// phase reads the phase. What cannot be read is none.
+func (b *bootstrap) phase() instruction.Phase {
+	if b.options.PhaseFile == "" {
+		return instruction.PhaseCutOver
+	}
+	content, err := os.ReadFile(b.options.PhaseFile)
+	unread := ""
+	if err != nil {
+		unread = err.Error()
+	}
+	if unread != "" && unread != b.unread {
+		b.log.Warn("The phase cannot be read yet", "error", unread)
+	}
+	b.unread = unread
+	return instruction.Phase(strings.TrimSpace(string(content)))
 }
 
 func (b *bootstrap) probes() http.Handler {

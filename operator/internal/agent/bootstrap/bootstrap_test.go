@@ -15,22 +15,21 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-func TestTheHoldEndsOnceTheFileSaysTrue(t *testing.T) {
+func TestAPhaseIsAwaitedUntilTheFileHasItOrALaterOne(t *testing.T) {
 	g := gomega.NewWithT(t)
-	file := filepath.Join(t.TempDir(), "cutover")
-	b := &bootstrap{options: &Options{CutoverFile: file}, log: slog.New(slog.DiscardHandler)}
+	file := filepath.Join(t.TempDir(), "phase")
+	b := &bootstrap{options: &Options{PhaseFile: file}, log: slog.New(slog.DiscardHandler)}
 	hold := b.hold(t.Context())
-	for _, content := range []string{"", "false\n", "truest"} {
+	for _, content := range []string{"", "follow\n", "cutOvers", "true"} {
 		g.Expect(os.WriteFile(file, []byte(content), 0o600)).To(gomega.Succeed())
 		g.Consistently(hold).WithTimeout(2*interval).ShouldNot(gomega.BeClosed(), content)
 	}
-	g.Expect(os.WriteFile(file, []byte("true\n"), 0o600)).To(gomega.Succeed())
+	g.Expect(os.WriteFile(file, []byte("moved\n"), 0o600)).To(gomega.Succeed())
 	g.Eventually(hold).WithTimeout(time.Minute).Should(gomega.BeClosed())
-	if (&bootstrap{options: &Options{}}).hold(t.Context()) != nil {
-		t.Error("without a file, it is held")
-	}
+	g.Expect((&bootstrap{options: &Options{}}).phase()).To(gomega.Equal(instruction.PhaseCutOver), "without a file")
 }
 
 func TestProbes(t *testing.T) {

@@ -45,15 +45,13 @@ type Options struct {
 	// BytesPerSecond limits the copy; 0 is no limit.
 	BytesPerSecond int64
 
-	// CutoverFile is the file whose content becomes true when clients may use the cache. Without it, they may as soon as
-	// all is copied.
-	CutoverFile string
+	// PhaseFile is the file with the phase of the operator (instruction.Phase). Without it, clients may use the cache as
+	// soon as all is copied.
+	PhaseFile string
 
-	// StateFile is written once clients may use the cache. If it exists at the start, nothing is copied: see Resume.
+	// StateFile is written once clients may use the cache. If it exists at the start, nothing is copied, as with the phase
+	// moved, which the operator writes later.
 	StateFile string
-
-	// Resume: clients may use the cache since an earlier Pod had copied all.
-	Resume bool
 
 	// MetricsAddress is the address of the metrics; "0" turns them off.
 	MetricsAddress string
@@ -90,12 +88,10 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Folder with the Secret of the cache's users. Without it, no login.")
 	flags.Int64Var(&o.BytesPerSecond, "bytes-per-second", o.BytesPerSecond,
 		"Limit of the copy, from all servers together; 0 is none.")
-	flags.StringVar(&o.CutoverFile, "cutover-file", o.CutoverFile,
-		"File from a downward API volume that is true once clients may use the cache. Without it, as soon as all is copied.")
+	flags.StringVar(&o.PhaseFile, "phase-file", o.PhaseFile,
+		"File from a downward API volume with follow, cutOver or moved. Without it, it cuts over as soon as all is copied.")
 	flags.StringVar(&o.StateFile, "state-file", o.StateFile,
 		"File in an emptyDir that is written once clients may use the cache, so that a restarted container does not copy again.")
-	flags.BoolVar(&o.Resume, "resume", o.Resume,
-		"Clients may use the cache since an earlier Pod had copied all: remove all keys from both sides, and copy nothing.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "Address of /metrics; 0 turns it off.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz, /started and /ready; 0 turns them off.")
@@ -119,7 +115,7 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("--from %q: it is one of --to, too: set the servers outside of the cache", server)
 		}
 	}
-	for _, file := range []struct{ flag, path string }{{"--cutover-file", o.CutoverFile}, {"--state-file", o.StateFile}} {
+	for _, file := range []struct{ flag, path string }{{"--phase-file", o.PhaseFile}, {"--state-file", o.StateFile}} {
 		if file.path != "" && !filepath.IsAbs(file.path) {
 			return fmt.Errorf("%s %q: set an absolute path such as /run/bootstrap/file", file.flag, file.path)
 		}
