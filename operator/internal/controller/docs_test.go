@@ -86,7 +86,7 @@ func slotReasonTable(t *testing.T) string {
 	table.WriteString("| reason | means |\n| --- | --- |\n")
 	for _, reason := range slices.Concat(
 		page.Constants(t, "../slots", "Reasons of a slot that is cold"),
-		page.Constants(t, "../agent/slot", "Reasons of a failed copy"),
+		page.Constants(t, "../agent/peer", "Reasons of a failed copy"),
 		page.Constants(t, "../agent/handoff", "Reasons of a Failure"),
 	) {
 		fmt.Fprintf(&table, "| `%s` | %s |\n", reason.Value, page.Cell(strings.TrimSuffix(reason.Meaning, ".")))

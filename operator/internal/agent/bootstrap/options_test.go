@@ -13,7 +13,7 @@ func TestOptions(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"two lists":              {lists, "<nil>"},
 		"IPv6":                   {"--from=[fd00::1]:11211 --from-hash=Ketama --to=shop-0:11211 --to-hash=Ketama", "<nil>"},
-		"all of them":            {lists + "--tls-dir=/tls --client-ca --auth-dir=/auth --from-tls-dir=/a --from-auth-dir=/b --bytes-per-second=1 --cutover-file=/run/c --state-file=/run/s --resume", "<nil>"},
+		"all of them":            {lists + "--tls-dir=/tls --client-ca --auth-dir=/auth --from-tls-dir=/a --from-auth-dir=/b --bytes-per-second=1 --phase-file=/run/c --state-file=/run/s", "<nil>"},
 		"nothing to copy from":   {"--to=shop-0:11211 --to-hash=Ketama", "--from is missing: set it once for each server"},
 		"nothing to copy to":     {"--from=10.0.0.1:11211 --from-hash=Ketama", "--to is missing: set it once for each server"},
 		"no port":                {lists + "--from=10.0.0.3", `--from "10.0.0.3": set HOST:PORT`},
@@ -25,7 +25,7 @@ func TestOptions(t *testing.T) {
 		"an unknown hash":        {lists + "--from-hash=Maglev", `--from-hash "Maglev": set one of Ketama, CRC32Modulo, JumpSorted, Rendezvous`},
 		"no hash":                {lists + "--to-hash=", `--to-hash "": set one of Ketama`},
 		"a negative limit":       {lists + "--bytes-per-second=-1", "--bytes-per-second -1: set 0 for no limit"},
-		"a relative path":        {lists + "--cutover-file=cutover", `--cutover-file "cutover": set an absolute path`},
+		"a relative path":        {lists + "--phase-file=cutover", `--phase-file "cutover": set an absolute path`},
 		"a relative state":       {lists + "--state-file=state", `--state-file "state": set an absolute path`},
 		"CAs without TLS":        {lists + "--client-ca", "--client-ca needs --tls-dir"},
 	}
