@@ -1,4 +1,4 @@
-// Package bootstrap fills a new cache with the keys of memcacheds outside of it: `agent bootstrap` in a Pod of its own.
+// Package bootstrap fills a new cache with the keys of memcacheds outside of it: `agent bootstrap` in a separate Pod.
 // It copies all keys, follows what clients change there until the operator lets clients use the cache, and from then on
 // keeps both sides consistent while clients move.
 //
