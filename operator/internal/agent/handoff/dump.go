@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 )
@@ -134,9 +135,11 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	return errors.Join(err, ignoreEnd(<-answered))
 }
 
-// ignoreEnd returns nil if memcached has closed the connection.
+// ignoreEnd returns nil if memcached has closed the connection. With TLS, it answers the end of the commands by an alert:
+// OpenSSL misses the one that announces it.
 func ignoreEnd(err error) error {
-	if errors.Is(err, io.EOF) {
+	alert, ok := errors.AsType[*net.OpError](err)
+	if errors.Is(err, io.EOF) || ok && alert.Op == "remote error" {
 		return nil
 	}
 	return err

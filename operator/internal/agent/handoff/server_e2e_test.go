@@ -3,6 +3,7 @@
 package handoff_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
@@ -52,4 +54,14 @@ func TestItemsAreCopiedThroughTLSWithAPassword(t *testing.T) {
 	if answer, value, err := secured(t, dial(next, "secret")).get("key", ""); err != nil || value != "value" {
 		t.Errorf("%q, %q, %v", answer, value, err)
 	}
+
+	// A list of another length, whose servers are searched for keys rather than emptied.
+	names := []string{"shop-0.shop-slots.team.svc:11211", "shop-1.shop-slots.team.svc:11211"}
+	move, err := handoff.Relist(clienthash.CRC32Modulo, names, []handoff.Dial{dial(old, "secret"), dial(next, "secret")}, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.stop()
+	_ = r.end(t)
+	launch(t, move, func(ctx context.Context, h *handoff.Handoff) error { return h.Run(ctx) }).copy(t)
 }
