@@ -24,6 +24,10 @@ const (
 	bootstrapVolume = "bootstrap"
 	stateVolume     = "state"
 
+	// giveUpSeconds is how long the agent may take to remove what it has copied, if clients may not use it yet: nothing
+	// would follow what changes in the other servers.
+	giveUpSeconds = 75
+
 	// copyProbeSeconds and copyProbes let a first copy take a day.
 	copyProbeSeconds = 2
 	copyProbes       = 24 * 60 * 60 / copyProbeSeconds
@@ -101,7 +105,7 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(endSeconds).
+		WithTerminationGracePeriodSeconds(giveUpSeconds).
 		WithSecurityContext(podSecurity(p.Pod)).
 		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap),
 			corev1ac.Volume().WithName(stateVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
