@@ -42,8 +42,8 @@ Example, next to a memcached that was started with --auth-file=/run/memcached/au
 Flags:
 `
 
-const bootstrapUsage = `Copies all keys of memcacheds outside of a cache into its slots, follows what clients change there until the file of
-the phase says cutOver, and from then on keeps both sides consistent while clients move.
+const bootstrapUsage = `Copies all keys of memcacheds outside of a cache into its slots, follows what clients change
+there until the file of the phase says cutOver, and from then on keeps both sides consistent while clients move.
 
 Usage:
   agent bootstrap [flags]

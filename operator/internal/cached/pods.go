@@ -14,8 +14,8 @@ import (
 
 // MemcachedOf returns the name of the Memcached to which a Pod belongs. Labels alone do not decide, because any
 // client may set them: the Pod's controller must be a ReplicaSet of the Memcached's Deployment. The Deployment
-// controller names ReplicaSets after the Deployment and the hash of their template. The result has a suffix if the Pod is
-// the one that copies the keys of other servers (names.BootstrapInstance).
+// controller names ReplicaSets after the Deployment and the hash of their template. The result has a suffix if the Pod
+// is the one that copies the keys of other servers (names.BootstrapInstance).
 func MemcachedOf(pod *corev1.Pod) string {
 	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
 	if controller != nil && controller.Name == "" {

@@ -71,8 +71,8 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 }
 
 // concerns reports whether a Memcached has slots, or still has objects of slots that it had. Services are cached in any
-// case, so an operator that was restarted finds them, too. That of all slots is deleted last, but another client may have
-// taken its name.
+// case, so an operator that was restarted finds them, too. That of all slots is deleted last, but another client may
+// have taken its name.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
 		return true, nil

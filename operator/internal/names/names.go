@@ -64,7 +64,8 @@ const (
 	// LabelDiscovery selects these Pods. Its value is "true".
 	LabelDiscovery = "cache.example.com/discovery"
 
-	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (instruction.Phase). On its Deployment it is the record that clients may use both.
+	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (instruction.Phase). On its
+	// Deployment it is the record that clients may use both.
 	AnnotationBootstrap = "cache.example.com/bootstrap"
 
 	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.

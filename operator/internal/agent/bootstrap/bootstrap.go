@@ -185,8 +185,8 @@ func unless(done *atomic.Bool, reason string) func() error {
 var hints = map[string]string{
 	handoff.DumpForbidden: "start it without -X and -W and with its LRU crawler, or begin with an empty cache",
 	handoff.OldTooOld:     "update it to 1.6.20 or later, or begin with an empty cache",
-	handoff.LogLinesLost: "its clients are faster than its log: begin when they are slower, or start it, from 1.6.40 on, " +
-		"with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
+	handoff.LogLinesLost: "its clients are faster than its log: begin when they are slower, or start it, from 1.6.40 " +
+		"on, with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
 	handoff.OldUnreachable:        "check its address, and that firewalls and its --listen allow the Pod of the bootstrap",
 	peer.LoginRefused:             "set a user of this server in the Secret for it",
 	peer.ServerCertificateUnknown: "set its CA in ca.crt of the Secret for it, and its name as in its certificate",

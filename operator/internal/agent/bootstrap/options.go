@@ -69,7 +69,7 @@ func NewOptions() *Options { return &Options{MetricsAddress: ":9150", ProbeAddre
 // AddFlags adds the flags of the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.From, "from", o.From,
-		"A server to copy from, as `HOST:PORT`. Repeat it in the order and with the names that clients have: they are hashed.")
+		"A server to copy from, as `HOST:PORT`. Repeat it in the order and spelling of the clients: they are hashed.")
 	flags.StringVar(&o.FromHash, "from-hash", o.FromHash,
 		"How clients place keys on these servers: "+hashes()+".")
 	flags.StringVar(&o.FromTLSDir, "from-tls-dir", o.FromTLSDir,
@@ -91,7 +91,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.PhaseFile, "phase-file", o.PhaseFile,
 		"File from a downward API volume with follow, cutOver or moved. Without it, it cuts over as soon as all is copied.")
 	flags.StringVar(&o.StateFile, "state-file", o.StateFile,
-		"File in an emptyDir that is written once clients may use the cache, so that a restarted container does not copy again.")
+		"File in an emptyDir, written once clients may use the cache: a restarted container then does not copy again.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "Address of /metrics; 0 turns it off.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz, /started and /ready; 0 turns them off.")

@@ -75,7 +75,8 @@ func (b *bootstrap) reach(ctx context.Context, servers []handoff.Member) error {
 	group.Wait()
 	for _, err := range errs {
 		var failure *handoff.Failure
-		if err != nil && !(b.resumes && errors.As(err, &failure) && failure.Reason == handoff.OldUnreachable) {
+		isDown := errors.As(err, &failure) && failure.Reason == handoff.OldUnreachable
+		if err != nil && (!b.resumes || !isDown) {
 			return err
 		}
 	}

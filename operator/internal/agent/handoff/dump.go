@@ -135,8 +135,8 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	return errors.Join(err, ignoreEnd(<-answered))
 }
 
-// ignoreEnd returns nil if memcached has closed the connection. With TLS, it answers the end of the commands by an alert:
-// OpenSSL misses the one that announces it.
+// ignoreEnd returns nil if memcached has closed the connection. With TLS, it answers the end of the commands by an
+// alert: OpenSSL misses the one that announces it.
 func ignoreEnd(err error) error {
 	alert, ok := errors.AsType[*net.OpError](err)
 	if errors.Is(err, io.EOF) || ok && alert.Op == "remote error" {

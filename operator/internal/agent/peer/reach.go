@@ -23,8 +23,8 @@ const (
 	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate by its CAs
 )
 
-// Patience is how long a memcached may be unreachable before the copy fails. A NetworkPolicy allows a new Pod only after
-// some seconds, and two Pods may not have the same version of a Secret yet.
+// Patience is how long a memcached may be unreachable before the copy fails. A NetworkPolicy allows a new Pod only
+// after some seconds, and two Pods may not have the same version of a Secret yet.
 const Patience = 10 * time.Second
 
 // retryInterval is how long to wait for a memcached that does not answer.
