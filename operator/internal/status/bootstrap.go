@@ -5,6 +5,8 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,8 +55,8 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q does not start: %s%s",
 			names.Bootstrap(cache), pod.Problem, without(b))
 	case b.Pod == nil, pod.Phase == instruction.PhaseNone:
-		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q starts%s", names.Bootstrap(cache),
-			without(b))
+		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q starts%s%s", names.Bootstrap(cache),
+			secretsOf(b), without(b))
 	case !pod.Follows:
 		return cachev1.ReasonBootstrapCopying, fmt.Sprintf("The keys of %d servers are being copied; the log of the "+
 			"Deployment %q has how many%s", len(b.From), names.Bootstrap(cache), without(b))
@@ -66,6 +68,15 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 			"clients use the cache, set spec.bootstrap.mode to CutOver"
 	}
 	return cachev1.ReasonBootstrapCuttingOver, "The last changes are being copied: clients must not write to the cache yet"
+}
+
+// secretsOf names the Secrets without which the Pod does not start: the kubelet reports a missing one only by an event.
+func secretsOf(b *plan.Bootstrap) string {
+	needed := slices.DeleteFunc([]string{b.FromTLSSecret, b.FromAuthSecret}, func(name string) bool { return name == "" })
+	if len(needed) == 0 {
+		return ""
+	}
+	return ", which it does only with these Secrets: " + strings.Join(needed, ", ")
 }
 
 // without warns of what an interruption costs once clients may use both.
