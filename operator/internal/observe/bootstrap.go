@@ -47,6 +47,7 @@ func bootstrapPod(pod *corev1.Pod) plan.BootstrapPod {
 	agent := cached.Container(pod.Status.ContainerStatuses, names.Agent)
 	return plan.BootstrapPod{
 		Name: pod.Name, UID: string(pod.UID), Phase: instruction.Phase(pod.Annotations[names.AnnotationBootstrap]),
+		Runs:    agent.Ready || agent.State.Running != nil,
 		Follows: agent.Started != nil && *agent.Started, Ready: agent.Ready,
 		Failure: lastFailure(agent), Problem: problemOf(pod),
 	}

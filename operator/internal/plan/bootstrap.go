@@ -67,8 +67,8 @@ type BootstrapPod struct {
 	Name, UID string
 	Phase     instruction.Phase
 
-	// Follows: all keys are copied. Ready: clients may use both.
-	Follows, Ready bool
+	// Runs: the container runs. Follows: all keys are copied. Ready: clients may use both.
+	Runs, Follows, Ready bool
 
 	// Failure is how the last attempt ended; zero if it did not fail.
 	Failure instruction.Failure

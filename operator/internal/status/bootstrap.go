@@ -54,7 +54,7 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 	case pod.Problem != "" && !pod.Follows:
 		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q does not start: %s%s",
 			names.Bootstrap(cache), pod.Problem, without(b))
-	case b.Pod == nil, pod.Phase == instruction.PhaseNone:
+	case !pod.Runs, pod.Phase == instruction.PhaseNone:
 		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q starts%s%s", names.Bootstrap(cache),
 			secretsOf(b), without(b))
 	case !pod.Follows:
