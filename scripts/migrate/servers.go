@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// setServers has the servers of the release in a comment, until every operator has spec.bootstrap.
+// setServers lets the cache copy the keys of the release. Without the hash of the clients that is a comment.
 func (r *release) setServers(servers []string) {
 	if r.sasl {
 		r.report("auth: keys cannot be copied from servers with SASL; start with an empty cache (docs/leaving.md)")
@@ -16,22 +18,27 @@ func (r *release) setServers(servers []string) {
 	if len(servers) == 0 {
 		return
 	}
-	from := map[string]any{"servers": servers}
+	wanted := &cachev1.Bootstrap{From: cachev1.BootstrapSource{Servers: servers}}
 	if r.spec.TLS != nil {
-		from["tls"] = map[string]string{"secretName": r.spec.TLS.SecretName}
+		wanted.From.TLS = &cachev1.BootstrapTLS{SecretName: r.spec.TLS.SecretName}
 	}
 	if r.spec.Auth != nil {
-		from["auth"] = map[string]string{"secretName": r.spec.Auth.SecretName}
+		wanted.From.Auth = &cachev1.BootstrapAuth{SecretName: r.spec.Auth.SecretName}
 	}
-	content, err := yaml.Marshal(map[string]any{"bootstrap": map[string]any{"from": from}})
+	if r.spec.Slots.ClientHash != "" {
+		r.spec.Bootstrap = wanted
+		r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). Write servers as clients do, in their order")
+		return
+	}
+	content, err := yaml.Marshal(map[string]any{"bootstrap": wanted})
 	if err != nil {
 		r.fail("spec.bootstrap: %w", err)
 	}
 	for line := range strings.Lines(string(content)) {
 		r.comment += "  # " + line
 	}
-	r.report("spec.bootstrap: copies keys from the servers of the release. It is a comment of the manifest, as not " +
-		"every operator has it: see kubectl explain memcached.spec.bootstrap. Write servers as clients do, in their order")
+	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). It is a comment, as it needs the hash of " +
+		"your clients: --client-hash. Write servers as clients do, in their order")
 }
 
 // podServers are the Pods of a StatefulSet by their names.
