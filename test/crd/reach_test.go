@@ -91,6 +91,12 @@ var reaches = []reach{
 		"that for this cache. An approval policy of cert-manager limits it further", test: "TestOwnershipConflictKeepsTheSecretsAndNamesOfOthers"},
 	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. The status contains " +
 		"nothing of it", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+	{field: "bootstrap.from.servers[]", names: "memcached servers in the network", limit: "as for the author of any Pod: the agent's " +
+		"Pod connects to them, and copies and changes keys there. A NetworkPolicy of those servers limits who may", test: "TestACacheIsFilledFromOtherServers"},
+	{field: "bootstrap.from.tls.secretName", names: "a Secret of the same namespace", limit: "the agent uses it to connect to the " +
+		"servers, and shows nothing of it", test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "bootstrap.from.auth.secretName", names: "the same", limit: "the agent logs in with it at the servers of the spec, " +
+		"so the author may read it, as with `auth`: only if it holds valid users", test: "FuzzThePodsOfAnySpecAreRestricted"},
 	{field: "binding.secretName", names: "a Secret of the same namespace", limit: "the operator creates it, with the address of " +
 		"the cache and what the Secrets of `tls` and `auth` hold for clients. One that exists stays as it is", test: "TestOwnershipConflictWhereASecretHasTheNameOfTheBinding"},
 	{field: "networkPolicy.from", below: selector + " cidr except[]", names: "Pods, namespaces and addresses", limit: "they may connect to the " +

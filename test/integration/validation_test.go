@@ -86,6 +86,9 @@ func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {
 	live, known := liveMemcached(t), 0
 	for _, field := range fields {
 		for i, rule := range field.Schema.XValidations {
+			if strings.Contains(rule.Rule, "oldSelf") {
+				continue // It is about a change: see TestACutOverDoesNotGoBack.
+			}
 			name := fmt.Sprintf("%s rule %d", field.Path, i+1)
 			changes := violations[name]
 			if len(changes) == 0 {
