@@ -125,6 +125,13 @@ func TestNoOtherPodCopiesWhileClientsMayUseBoth(t *testing.T) {
 	w.copies.Store(true)
 	w.bootstrapped(cachev1.ReasonBootstrapCutOver)
 
+	w.copies.Store(false)
+	w.Expect(cluster.Delete(w.ctx, get(w.world, "cache-bootstrap", &appsv1.Deployment{}))).To(gomega.Succeed())
+	w.bootstrapped(cachev1.ReasonBootstrapCopying)
+	w.Expect(w.phases()).To(gomega.Equal([]string{"moved"}), "the Deployment was deleted, and with it the record")
+	w.copies.Store(true)
+	w.bootstrapped(cachev1.ReasonBootstrapCutOver)
+
 	w.patchSpec(`{"bootstrap":null}`)
 	w.served("cache")
 	w.Eventually(func() int32 { return *get(w.world, "cache", &appsv1.Deployment{}).Spec.Replicas }).Should(gomega.BeEquivalentTo(3))

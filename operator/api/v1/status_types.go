@@ -79,6 +79,11 @@ type MemcachedStatus struct {
 	// +optional
 	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
 
+	// bootstrapCutOverSince is since when clients may use the cache and the servers of spec.bootstrap; empty before, and
+	// without a bootstrap. No keys are copied from then on.
+	// +optional
+	BootstrapCutOverSince *metav1.Time `json:"bootstrapCutOverSince,omitempty"`
+
 	// restartRequired is what was removed from a Secret and is in effect only in Pods that started later, as the condition
 	// RestartRequired reports. A restart of the operator begins another entry.
 	// +optional

@@ -522,6 +522,10 @@ func (in *MemcachedStatus) DeepCopyInto(out *MemcachedStatus) {
 		in, out := &in.ProgressingSince, &out.ProgressingSince
 		*out = (*in).DeepCopy()
 	}
+	if in.BootstrapCutOverSince != nil {
+		in, out := &in.BootstrapCutOverSince, &out.BootstrapCutOverSince
+		*out = (*in).DeepCopy()
+	}
 	if in.RestartRequired != nil {
 		in, out := &in.RestartRequired, &out.RestartRequired
 		*out = make([]RestartRequirement, len(*in))

@@ -24,12 +24,13 @@ func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *S
 	if err := addObject(ctx, c.Cache, key, kind, s.Objects); err != nil || mc.Spec.Bootstrap == nil {
 		return err
 	}
+	s.Bootstrap.Moved = mc.Status.BootstrapCutOverSince != nil
 	deployment, _ := s.Objects[Key{kind.GroupKind(), key.Name}].(*appsv1.Deployment)
 	if deployment == nil || !metav1.IsControlledBy(deployment, mc) {
 		return nil
 	}
 	s.Bootstrap.Deployment = deployment
-	s.Bootstrap.Moved = deployment.Annotations[names.AnnotationBootstrap] == string(instruction.PhaseMoved)
+	s.Bootstrap.Moved = s.Bootstrap.Moved || deployment.Annotations[names.AnnotationBootstrap] == string(instruction.PhaseMoved)
 	pods, err := collectPods(ctx, c.Cache, key.Namespace, names.BootstrapInstance(mc.Name))
 	for i := range pods {
 		pod := &corev1.Pod{} // A list may not have the operator's own writes.

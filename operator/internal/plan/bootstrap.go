@@ -42,7 +42,7 @@ type Bootstrap struct {
 	// Waits: a slot has no Pod yet, and the Deployment is not created before.
 	Waits bool
 
-	// Moved is recorded on the Deployment: clients may use both.
+	// Moved: clients may use both. It is recorded on the Deployment, and in the status in case that is deleted.
 	Moved bool
 
 	// Pod is the observed Pod; nil if there is none.
@@ -54,7 +54,7 @@ type Bootstrap struct {
 
 // CurrentBootstrap is what is observed of the Pod that copies keys.
 type CurrentBootstrap struct {
-	// Deployment is nil if there is none. Moved is recorded on it.
+	// Deployment is nil if there is none. Moved is recorded on it, or in the status.
 	Deployment *appsv1.Deployment
 	Moved      bool
 
@@ -94,7 +94,7 @@ func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
 		b.To = append(b.To, slot.Address)
 		b.Waits = b.Waits || slot.Pod == "" && current.Deployment == nil
 	}
-	if b.Moved {
+	if b.Moved && current.Deployment != nil {
 		b.Kept = &current.Deployment.Spec.Template
 	}
 	b.Waits = b.Waits || len(b.To) == 0

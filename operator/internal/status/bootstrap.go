@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,10 +23,14 @@ import (
 func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
 	if in.Memcached.Spec.Bootstrap == nil {
 		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
+		status.BootstrapCutOverSince = nil
 		return
 	}
 	if !in.isPlanned() || in.Plan.Bootstrap == nil || in.Plan.Suspended {
 		return // As before.
+	}
+	if in.Plan.Bootstrap.Moved && status.BootstrapCutOverSince == nil {
+		status.BootstrapCutOverSince = new(metav1.NewTime(in.Now.Truncate(time.Second)))
 	}
 	reason, message := bootstrapped(in.Plan.Bootstrap, in.Memcached.Name)
 	condition := metav1.Condition{

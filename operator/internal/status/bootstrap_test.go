@@ -54,8 +54,12 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 			if is := meta.IsStatusConditionTrue(now.Conditions, cachev1.ConditionBootstrapped); is != (tc.reason == cachev1.ReasonBootstrapCutOver) {
 				t.Errorf("True: %t", is)
 			}
+			if since := now.BootstrapCutOverSince; (since != nil) != tc.bootstrap.Moved {
+				t.Errorf("cut over since %v", since)
+			}
 			in.Memcached.Status, in.Memcached.Spec.Bootstrap, in.Plan.Bootstrap = now, nil, nil
-			if left := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionBootstrapped); left != nil {
+			left := Evaluate(in)
+			if meta.FindStatusCondition(left.Conditions, cachev1.ConditionBootstrapped) != nil || left.BootstrapCutOverSince != nil {
 				t.Errorf("without a bootstrap: %+v", left)
 			}
 		})
