@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/dashboards"
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
@@ -86,11 +87,21 @@ func TestPrometheusTakesTheQueriesOfTheDocs(t *testing.T) {
 
 var (
 	metricRow  = regexp.MustCompile("(?m)^\\| `((?:memcached_operator_|memcached_)\\w+)` \\| (\\w+) \\|")
-	metricName = regexp.MustCompile(`\b(?:memcached_operator_\w+|memcached_\w+|leader_election_master_status|up)\b`)
+	metricName = regexp.MustCompile(`\b(?:memcached_\w+|` + strings.Join(ofLibraries, "|") + `)\b`)
 )
 
+// ofLibraries are metrics of Prometheus, controller-runtime, client-go and the process. An e2e test has them from the
+// operator itself.
+var ofLibraries = []string{
+	"up", "leader_election_master_status", "workqueue_depth", "rest_client_requests_total",
+	"process_resident_memory_bytes", "process_cpu_seconds_total",
+}
+
 func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
-	known := map[string]bool{"up": true, "leader_election_master_status": true, "memcached_cr": true}
+	known := map[string]bool{"memcached_cr": true}
+	for _, name := range ofLibraries {
+		known[name] = true
+	}
 	for _, table := range []string{repository + "/docs/agent.md", monitoringPage} {
 		for _, row := range metricRow.FindAllStringSubmatch(page.Read(t, table), -1) {
 			known[row[1]] = true
@@ -102,6 +113,11 @@ func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 	queries := queriesOfDocs(t)
 	for _, alert := range alerts(t) {
 		queries[alert.Alert] = append(queries[alert.Alert], alert.Expr.StrVal)
+	}
+	for file, read := range readDashboards(t) {
+		for _, query := range append(dashboards.Queries(read), dashboards.VariableQueries(read)...) {
+			queries[file] = append(queries[file], query.Expr)
+		}
 	}
 	for where, queries := range queries {
 		for _, query := range queries {

@@ -85,6 +85,9 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 		},
 		"operator/config/monitoring/rules.yaml":          {"/blob/v" + version + "/docs/runbooks/MemcachedDown.md\n"},
 		"operator/config/monitoring/prometheusrule.yaml": {"/blob/v" + version + "/docs/runbooks/MemcachedDown.md\n"},
+		"operator/config/monitoring/dashboards/cache.json": {
+			"/blob/v" + version + "/docs/runbooks/MemcachedDown.md", "/blob/v" + version + "/docs/monitoring.md#dashboards",
+		},
 		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + made.Images[2].ByDigest() + "\n"},
 	} {
 		for _, want := range lines {

@@ -116,13 +116,13 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	return errors.Join(err, t.stampDocs(ctx, old), t.stampRunbooks(ctx), t.keepReleased())
 }
 
-// runbooks is where alerts lead to: the pages of a branch or a tag.
-var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/runbooks/)`)
+// runbooks is where alerts and dashboards lead to: the pages of a branch or a tag.
+var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/(?:runbooks/|monitoring\.md))`)
 
-// stampRunbooks lets alerts lead to the pages of this version: those of the branch are about what it has since.
+// stampRunbooks lets alerts and dashboards lead to the pages of this version: those of the branch are about what it has since.
 func (t *Tree) stampRunbooks(ctx context.Context) error {
 	files, err := worktree.List(ctx, t.Dir, "ls-files",
-		"operator/config/monitoring/*.yaml", "test/monitoring/testdata/*.yaml")
+		"operator/config/monitoring/*.yaml", "operator/config/monitoring/*.json", "test/monitoring/testdata/*.yaml")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,120 @@
+// Package dashboards reads the dashboards for Grafana by Grafana's published schema, and returns what they query.
+package dashboards
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+)
+
+// Folder has the dashboards, below the root of the repository.
+const Folder = "operator/config/monitoring/dashboards"
+
+// Query is a query of a panel, of an annotation, or of a variable.
+type Query struct {
+	Of   string // the title of the panel, or the name of the annotation or of the variable
+	Expr string
+}
+
+// Read reads all dashboards, by the names of their files. It takes no field that the schema does not have.
+func Read(root string) (map[string]dashboard.Dashboard, error) {
+	plugins.RegisterDefaultPlugins()
+	files, err := filepath.Glob(filepath.Join(root, Folder, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]dashboard.Dashboard{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if all[filepath.Base(file)], err = parse(content); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return all, nil
+}
+
+func parse(content []byte) (read dashboard.Dashboard, err error) {
+	raw := struct {
+		Panels []struct {
+			FieldConfig json.RawMessage `json:"fieldConfig"`
+		} `json:"panels"`
+	}{}
+	errs := []error{
+		json.Unmarshal(content, &raw), json.Unmarshal(content, &read), found((&dashboard.Dashboard{}).UnmarshalJSONStrict(content)),
+	}
+	for _, panel := range raw.Panels { // The strict method of the dashboard does not include them.
+		errs = append(errs, found((&dashboard.FieldConfigSource{}).UnmarshalJSONStrict(panel.FieldConfig)))
+	}
+	return read, errors.Join(append(errs, read.Validate())...)
+}
+
+// found is the error, if it has any: the strict methods return an empty list that is not nil, and stop where they see
+// one. So the result is read by the other methods.
+func found(err error) error {
+	if list, ok := err.(cog.BuildErrors); ok && len(list) == 0 { //nolint:errorlint // They return it as it is.
+		return nil
+	}
+	return err
+}
+
+// Panels are the panels of a dashboard, without its rows.
+func Panels(d dashboard.Dashboard) (panels []dashboard.Panel) {
+	for _, panel := range d.Panels {
+		if panel.Panel != nil {
+			panels = append(panels, *panel.Panel)
+		}
+	}
+	return panels
+}
+
+// Queries are the queries of all panels and annotations.
+func Queries(d dashboard.Dashboard) (queries []Query) {
+	for _, panel := range Panels(d) {
+		for _, target := range panel.Targets {
+			if query, ok := target.(*prometheus.Dataquery); ok {
+				queries = append(queries, Query{*panel.Title, query.Expr})
+			}
+		}
+	}
+	for _, annotation := range d.Annotations.List {
+		queries = append(queries, Query{annotation.Name, *annotation.Expr})
+	}
+	return queries
+}
+
+var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
+
+// VariableQueries are the queries of the variables that Prometheus fills: the series, whose label is the value. As a
+// query of series, each is a query, too.
+func VariableQueries(d dashboard.Dashboard) (queries []Query) {
+	for _, variable := range d.Templating.List {
+		if variable.Query == nil || variable.Query.String == nil {
+			continue
+		}
+		if found := labelValues.FindStringSubmatch(*variable.Query.String); found != nil {
+			queries = append(queries, Query{variable.Name, found[1]})
+		}
+	}
+	return queries
+}
+
+// With replaces the variables in a query. Grafana knows those that begin with two underscores.
+func (q Query) With(values map[string]string) string {
+	var pairs []string
+	for name, value := range values {
+		pairs = append(pairs, "$"+name, value)
+	}
+	return strings.NewReplacer(pairs...).Replace(q.Expr)
+}
