@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
-	"github.com/example-inc/memcached-operator/internal/testing/promtool"
+	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
 )
 
 const (
@@ -86,7 +86,7 @@ var fetching sync.Mutex
 func run(t *testing.T, arguments ...string) (string, bool) {
 	t.Helper()
 	fetching.Lock()
-	path, err := promtool.Path(t.Context())
+	path, err := prometheus.Path(t.Context(), prometheus.Promtool)
 	fetching.Unlock()
 	if err != nil {
 		t.Fatal(err)

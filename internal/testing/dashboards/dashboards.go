@@ -21,8 +21,9 @@ const Folder = "operator/config/monitoring/dashboards"
 
 // Query is a query of a panel, of an annotation, or of a variable.
 type Query struct {
-	Of   string // the title of the panel, or the name of the annotation or of the variable
-	Expr string
+	Of      string // the title of the panel, or the name of the annotation or of the variable
+	Expr    string
+	Instant bool // only the values of the moment
 }
 
 // Read reads all dashboards, by the names of their files. It takes no field that the schema does not have.
@@ -84,12 +85,12 @@ func Queries(d dashboard.Dashboard) (queries []Query) {
 	for _, panel := range Panels(d) {
 		for _, target := range panel.Targets {
 			if query, ok := target.(*prometheus.Dataquery); ok {
-				queries = append(queries, Query{*panel.Title, query.Expr})
+				queries = append(queries, Query{*panel.Title, query.Expr, query.Instant != nil && *query.Instant})
 			}
 		}
 	}
 	for _, annotation := range d.Annotations.List {
-		queries = append(queries, Query{annotation.Name, *annotation.Expr})
+		queries = append(queries, Query{Of: annotation.Name, Expr: *annotation.Expr})
 	}
 	return queries
 }
@@ -104,7 +105,7 @@ func VariableQueries(d dashboard.Dashboard) (queries []Query) {
 			continue
 		}
 		if found := labelValues.FindStringSubmatch(*variable.Query.String); found != nil {
-			queries = append(queries, Query{variable.Name, found[1]})
+			queries = append(queries, Query{variable.Name, found[1], true})
 		}
 	}
 	return queries

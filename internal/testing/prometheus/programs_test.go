@@ -1,4 +1,4 @@
-package promtool
+package prometheus
 
 import (
 	"os"
@@ -19,7 +19,7 @@ func TestAFetchedPromtoolIsUsed(t *testing.T) {
 	if err := os.WriteFile(want, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Path(t.Context()); err != nil || got != want {
+	if got, err := Path(t.Context(), Promtool); err != nil || got != want {
 		t.Errorf("%s, error: %v; want %s", got, err, want)
 	}
 }
@@ -27,7 +27,7 @@ func TestAFetchedPromtoolIsUsed(t *testing.T) {
 func TestTheErrorWithoutAptNamesIt(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
-	_, err := Path(t.Context())
+	_, err := Path(t.Context(), Promtool)
 	if err == nil || !strings.HasPrefix(err.Error(), "promtool, of the package prometheus: ") ||
 		!strings.Contains(err.Error(), "apt-get, on Debian") {
 		t.Errorf("error: %v", err)

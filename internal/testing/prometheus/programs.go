@@ -1,0 +1,70 @@
+// Package prometheus provides the programs of Debian's package prometheus: promtool, which checks and tests rules, and
+// the server. It unpacks the package into the cache of this repository, without root. To compile them would take
+// minutes: they contain the client libraries of all clouds.
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
+)
+
+// The programs of the package.
+const (
+	Promtool = "promtool"
+	server   = "prometheus"
+)
+
+// without are dependencies of the web pages. The programs need only the C library, and use this machine's.
+var without = []string{
+	"adduser", "debconf", "fonts-glyphicons-halflings", "init-system-helpers", "libc6", "libjs-bootstrap4",
+	"libjs-eonasdan-bootstrap-datetimepicker", "libjs-jquery", "libjs-jquery-hotkeys", "libjs-moment",
+	"libjs-moment-timezone", "libjs-mustache", "libjs-popper.js", "libjs-rickshaw", "systemd", "tzdata",
+}
+
+// Path returns the path of a program, and fetches the programs the first time.
+func Path(ctx context.Context, name string) (string, error) {
+	home, err := builds.CacheHome()
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(home, "bin", name+"-"+runtime.GOARCH)
+	if exec.CommandContext(ctx, program, "--version").Run() == nil {
+		return program, nil
+	}
+	if err := fetch(ctx, filepath.Dir(program)); err != nil {
+		return "", fmt.Errorf("%s, of the package prometheus: %w", name, err)
+	}
+	return program, nil
+}
+
+// fetch moves the complete programs into place, because another process may look for them at the same time.
+func fetch(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp(dir, server+"-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	_, err = debian.Unpack(ctx, root, debian.Request{
+		Package: "prometheus", Architecture: runtime.GOARCH, Without: without,
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range []string{Promtool, server} {
+		program := filepath.Join(dir, name+"-"+runtime.GOARCH)
+		errs = append(errs, os.Rename(filepath.Join(root, "usr/bin", name), program))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,176 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/proc"
+	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
+	"github.com/example-inc/memcached-operator/test/faults/clients"
+)
+
+// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md. It scrapes the operator, and the
+// Pods of the cache as they come and end.
+func (it *cache) scraped() prometheus.Server {
+	it.t.Helper()
+	kubelet, ctx, dir := c.pid(it.t, "kubelet"), it.t.Context(), it.t.TempDir()
+	var command interface {
+		Start() error
+		Wait() error
+	}
+	server := prometheus.Server{Dial: clients.InNetworkOf(func() (int, error) { return kubelet, nil })}
+	token := filepath.Join(dir, "token")
+	it.Expect(os.WriteFile(token, it.scraperToken(), 0o600)).To(gomega.Succeed())
+	it.Expect(proc.InNetworkOf(kubelet, func() error {
+		free, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		server.Address = free.Addr().String()
+		targets, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		go func() { _ = http.Serve(targets, it.targets(ctx)) }()
+		it.t.Cleanup(func() { _ = targets.Close() })
+		config := it.scrapeConfig(token, targets.Addr().String())
+		if command, err = server.Command(ctx, dir, config); err != nil {
+			return err
+		}
+		if err := free.Close(); err != nil {
+			return err
+		}
+		return command.Start()
+	})).To(gomega.Succeed())
+	it.t.Cleanup(func() {
+		_ = command.Wait() // The context of the test has ended.
+		if it.t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(dir, "prometheus.log"))
+			it.t.Logf("%s", log)
+		}
+	})
+	it.Expect(server.AwaitReady(ctx)).To(gomega.Succeed())
+	return server
+}
+
+// scraperToken is the token of the identity that the monitoring comes with.
+func (it *cache) scraperToken() (token []byte) {
+	it.t.Helper()
+	for _, verb := range []string{"delete", "apply"} {
+		act := func(ctx context.Context) error {
+			args := []string{verb, "--filename", filepath.Join(c.Root, "operator/config/monitoring/scraper.yaml")}
+			if verb == "delete" {
+				args = append(args, "--ignore-not-found")
+			}
+			out, err := c.kubectl(ctx, operatorNamespace, args...).CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			return nil
+		}
+		if verb == "apply" {
+			it.Expect(act(it.t.Context())).To(gomega.Succeed())
+			continue
+		}
+		it.t.Cleanup(func() { it.Expect(act(context.WithoutCancel(it.t.Context()))).To(gomega.Succeed()) })
+	}
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: operatorNamespace, Name: "memcached-operator-scraper"}
+	it.Eventually(func() []byte {
+		_ = c.Client.Get(it.t.Context(), key, secret)
+		return secret.Data[corev1.ServiceAccountTokenKey]
+	}).ShouldNot(gomega.BeEmpty())
+	return secret.Data[corev1.ServiceAccountTokenKey]
+}
+
+var configOfDocs = regexp.MustCompile("(?s)```yaml\nrule_files:.*?\n(scrape_configs:.*?)```")
+
+// scrapeConfig is that of the page, with another source of targets: Debian's Prometheus does not know Kubernetes.
+func (it *cache) scrapeConfig(token, targets string) string {
+	it.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.Root, "docs/monitoring.md"))
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	found := configOfDocs.FindSubmatch(text)
+	it.Expect(found).To(gomega.HaveLen(2), "the page has a configuration")
+	config := map[string]any{}
+	it.Expect(yaml.Unmarshal(found[1], &config)).To(gomega.Succeed())
+	config["global"] = map[string]any{"scrape_interval": "2s", "scrape_timeout": "2s"}
+	for _, entry := range config["scrape_configs"].([]any) {
+		job := entry.(map[string]any)
+		delete(job, "kubernetes_sd_configs")
+		job["http_sd_configs"] = []any{map[string]any{
+			"url": fmt.Sprintf("http://%s/%s", targets, job["job_name"]), "refresh_interval": "1s",
+		}}
+		if authorization, ok := job["authorization"].(map[string]any); ok {
+			authorization["credentials_file"] = token
+		}
+	}
+	changed, err := yaml.Marshal(config)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	return string(changed)
+}
+
+// targets serves the ports of Pods, with the labels that Prometheus gives them in Kubernetes: of the cache, and of the
+// operator, by its Service.
+func (it *cache) targets(ctx context.Context) http.Handler {
+	type group struct {
+		Targets []string          `json:"targets"`
+		Labels  map[string]string `json:"labels"`
+	}
+	list := func(into http.ResponseWriter, namespace string, labelsOf func(corev1.Pod, corev1.ContainerPort) map[string]string) {
+		pods, groups := &corev1.PodList{}, []group{}
+		if err := c.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+			http.Error(into, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		for _, pod := range pods.Items {
+			for _, container := range append(pod.Spec.InitContainers, pod.Spec.Containers...) {
+				for _, port := range container.Ports {
+					address := net.JoinHostPort(pod.Status.PodIP, fmt.Sprint(port.ContainerPort))
+					groups = append(groups, group{[]string{address}, labelsOf(pod, port)})
+				}
+			}
+		}
+		into.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(into).Encode(groups)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/memcached", func(into http.ResponseWriter, _ *http.Request) {
+		list(into, it.key.Namespace, func(pod corev1.Pod, port corev1.ContainerPort) map[string]string {
+			labels := map[string]string{
+				"__meta_kubernetes_pod_container_port_name": port.Name, "__meta_kubernetes_pod_phase": string(pod.Status.Phase),
+				"__meta_kubernetes_namespace": pod.Namespace, "__meta_kubernetes_pod_name": pod.Name,
+			}
+			for name, value := range pod.Labels {
+				name = strings.NewReplacer(".", "_", "/", "_", "-", "_").Replace(name)
+				labels["__meta_kubernetes_pod_label_"+name] = value
+				labels["__meta_kubernetes_pod_labelpresent_"+name] = "true"
+			}
+			return labels
+		})
+	})
+	mux.HandleFunc("/memcached-operator", func(into http.ResponseWriter, _ *http.Request) {
+		list(into, operatorNamespace, func(_ corev1.Pod, port corev1.ContainerPort) map[string]string {
+			endpointPort := map[string]string{"metrics": "https"}[port.Name] // as the Service names it
+			return map[string]string{
+				"__meta_kubernetes_service_name":       "memcached-operator-controller-manager-metrics-service",
+				"__meta_kubernetes_endpoint_port_name": endpointPort,
+			}
+		})
+	})
+	return mux
+}

@@ -1,0 +1,108 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/prometheus/common/model"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/example-inc/memcached-operator/internal/testing/dashboards"
+	"github.com/example-inc/memcached-operator/internal/testing/proc"
+	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// TestEachPanelHasDataInARollout has a real Prometheus that scrapes a cache with slots, and the operator, while clients
+// write and read, items are evicted, and all Pods are replaced.
+func TestEachPanelHasDataInARollout(t *testing.T) {
+	c.loaded(t)
+	const name = "dashboards"
+	it := newSlots(t, name, cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), Memory: new(resource.MustParse("16Mi")),
+		Slots:                   &cachev1.Slots{Handoff: &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("1Mi"))}},
+		TerminationDelaySeconds: new(int32(10)),
+	})
+	server, from := it.scraped(), time.Now()
+	it.judge(slotsCase{port: 11211, writes: 500}, func() {
+		it.evictsItems(server)
+		before := it.pods()
+		it.patch(`{"memory":"20Mi"}`)
+		it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+		for pod := range before {
+			it.Expect(it.pods()).NotTo(gomega.HaveKey(pod), "each Pod is replaced")
+		}
+		it.drains()
+		it.evictsItems(server)
+	})
+	values := map[string]string{
+		"cluster": ".*", "namespace": name, "memcached": name, "pod": names(it.pods())[0],
+		"__rate_interval": "30s", "__range": "10m",
+	}
+	read, err := dashboards.Read(c.Root)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Expect(read).To(gomega.HaveLen(4))
+	for file, dashboard := range read {
+		for _, query := range append(dashboards.Queries(dashboard), dashboards.VariableQueries(dashboard)...) {
+			it.hasData(server, file, query, values, from)
+		}
+	}
+	copies := it.query(server, `count_over_time((memcached_agent_handoff_progress_ratio > 0 < 1)[10m:2s])`)
+	it.Expect(copies).To(gomega.HaveLen(3), "each copy is visible while it is made")
+}
+
+// hasData makes sure that a query has a number at some time of the test.
+func (it *cache) hasData(server prometheus.Server, file string, query dashboards.Query, values map[string]string, from time.Time) {
+	it.t.Helper()
+	expr, now := query.With(values), time.Now()
+	if query.Instant {
+		from = now
+	}
+	matrix, err := server.QueryRange(it.t.Context(), expr, from, now, 2*time.Second)
+	took := time.Since(now)
+	if err != nil {
+		it.t.Errorf("%s: %s: %v", file, query.Of, err)
+		return
+	}
+	numbers := 0
+	for _, series := range matrix {
+		for _, sample := range series.Values {
+			if !math.IsNaN(float64(sample.Value)) {
+				numbers++
+			}
+		}
+	}
+	it.t.Logf("%s: %s: %d series, %d values, %s", file, query.Of, len(matrix), numbers, took.Round(time.Millisecond))
+	if numbers == 0 || took > time.Second {
+		it.t.Errorf("%s: %s has %d values, in %s: %s", file, query.Of, numbers, took, expr)
+	}
+}
+
+// evictsItems stores more than each Pod has memory for, until Prometheus has seen evictions grow in each Pod.
+func (it *cache) evictsItems(server prometheus.Server) {
+	it.t.Helper()
+	it.Eventually(func() model.Vector {
+		for _, pod := range it.all() {
+			it.stores(pod)
+		}
+		return it.query(server, `group by (pod) (rate(memcached_slab_items_evicted_total[30s]) > 0) and on (pod) memcached_up == 1`)
+	}).WithPolling(2 * time.Second).Should(gomega.HaveLen(3))
+}
+
+func (it *cache) stores(pod corev1.Pod) {
+	it.t.Helper()
+	err := proc.InNetworkOf(c.pid(it.t, "kubelet"), func() error { return fill(it.t.Context(), pod.Status.PodIP, 30000) })
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+func (it *cache) query(server prometheus.Server, query string) model.Vector {
+	it.t.Helper()
+	vector, err := server.Query(it.t.Context(), query, time.Now())
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	return vector
+}
