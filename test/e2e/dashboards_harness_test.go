@@ -28,34 +28,18 @@ import (
 func (it *cache) scraped() prometheus.Server {
 	it.t.Helper()
 	kubelet, ctx, dir := c.pid(it.t, "kubelet"), it.t.Context(), it.t.TempDir()
-	var command interface {
-		Start() error
-		Wait() error
+	free, targets := it.listens(kubelet), it.listens(kubelet)
+	server := prometheus.Server{
+		Address: free.Addr().String(), Dial: clients.InNetworkOf(func() (int, error) { return kubelet, nil }),
 	}
-	server := prometheus.Server{Dial: clients.InNetworkOf(func() (int, error) { return kubelet, nil })}
+	go func() { _ = http.Serve(targets, it.targets(ctx)) }()
+	it.t.Cleanup(func() { _ = targets.Close() })
 	token := filepath.Join(dir, "token")
 	it.Expect(os.WriteFile(token, it.scraperToken(), 0o600)).To(gomega.Succeed())
-	it.Expect(proc.InNetworkOf(kubelet, func() error {
-		free, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		server.Address = free.Addr().String()
-		targets, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		go func() { _ = http.Serve(targets, it.targets(ctx)) }()
-		it.t.Cleanup(func() { _ = targets.Close() })
-		config := it.scrapeConfig(token, targets.Addr().String())
-		if command, err = server.Command(ctx, dir, config); err != nil {
-			return err
-		}
-		if err := free.Close(); err != nil {
-			return err
-		}
-		return command.Start()
-	})).To(gomega.Succeed())
+	command, err := server.Command(ctx, dir, it.scrapeConfig(token, targets.Addr().String()))
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Expect(free.Close()).To(gomega.Succeed())
+	it.Expect(proc.InNetworkOf(kubelet, command.Start)).To(gomega.Succeed())
 	it.t.Cleanup(func() {
 		_ = command.Wait() // The context of the test has ended.
 		if it.t.Failed() {
@@ -67,27 +51,27 @@ func (it *cache) scraped() prometheus.Server {
 	return server
 }
 
+// listens opens a port of a Node.
+func (it *cache) listens(kubelet int) (listener net.Listener) {
+	it.t.Helper()
+	it.Expect(proc.InNetworkOf(kubelet, func() (err error) {
+		listener, err = net.Listen("tcp4", "127.0.0.1:0")
+		return err
+	})).To(gomega.Succeed())
+	return listener
+}
+
 // scraperToken is the token of the identity that the monitoring comes with.
 func (it *cache) scraperToken() (token []byte) {
 	it.t.Helper()
-	for _, verb := range []string{"delete", "apply"} {
-		act := func(ctx context.Context) error {
-			args := []string{verb, "--filename", filepath.Join(c.Root, "operator/config/monitoring/scraper.yaml")}
-			if verb == "delete" {
-				args = append(args, "--ignore-not-found")
-			}
-			out, err := c.kubectl(ctx, operatorNamespace, args...).CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("%w: %s", err, out)
-			}
-			return nil
-		}
-		if verb == "apply" {
-			it.Expect(act(it.t.Context())).To(gomega.Succeed())
-			continue
-		}
-		it.t.Cleanup(func() { it.Expect(act(context.WithoutCancel(it.t.Context()))).To(gomega.Succeed()) })
+	scraper := func(ctx context.Context, arguments ...string) {
+		arguments = append(arguments, "--filename", filepath.Join(c.Root, "operator/config/monitoring/scraper.yaml"))
+		out, err := c.kubectl(ctx, operatorNamespace, arguments...).CombinedOutput()
+		it.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
 	}
+	scraper(it.t.Context(), "apply")
+	// The Secret may be deleted with its service account.
+	it.t.Cleanup(func() { scraper(context.WithoutCancel(it.t.Context()), "delete", "--ignore-not-found") })
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: operatorNamespace, Name: "memcached-operator-scraper"}
 	it.Eventually(func() []byte {
