@@ -49,7 +49,7 @@ func TestEachPanelHasTitleDescriptionUnitAndQuery(t *testing.T) {
 			if thresholds := panel.FieldConfig.Defaults.Thresholds; panel.Type != "timeseries" && thresholds == nil {
 				t.Errorf("%s: %q has no thresholds", file, title)
 			}
-			queries := dashboards.Queries(dashboard.Dashboard{Panels: []dashboard.PanelOrRowPanel{{Panel: &panel}}})
+			queries := dashboards.Queries(dashboards.Dashboard{Panels: []dashboard.PanelOrRowPanel{{Panel: &panel}}})
 			if len(queries) == 0 || len(queries) != len(panel.Targets) {
 				t.Errorf("%s: %q has %d queries, of which %d are of Prometheus", file, title, len(panel.Targets), len(queries))
 			}
@@ -125,7 +125,7 @@ func TestTheDashboardsUseVariablesThatExist(t *testing.T) {
 	}
 }
 
-func linksOf(read dashboard.Dashboard) (urls []string) {
+func linksOf(read dashboards.Dashboard) (urls []string) {
 	for _, link := range read.Links {
 		if link.Url != nil {
 			urls = append(urls, *link.Url)
@@ -211,7 +211,7 @@ func TestTheConfigMapHasAllDashboards(t *testing.T) {
 
 const folderOfDashboards = repository + "/" + dashboards.Folder
 
-func readDashboards(t *testing.T) map[string]dashboard.Dashboard {
+func readDashboards(t *testing.T) map[string]dashboards.Dashboard {
 	t.Helper()
 	all, err := dashboards.Read(repository)
 	if err != nil || len(all) == 0 {

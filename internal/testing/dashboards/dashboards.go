@@ -19,6 +19,9 @@ import (
 // Folder has the dashboards, below the root of the repository.
 const Folder = "operator/config/monitoring/dashboards"
 
+// Dashboard is what Grafana's sidecar loads.
+type Dashboard = dashboard.Dashboard //nolint:staticcheck // Its successor is an object of Grafana's own API.
+
 // Query is a query of a panel, of an annotation, or of a variable.
 type Query struct {
 	Of      string // the title of the panel, or the name of the annotation or of the variable
@@ -27,13 +30,13 @@ type Query struct {
 }
 
 // Read reads all dashboards, by the names of their files. It takes no field that the schema does not have.
-func Read(root string) (map[string]dashboard.Dashboard, error) {
+func Read(root string) (map[string]Dashboard, error) {
 	plugins.RegisterDefaultPlugins()
 	files, err := filepath.Glob(filepath.Join(root, Folder, "*.json"))
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]dashboard.Dashboard{}
+	all := map[string]Dashboard{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -46,14 +49,15 @@ func Read(root string) (map[string]dashboard.Dashboard, error) {
 	return all, nil
 }
 
-func parse(content []byte) (read dashboard.Dashboard, err error) {
+func parse(content []byte) (read Dashboard, err error) {
 	raw := struct {
 		Panels []struct {
 			FieldConfig json.RawMessage `json:"fieldConfig"`
 		} `json:"panels"`
 	}{}
 	errs := []error{
-		json.Unmarshal(content, &raw), json.Unmarshal(content, &read), found((&dashboard.Dashboard{}).UnmarshalJSONStrict(content)),
+		json.Unmarshal(content, &raw), json.Unmarshal(content, &read),
+		found((&Dashboard{}).UnmarshalJSONStrict(content)),
 	}
 	for _, panel := range raw.Panels { // The strict method of the dashboard does not include them.
 		errs = append(errs, found((&dashboard.FieldConfigSource{}).UnmarshalJSONStrict(panel.FieldConfig)))
@@ -71,7 +75,7 @@ func found(err error) error {
 }
 
 // Panels are the panels of a dashboard, without its rows.
-func Panels(d dashboard.Dashboard) (panels []dashboard.Panel) {
+func Panels(d Dashboard) (panels []dashboard.Panel) {
 	for _, panel := range d.Panels {
 		if panel.Panel != nil {
 			panels = append(panels, *panel.Panel)
@@ -81,7 +85,7 @@ func Panels(d dashboard.Dashboard) (panels []dashboard.Panel) {
 }
 
 // Queries are the queries of all panels and annotations.
-func Queries(d dashboard.Dashboard) (queries []Query) {
+func Queries(d Dashboard) (queries []Query) {
 	for _, panel := range Panels(d) {
 		for _, target := range panel.Targets {
 			if query, ok := target.(*prometheus.Dataquery); ok {
@@ -99,7 +103,7 @@ var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
 // VariableQueries are the queries of the variables that Prometheus fills: the series, whose label is the value. As a
 // query of series, each is a query, too.
-func VariableQueries(d dashboard.Dashboard) (queries []Query) {
+func VariableQueries(d Dashboard) (queries []Query) {
 	for _, variable := range d.Templating.List {
 		if variable.Query == nil || variable.Query.String == nil {
 			continue

@@ -49,10 +49,11 @@ func (s Server) Command(ctx context.Context, dir, config string) (*exec.Cmd, err
 
 // AwaitReady waits until it answers queries.
 func (s Server) AwaitReady(ctx context.Context) error {
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	answers := func(ctx context.Context) (bool, error) {
 		_, err := s.Query(ctx, "vector(1)", time.Now())
 		return err == nil, nil //nolint:nilerr // It does not listen yet.
-	})
+	}
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, answers)
 }
 
 // Query returns the values at a time.
@@ -63,9 +64,10 @@ func (s Server) Query(ctx context.Context, query string, at time.Time) (model.Ve
 }
 
 // QueryRange returns the values from one time to another, with a step between them.
-func (s Server) QueryRange(ctx context.Context, query string, from, to time.Time, step time.Duration) (model.Matrix, error) {
-	var result model.Matrix
-	err := s.get(ctx, "query_range", url.Values{
+func (s Server) QueryRange(
+	ctx context.Context, query string, from, to time.Time, step time.Duration,
+) (result model.Matrix, err error) {
+	err = s.get(ctx, "query_range", url.Values{
 		"query": {query}, "start": {seconds(from)}, "end": {seconds(to)}, "step": {step.String()},
 	}, &result)
 	return result, err

@@ -119,7 +119,8 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 // runbooks is where alerts and dashboards lead to: the pages of a branch or a tag.
 var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/(?:runbooks/|monitoring\.md))`)
 
-// stampRunbooks lets alerts and dashboards lead to the pages of this version: those of the branch are about what it has since.
+// stampRunbooks lets alerts and dashboards lead to the pages of this version: those of the branch are about what it has
+// since.
 func (t *Tree) stampRunbooks(ctx context.Context) error {
 	files, err := worktree.List(ctx, t.Dir, "ls-files",
 		"operator/config/monitoring/*.yaml", "operator/config/monitoring/*.json", "test/monitoring/testdata/*.yaml")
