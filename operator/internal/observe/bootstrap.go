@@ -30,7 +30,8 @@ func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *S
 		return nil
 	}
 	s.Bootstrap.Deployment = deployment
-	s.Bootstrap.Moved = s.Bootstrap.Moved || deployment.Annotations[names.AnnotationBootstrap] == string(instruction.PhaseMoved)
+	recorded := instruction.Phase(deployment.Annotations[names.AnnotationBootstrap])
+	s.Bootstrap.Moved = s.Bootstrap.Moved || recorded == instruction.PhaseMoved
 	pods, err := collectPods(ctx, c.Cache, key.Namespace, names.BootstrapInstance(mc.Name))
 	for i := range pods {
 		pod := &corev1.Pod{} // A list may not have the operator's own writes.

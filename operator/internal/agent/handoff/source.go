@@ -38,9 +38,9 @@ func (s *session) sourceEnded(ctx context.Context, source *side, err error) {
 }
 
 // leaveOut continues without a source that is no Pod of the cache. It did not announce its end, so the end of its log
-// may be missing: up to a second of it. If clients changed or missed a key there in its last seconds, they may have done
-// so in that time, too, and all its keys are removed from the targets. Otherwise they stay. What remains unknown is only
-// a change in the last second of a memcached that no client had changed for some seconds before.
+// may be missing: up to a second of it. If clients changed or missed a key there in its last seconds, they may have
+// done so in that time, too, and all its keys are removed from the targets. Otherwise they stay. What remains unknown
+// is only a change in the last second of a memcached that no client had changed for some seconds before.
 func (s *session) leaveOut(ctx context.Context, source *side) error {
 	source.absent.Store(true)
 	silent := time.Since(time.Unix(0, source.lastUsed.Load()))
