@@ -218,10 +218,10 @@ func TestAnOldServerThatCannotBeCopiedIsNamed(t *testing.T) {
 			reason: "OldUnreachable", text: "check its address",
 		},
 		"its user is another one": {
-			from: security{user: "ann", password: "correct-horse"},
+			from: security{user: "anneliese", password: "correct-horse"},
 			change: func(t *testing.T, p *program, _ *servers) {
 				p.FromAuthDir = t.TempDir()
-				agenttest.Mount(t, p.FromAuthDir, map[string]string{"users": "eve:battery-staple"})
+				agenttest.Mount(t, p.FromAuthDir, map[string]string{"users": "evelyn:battery-staple"})
 			},
 			reason: "LoginRefused", text: "set a user of this server",
 		},
@@ -248,7 +248,7 @@ func TestAnOldServerThatCannotBeCopiedIsNamed(t *testing.T) {
 			if !strings.Contains(failure.Error, p.From[0]) && !strings.Contains(failure.Error, p.From[1]) {
 				t.Errorf("no server in %q", failure.Error)
 			}
-			if !strings.Contains(failure.Error, tc.text) || strings.Contains(failure.Error, "ann") || strings.Contains(failure.Error, "eve") {
+			if !strings.Contains(failure.Error, tc.text) || strings.Contains(failure.Error, "anneliese") || strings.Contains(failure.Error, "evelyn") {
 				t.Errorf("text %q", failure.Error)
 			}
 			t.Log(failure.Error)
