@@ -49,7 +49,7 @@ func TestACacheIsFilledFollowsAndIsCutOver(t *testing.T) {
 	for name, sides := range map[string][2]security{
 		"in plaintext": {},
 		"with TLS and login on both sides": {
-			{ca: agenttest.NewCertificate(t, nil), user: "ann", password: "correct-horse"},
+			{ca: agenttest.NewCertificate(t, nil), user: "anneliese", password: "correct-horse"},
 			{ca: agenttest.NewCertificate(t, nil), user: "bob", password: "battery-staple"},
 		},
 	} {
@@ -97,7 +97,7 @@ func TestACacheIsFilledFollowsAndIsCutOver(t *testing.T) {
 			if err := p.end(t); err != nil {
 				t.Errorf("after SIGTERM: %v", err)
 			}
-			for _, secret := range []string{"ann", "bob", "correct-horse", "battery-staple"} {
+			for _, secret := range []string{"anneliese", "bob", "correct-horse", "battery-staple"} {
 				if strings.Contains(p.log.String(), secret) {
 					t.Errorf("%q is in the log", secret)
 				}
