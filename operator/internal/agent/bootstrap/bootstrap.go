@@ -2,8 +2,8 @@
 // It copies all keys, follows what clients change there until the operator lets clients use the cache, and from then on
 // keeps both sides consistent while clients move.
 //
-// Data flows one way: Options and mounted Secrets become a handoff.Move, the downward API file ends its hold, and the
-// probes, the log, the metrics and the exit code report how far it is.
+// Data flows one way: Options and mounted Secrets become a handoff.Move, the downward API file begins it and ends its
+// hold, and the probes, the log, the metrics and the exit code report how far it is.
 package bootstrap
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// interval is how often the file for the cutover is read. The kubelet updates it within a few hundred milliseconds.
+// interval is how often the file with the phase is read. The kubelet updates it within a few hundred milliseconds.
 const interval = 200 * time.Millisecond
 
 // bootstrap is what a run knows.
@@ -40,7 +40,7 @@ type bootstrap struct {
 	// resumes: clients may use both sides, and what they changed before is not known.
 	resumes bool
 
-	unread string // why the phase could not be read, as it was logged
+	unread report.Problem
 
 	followed, copied atomic.Bool
 }
@@ -153,21 +153,12 @@ func (b *bootstrap) phase() instruction.Phase {
 		return instruction.PhaseCutOver
 	}
 	content, err := os.ReadFile(b.options.PhaseFile)
-	unread := ""
-	if err != nil {
-		unread = err.Error()
-	}
-	if unread != "" && unread != b.unread {
-		b.log.Warn("The phase cannot be read yet", "error", unread)
-	}
-	b.unread = unread
+	b.unread.Log(b.log, "The phase cannot be read yet", err)
 	return instruction.Phase(strings.TrimSpace(string(content)))
 }
 
 func (b *bootstrap) probes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", endpoint.Answer(func() error { return nil }))
-	mux.HandleFunc("GET /started", endpoint.Answer(unless(&b.followed, "the keys are being copied")))
+	mux := endpoint.Probes(unless(&b.followed, "the keys are being copied"))
 	mux.HandleFunc("GET /ready", endpoint.Answer(unless(&b.copied, "clients must not use the cache yet")))
 	return mux
 }
