@@ -169,11 +169,17 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 // own keys.
 func ownHosts(mc *cachev1.Memcached) *regexp.Regexp {
 	cache, slots := regexp.QuoteMeta(mc.Name), regexp.QuoteMeta(names.SlotService(mc.Name))
-	return regexp.MustCompile(`^` + cache + `(-\d+)?(\.` + slots + `)?$`)
+	return regexp.MustCompile(`^(` + cache + `(-\d+)?(\.` + slots + `)?|` + slots + `)$`)
 }
+
+// otherClusters is where Services of other clusters are found with the Multi-Cluster Services API (KEP-1645).
+const otherClusters = "svc.clusterset.local."
 
 // withoutDomain returns a host name without its namespace and what follows, in any spelling that DNS understands.
 func withoutDomain(host, namespace string) string {
-	host, _, _ = strings.Cut(strings.ToLower(strings.TrimSuffix(host, "."))+".", "."+namespace+".")
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if own, domain, ok := strings.Cut(host+".", "."+namespace+"."); ok && domain != otherClusters {
+		return own
+	}
 	return host
 }

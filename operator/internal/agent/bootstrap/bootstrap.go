@@ -37,9 +37,6 @@ type bootstrap struct {
 	log     *slog.Logger
 	tracker report.Tracker
 
-	// resumes: clients may use both sides, and what they changed before is not known.
-	resumes bool
-
 	unread report.Problem
 
 	followed, copied atomic.Bool
@@ -78,22 +75,22 @@ func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
 	if err != nil {
 		return nil //nolint:nilerr // The program is to end.
 	}
-	b.resumes = phase == instruction.PhaseMoved || wasCopied(b.options.StateFile)
 	h := &handoff.Handoff{Move: move, Settings: handoff.Settings{Rate: b.options.BytesPerSecond}, Log: b.log}
-	if b.resumes {
+	if phase == instruction.PhaseMoved || wasCopied(b.options.StateFile) {
 		b.followed.Store(true)
-		b.copied.Store(true)
 		b.log.Warn("Clients may use both sides already, so all keys are removed from both, and nothing is copied")
-		if err = b.reach(ctx, move.Servers); err == nil {
-			err = b.tracker.Resume(ctx, h)
+		h.Copied = func() {
+			b.copied.Store(true)
+			b.log.Info("Both sides are kept consistent again")
 		}
+		err = b.tracker.Resume(ctx, h)
 	} else {
 		h.Hold, h.Followed, h.Copied = b.hold(ctx), b.follow, func() {
 			if err := b.cutOver(); err != nil {
 				stop(err)
 			}
 		}
-		err = b.tracker.Copy(ctx, h, func(ctx context.Context) error { return b.reach(ctx, move.Servers) })
+		err = b.tracker.Copy(ctx, h, func(ctx context.Context) error { return reach(ctx, move.Servers) })
 	}
 	switch {
 	case parent.Err() != nil, err == nil:
@@ -179,6 +176,7 @@ var hints = map[string]string{
 	handoff.LogLinesLost: "its clients are faster than its log: begin when they are slower, or start it, from 1.6.40 " +
 		"on, with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
 	handoff.OldUnreachable:        "check its address, and that firewalls and its --listen allow the Pod of the bootstrap",
+	handoff.SameServer:            "name servers that do not belong to this cache, whose keys would be removed",
 	peer.LoginRefused:             "set a user of this server in the Secret for it",
 	peer.ServerCertificateUnknown: "set its CA in ca.crt of the Secret for it, and its name as in its certificate",
 	peer.ClientCertificateRefused: "set tls.crt and tls.key by a CA that it accepts in the Secret for it",

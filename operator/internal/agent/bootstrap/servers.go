@@ -68,20 +68,13 @@ func dial(address, authDir string, config configure) handoff.Dial {
 	}
 }
 
-// reach waits until all servers answer. Once clients may use both sides, an old one may have ended.
-func (b *bootstrap) reach(ctx context.Context, servers []handoff.Member) error {
+// reach waits until all servers answer.
+func reach(ctx context.Context, servers []handoff.Member) error {
 	errs := make([]error, len(servers))
 	var group sync.WaitGroup
 	for i, server := range servers {
 		group.Go(func() { errs[i] = peer.Reach(ctx, server, peer.Patience) })
 	}
 	group.Wait()
-	for _, err := range errs {
-		var failure *handoff.Failure
-		isDown := errors.As(err, &failure) && failure.Reason == handoff.OldUnreachable
-		if err != nil && (!b.resumes || !isDown) {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -98,7 +98,9 @@ func TestASideThatIsLeftOutEndsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			failed := false
 			s := &side{fail: func(error) { failed = true }}
-			s.absent.Store(isAbsent)
+			if isAbsent {
+				s.state.Store(absent)
+			}
 			s.lost(&Failure{Reason: LogLinesLost, Err: errors.New("a marker did not arrive")})
 			if failed == isAbsent {
 				t.Errorf("it ends the handoff: %v", failed)
