@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,12 +24,21 @@ const (
 	listenFor = 2 * logLag
 )
 
-// alone returns an error if another agent copies keys to a target, or from it: each would take what the other one does
-// there for changes of clients. This may be an agent on a Node that is lost, or one that fills another cache.
-func (m Move) alone(ctx context.Context) error {
+// check returns an error if a copy must not begin. Between Pods of one cache, there is nothing to check: the operator
+// knows them.
+func (m Move) check(ctx context.Context) error {
 	if !m.external {
 		return nil
 	}
+	if err := m.alone(ctx); err != nil {
+		return err
+	}
+	return m.distinct(ctx)
+}
+
+// alone returns an error if another agent copies keys to a target, or from it: each would take what the other one does
+// there for changes of clients. This may be an agent on a Node that is lost, or one that fills another cache.
+func (m Move) alone(ctx context.Context) error {
 	errs := make([]error, len(m.Targets))
 	var group sync.WaitGroup
 	for i, number := range m.Targets {
@@ -76,13 +86,10 @@ func otherAgent() error {
 // distinct returns an error if a source outside of the cache is a target, whose keys would be removed. It stores a key
 // in each target for a moment, and looks for it in the sources.
 func (m Move) distinct(ctx context.Context) error {
-	if !m.external {
-		return nil
-	}
-	names := map[string]string{}
+	var names, questions []string
 	for _, number := range m.Targets {
 		target, key := m.Servers[number], markerPrefix+"same-"+rand.Text()[:10]
-		names[key] = target.Name
+		names, questions = append(names, target.Name), append(questions, "mg "+key+"\r\n")
 		if _, err := target.ask(ctx, "ms "+key+" 0 T60\r\n\r\n"); err != nil {
 			return err
 		}
@@ -90,28 +97,31 @@ func (m Move) distinct(ctx context.Context) error {
 	}
 	for _, number := range m.Sources {
 		source := m.Servers[number]
-		for key, name := range names {
-			switch answer, err := source.ask(ctx, "mg "+key+"\r\n"); {
-			case err != nil:
-				return err
-			case answer == "HD":
-				return source.named(&Failure{Reason: SameServer, Err: fmt.Errorf("it is %s of this cache", name)})
-			}
+		answers, err := source.ask(ctx, questions...)
+		if err != nil {
+			return err
+		}
+		if i := slices.Index(answers, "HD"); i >= 0 {
+			return source.named(&Failure{Reason: SameServer, Err: fmt.Errorf("it is %s of this cache", names[i])})
 		}
 	}
 	return nil
 }
 
-// ask sends one command, and returns the answer.
-func (m Member) ask(ctx context.Context, command string) (string, error) {
+// ask sends commands over one connection, and returns the answers.
+func (m Member) ask(ctx context.Context, commands ...string) (answers []string, err error) {
 	connection, err := m.Dial(ctx)
 	if err != nil {
-		return "", m.failure(err)
+		return nil, m.failure(err)
 	}
 	defer connection.Close()
-	answer, err := protocol.New(connection).Ask(ctx, command)
-	if err != nil {
-		return "", errors.Join(ctx.Err(), m.failure(err))
+	client := protocol.New(connection)
+	for _, command := range commands {
+		answer, err := client.Ask(ctx, command)
+		if err != nil {
+			return nil, errors.Join(ctx.Err(), m.failure(err))
+		}
+		answers = append(answers, answer)
 	}
-	return answer, nil
+	return answers, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
 // held counts the keys of setAll that a list of servers has, by the place in another list that has them, too.
@@ -33,31 +34,24 @@ func (r *ring) held(t *testing.T, keys int, other *ring) []int {
 	return held
 }
 
-// isUsed waits until it is seen that a client uses the new servers.
-func (r *running) isUsed(t *testing.T, next *ring) {
-	t.Helper()
-	before := r.Progress().Invalidated
-	next.set(t, "used", "x")
-	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Invalidated }).WithTimeout(2 * time.Minute).
-		Should(gomega.BeNumerically(">", before))
-}
-
 // follows waits until a key that changes in one list is removed from the other, for each pair of servers.
 func follows(t *testing.T, one, other *ring) {
 	t.Helper()
 	for n := range 50 {
 		key := fmt.Sprintf("follows-%d", n)
-		gomega.NewWithT(t).Eventually(func() string {
-			other.set(t, key, "old")
-			one.set(t, key, "new")
-			for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
-				if answer, _, err := other.at(len(other.servers), key).get(key, ""); err != nil || answer == "EN" {
-					return answer
-				}
-			}
-			return "not removed"
-		}).WithTimeout(2*time.Minute).Should(gomega.Equal("EN"), key)
+		awaitInvalidationOf(t, key, one.at(len(one.servers), key), other.at(len(other.servers), key))
 	}
+}
+
+// movedIn is a cache with the keys of servers outside of it. Clients use both.
+func movedIn(t *testing.T, keys int) (old, next *ring, moving *running) {
+	t.Helper()
+	old, next = outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
+	old.setAll(t, keys)
+	moving = old.moveTo(t, next, nil)
+	moving.copy(t)
+	moving.invalidates(t, func() { next.set(t, "used", "x") })
+	return old, next, moving
 }
 
 // TestWhatClientsChangedIsNotKnown in one server outside of the cache: this costs the keys that it shares with the
@@ -75,12 +69,8 @@ func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
-			old.setAll(t, keys)
+			old, next, moving := movedIn(t, keys)
 			before := old.held(t, keys, old)
-			moving := old.moveTo(t, next, nil)
-			moving.copy(t)
-			moving.isUsed(t, next)
 			g := gomega.NewWithT(t)
 			for moving.Progress().Emptied == "" {
 				tc.change(t, old.servers[0])
@@ -116,12 +106,8 @@ func burst(t *testing.T, server *memcachedtest.Server) {
 // removed from servers with memcached's own defaults, whose log would not take them all.
 func TestASlotStartsAgain(t *testing.T) {
 	const keys = 40_000
-	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
-	old.setAll(t, keys)
+	old, next, moving := movedIn(t, keys)
 	before := old.held(t, keys, next)
-	moving := old.moveTo(t, next, nil)
-	moving.copy(t)
-	moving.isUsed(t, next)
 	next.servers[0].Signal(t, syscall.SIGKILL)
 	<-next.servers[0].Ended()
 	inOther := "other"
@@ -161,17 +147,7 @@ func TestASlotStartsAgain(t *testing.T) {
 
 func statsOf(t *testing.T, server *memcachedtest.Server) map[string]string {
 	t.Helper()
-	c, stats := connect(t, server), map[string]string{}
-	line, err := c.ask("stats")
-	for ; err == nil && line != "END"; line, err = c.reader.ReadString('\n') {
-		line = strings.TrimRight(line, "\r\n")
-		if line == "END" {
-			break
-		}
-		if fields := strings.Fields(line); len(fields) == 3 {
-			stats[fields[1]] = fields[2]
-		}
-	}
+	stats, err := protocol.New(connect(t, server).connection).Stats(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

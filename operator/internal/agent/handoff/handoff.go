@@ -95,10 +95,7 @@ func (h *Handoff) Hurry(within time.Duration) {
 func (h *Handoff) Run(ctx context.Context) error {
 	h.report = sync.OnceFunc(h.Copied)
 	h.Hurry(h.Settings.Within)
-	err := h.Move.alone(ctx)
-	if err == nil {
-		err = h.Move.distinct(ctx)
-	}
+	err := h.Move.check(ctx)
 	if err != nil {
 		return err
 	}
