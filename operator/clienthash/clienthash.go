@@ -37,6 +37,9 @@ const (
 	Rendezvous Algorithm = "Rendezvous"
 )
 
+// Algorithms are all of them.
+var Algorithms = []Algorithm{Ketama, CRC32Modulo, JumpSorted, Rendezvous}
+
 // Chooser returns the place in the list of servers of the one that clients use for a key.
 type Chooser func(key []byte) int
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/clienthash"
 	"github.com/example-inc/memcached-operator/scripts/cli"
 )
 
@@ -25,10 +26,6 @@ type options struct {
 	chart, release, releaseNamespace string
 	clientHash                       cachev1.ClientHash
 }
-
-// clientHashes are those of spec.slots.clientHash; none is one that the user did not choose yet.
-var clientHashes = []cachev1.ClientHash{"", cachev1.HashKetama, cachev1.HashCRC32Modulo, cachev1.HashJumpSorted,
-	cachev1.HashRendezvous}
 
 func newCommand() *cobra.Command {
 	o := options{}
@@ -58,8 +55,8 @@ func newCommand() *cobra.Command {
 	command.Flags().StringVar((*string)(&o.clientHash), "client-hash", "",
 		"how clients choose the slot of a key, as spec.slots.clientHash: Ketama, CRC32Modulo, JumpSorted or Rendezvous")
 	command.RunE = func(command *cobra.Command, args []string) error {
-		if !slices.Contains(clientHashes, o.clientHash) {
-			return fmt.Errorf("--client-hash %s: use one of %v", o.clientHash, clientHashes[1:])
+		if o.clientHash != "" && !slices.Contains(clienthash.Algorithms, clienthash.Algorithm(o.clientHash)) {
+			return fmt.Errorf("--client-hash %s: use one of %v", o.clientHash, clienthash.Algorithms)
 		}
 		if memory != "" {
 			quantity, err := resource.ParseQuantity(memory)

@@ -27,7 +27,8 @@ func (r *release) setServers(servers []string) {
 	}
 	if r.spec.Slots.ClientHash != "" {
 		r.spec.Bootstrap = wanted
-		r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). Write servers as clients do, in their order")
+		r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). Write servers as clients do, in " +
+			"their order")
 		return
 	}
 	content, err := yaml.Marshal(map[string]any{"bootstrap": wanted})
@@ -37,8 +38,8 @@ func (r *release) setServers(servers []string) {
 	for line := range strings.Lines(string(content)) {
 		r.comment += "  # " + line
 	}
-	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). It is a comment, as it needs the hash of " +
-		"your clients: --client-hash. Write servers as clients do, in their order")
+	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). It is a comment, as it needs the " +
+		"hash of your clients: --client-hash. Write servers as clients do, in their order")
 }
 
 // podServers are the Pods of a StatefulSet by their names.

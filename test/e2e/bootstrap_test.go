@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/internal/testing/proc"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -30,23 +29,19 @@ func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 		Slots: &cachev1.Slots{ClientHash: cachev1.HashRendezvous},
 	})
 	old := it.runsOtherServer("old")
-	change := func(keys int) {
-		t.Helper()
-		it.Expect(proc.InNetworkOf(c.pid(t, "kubelet"), func() error { return fill(t.Context(), old.Status.PodIP, keys) })).To(gomega.Succeed())
-	}
-	change(filledWith)
+	it.stores(old, filledWith)
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 
 	it.patch(`{"bootstrap":{"from":{"servers":["old.moved-in.svc:11211"]}}}`)
 	it.isBootstrapped(cachev1.ReasonBootstrapFollowing)
 	it.holds(filledWith)
-	change(filledWith + 1)
+	it.stores(old, filledWith+1)
 	it.holds(filledWith + 1)
 
 	it.patch(`{"bootstrap":{"mode":"CutOver"}}`)
 	it.isBootstrapped(cachev1.ReasonBootstrapCutOver)
 	it.holds(filledWith + 1)
-	change(10)
+	it.stores(old, 10)
 	it.holds(filledWith + 1 - 10)
 
 	it.patch(`{"bootstrap":null}`)

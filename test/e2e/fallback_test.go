@@ -175,9 +175,15 @@ func (it *cache) fills(name string, keys int) {
 	pod := &corev1.Pod{}
 	key := client.ObjectKey{Namespace: it.key.Namespace, Name: name}
 	it.Expect(c.Client.Get(it.t.Context(), key, pod)).To(gomega.Succeed())
+	it.stores(pod, keys)
+	it.Expect(it.metricsOf(name).value("memcached_current_items")).To(gomega.BeEquivalentTo(keys))
+}
+
+// stores stores keys in a Pod.
+func (it *cache) stores(pod *corev1.Pod, keys int) {
+	it.t.Helper()
 	err := proc.InNetworkOf(c.pid(it.t, "kubelet"), func() error { return fill(it.t.Context(), pod.Status.PodIP, keys) })
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	it.Expect(it.metricsOf(name).value("memcached_current_items")).To(gomega.BeEquivalentTo(keys))
 }
 
 func fill(ctx context.Context, ip string, keys int) error {

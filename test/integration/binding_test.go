@@ -172,7 +172,8 @@ func TestABindingReplacesNoPodAndCostsNoRequestsAtRest(t *testing.T) {
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero)
 	after := w.quiet()[before+len(want):]
-	if ofSecrets := slices.DeleteFunc(slices.Clone(after), func(r string) bool { return !strings.HasSuffix(r, " secrets") }); len(ofSecrets) != 1 {
+	// The watch lists them. The operator looks for some that are left if it sees the cache without a binding first.
+	if ofSecrets := slices.DeleteFunc(slices.Clone(after), func(r string) bool { return !strings.HasSuffix(r, " secrets") }); len(ofSecrets) < 1 || len(ofSecrets) > 2 {
 		t.Errorf("requests of a restarted operator: %v", after)
 	}
 	before = len(w.quiet())
@@ -194,6 +195,11 @@ func TestABindingReplacesNoPodAndCostsNoRequestsAtRest(t *testing.T) {
 	// As one that the operator created for a spec that had changed by then: no status names it.
 	late.UID, late.ResourceVersion, late.ManagedFields = "", "", nil
 	w.Expect(cluster.Create(w.ctx, late)).To(gomega.Succeed())
+	w.isDeleted("store")
+	w.stop()
+	late.ResourceVersion = ""
+	w.Expect(cluster.Create(w.ctx, late)).To(gomega.Succeed())
+	w.start()
 	w.isDeleted("store")
 	if diff := cmp.Diff(pods, w.uids("cache")); diff != "" {
 		t.Errorf("Pods (-before +after):\n%s", diff)

@@ -67,7 +67,10 @@ func (k *Kubelet) act(ctx context.Context) {
 		pod := &pods.Items[i]
 		existing[pod.UID] = true
 		if IsBootstrap(pod) && pod.Status.Phase == corev1.PodRunning {
-			k.playBootstrap(ctx, pod)
+			k.update(ctx, pod, func() { // It copies the keys of other servers in no time.
+				ReportBootstrap(pod, true)
+				SetConditions(pod, "ContainersNotReady")
+			})
 		}
 		if HasSlots(pod) {
 			k.actOn(ctx, pod, held, heldErr == nil)
@@ -88,21 +91,15 @@ func (k *Kubelet) actOn(ctx context.Context, pod *corev1.Pod, held holders, isKn
 		_ = k.kube.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
 		return
 	}
-	if pod.Status.Phase != corev1.PodRunning {
-		return
-	}
-	before := pod.Status.DeepCopy()
-	k.play(pod, time.Now())
-	if !reflect.DeepEqual(before, &pod.Status) {
-		_ = k.kube.Status().Update(ctx, pod)
+	if pod.Status.Phase == corev1.PodRunning {
+		k.update(ctx, pod, func() { k.play(pod, time.Now()) })
 	}
 }
 
-// playBootstrap copies the keys of other servers in no time.
-func (k *Kubelet) playBootstrap(ctx context.Context, pod *corev1.Pod) {
+// update writes the status of a Pod if a change makes it differ.
+func (k *Kubelet) update(ctx context.Context, pod *corev1.Pod, change func()) {
 	before := pod.Status.DeepCopy()
-	ReportBootstrap(pod, true)
-	SetConditions(pod, "ContainersNotReady")
+	change()
 	if !reflect.DeepEqual(before, &pod.Status) {
 		_ = k.kube.Status().Update(ctx, pod)
 	}

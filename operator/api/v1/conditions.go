@@ -148,6 +148,10 @@ const (
 	// ReasonBootstrapCutOver: clients may use both, the other servers and the cache.
 	ReasonBootstrapCutOver = "BootstrapCutOver"
 
+	// ReasonBootstrapResuming: clients may use both, but the Pod that copies has started again, and removes all keys from
+	// both. Until then, clients may read outdated values.
+	ReasonBootstrapResuming = "BootstrapResuming"
+
 	// ReasonBootstrapFailed: the last attempt failed, and the next one begins again. The message has the cause and the
 	// fix.
 	ReasonBootstrapFailed = "BootstrapFailed"

@@ -43,7 +43,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 			return nil
 		})
 	}
-	probes := probeHandler(a.started)
+	probes := endpoint.Probes(a.started)
 	if options.HandoffFile != "" {
 		follower := a.follower()
 		addSlotHandlers(probes, follower.Ready, a.ender(ctx, follower))

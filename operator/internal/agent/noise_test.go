@@ -248,7 +248,7 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = endpoint.Serve(ctx, address, probeHandler(func() error { return nil })) }()
+	go func() { _ = endpoint.Serve(ctx, address, endpoint.Probes(func() error { return nil })) }()
 	g := gomega.NewWithT(t)
 	g.Eventually(func() error {
 		connection, err := net.Dial("tcp", address)
@@ -269,7 +269,7 @@ func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
 	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = endpoint.Serve(ctx, address, probeHandler(func() error { return nil })) }()
+	go func() { _ = endpoint.Serve(ctx, address, endpoint.Probes(func() error { return nil })) }()
 	g := gomega.NewWithT(t)
 	var connection net.Conn
 	g.Eventually(func() (err error) {

@@ -7,14 +7,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
 )
 
-// probeHandler reports on the agent itself: memcached has its own probes.
-func probeHandler(started func() error) *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", endpoint.Answer(func() error { return nil }))
-	mux.HandleFunc("GET /started", endpoint.Answer(started))
-	return mux
-}
-
 // addSlotHandlers adds what the Pod of a slot needs.
 func addSlotHandlers(mux *http.ServeMux, ready func() error, e *ender) {
 	mux.HandleFunc("GET /ready", endpoint.Answer(ready))

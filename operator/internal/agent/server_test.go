@@ -6,12 +6,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
 )
 
 func TestProbesReportOnlyTheAgent(t *testing.T) {
 	failure := errors.New("no file")
 	check := func() error { return failure }
-	handler, slots := probeHandler(check), probeHandler(check)
+	handler, slots := endpoint.Probes(check), endpoint.Probes(check)
 	addSlotHandlers(slots, check, &ender{})
 	tests := []struct {
 		path string

@@ -68,6 +68,19 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 	return s.client.Status().Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
 }
 
+// patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch holds for any version of it.
+// A Pod that was deleted needs nothing. What it does is for the error.
+func (s *Syncer) patchAnyVersion(
+	ctx context.Context, mc *cachev1.Memcached, name, what string, metadata map[string]any,
+) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: name}}
+	err := s.patchPodMetadata(ctx, pod, metadata)
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || isReplaced(err) {
+		return nil
+	}
+	return fmt.Errorf("%s Pod %q: %w", what, name, err)
+}
+
 func (s *Syncer) patchPodMetadata(ctx context.Context, pod *corev1.Pod, metadata map[string]any) error {
 	patch := client.RawPatch(types.MergePatchType, mustEncode(map[string]any{"metadata": metadata}))
 	return s.client.Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))

@@ -35,6 +35,7 @@ type bindingWatch struct {
 	reader     client.Reader
 	access     authorizationclient.SelfSubjectAccessReviewInterface
 	secrets    source.Source
+	remnants   *remnants
 
 	// missing are the rights that the operator does not have, by Secret.
 	missing *expiring.Expiring
@@ -45,25 +46,27 @@ type bindingWatch struct {
 
 func newBindingWatch(
 	mgr ctrl.Manager, reader client.Reader, access authorizationclient.SelfSubjectAccessReviewInterface,
-	changes predicate.Predicate,
+	changes predicate.Predicate, remnants *remnants,
 ) *bindingWatch {
 	owner := handler.EnqueueRequestForOwner(
 		mgr.GetScheme(), mgr.GetRESTMapper(), &cachev1.Memcached{}, handler.OnlyControllerOwner())
 	var secret client.Object = &corev1.Secret{}
 	return &bindingWatch{
 		cache: mgr.GetCache(), reader: reader, access: access, missing: expiring.NewExpiring(),
-		secrets: source.Kind(mgr.GetCache(), secret, owner, changes),
+		secrets: source.Kind(mgr.GetCache(), secret, owner, changes), remnants: remnants,
 	}
 }
 
-// startFor starts the watch if the Memcached has a binding, or had one. It returns whether to look for its Secrets, and
-// which rights are missing for them. Once the watch runs, that costs no request and is always done: a Secret may have
-// been created for a spec that had changed by then, so that no status names it.
+// startFor starts the watch if the Memcached has a binding, or had one, or any had one whose Secret is left. It returns
+// whether to look for its Secrets, and which rights are missing for them. Once the watch runs, that costs no request
+// and is always done: a Secret may have been created for a spec that had changed by then, so that no status names it.
 func (w *bindingWatch) startFor(
 	ctx context.Context, mc *cachev1.Memcached,
 ) (concerned bool, missing []string, err error) {
 	if mc.Spec.Binding == nil && mc.Status.Binding == nil && !w.isStarted() {
-		return false, nil, nil
+		if exist, err := w.remnants.found(ctx); !exist {
+			return false, nil, err
+		}
 	}
 	if err := w.start(ctx); err != nil {
 		return false, nil, err

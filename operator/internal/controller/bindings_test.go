@@ -43,15 +43,20 @@ func TestTheWatchOfBindingsStartsOnceACacheHasOne(t *testing.T) {
 	former := boundTo("")
 	former.Status.Binding = &cachev1.BindingStatus{Name: "a"}
 	for name, tc := range map[string]struct {
-		mc   *cachev1.Memcached
-		want bool
+		mc     *cachev1.Memcached
+		isLeft bool
+		want   bool
 	}{
-		"none": {boundTo(""), false}, "one is requested": {boundTo("a"), true}, "there was one": {former, true},
+		"none":             {boundTo(""), false, false},
+		"one is requested": {boundTo("a"), false, true},
+		"there was one":    {former, false, true},
+		"a Secret is left": {boundTo(""), true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			watched, indexed := &watches{}, &indexes{}
 			watch := &bindingWatch{
 				controller: watched, cache: indexed, reader: bindings{}, access: &reviewer{}, missing: expiring.NewExpiring(),
+				remnants: &remnants{known: true, exist: tc.isLeft},
 			}
 			for range 2 {
 				concerned, _, err := watch.startFor(t.Context(), tc.mc)

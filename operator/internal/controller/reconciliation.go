@@ -76,7 +76,7 @@ type reconciliation struct {
 func (c *reconciliation) statusInput() status.Input {
 	in := status.Input{
 		Memcached: c.memcached, Snapshot: c.snapshot, Report: c.report, Pause: c.pause, Updating: c.updating,
-		PodsErr: errors.Join(c.podsErr, c.discoveryErr, c.bootstrapErr), Nodes: c.nodes, Now: c.now, Err: c.err,
+		PodsErr: c.writeErr(), Nodes: c.nodes, Now: c.now, Err: c.err,
 		NoCertificates: c.noCertificates,
 	}
 	switch outcome := c.outcome.(type) {
@@ -124,5 +124,10 @@ func (c *reconciliation) failure() error {
 	if _, invalid := c.outcome.(plan.Invalid); invalid {
 		err = nil
 	}
-	return errors.Join(err, c.report.Err(), c.podsErr, c.discoveryErr, c.bootstrapErr)
+	return errors.Join(err, c.report.Err(), c.writeErr())
+}
+
+// writeErr returns why Pods could not be changed.
+func (c *reconciliation) writeErr() error {
+	return errors.Join(c.podsErr, c.discoveryErr, c.bootstrapErr)
 }

@@ -91,7 +91,9 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	reconciler.rights = &rights{access: reviews, namespaces: config.Namespaces, needed: discoveryRights}
 	reconciler.certificates = newCertificateWatch(mgr, writer,
 		&rights{access: reviews, namespaces: config.Namespaces, needed: certificateRights}, changes)
-	reconciler.bindings = newBindingWatch(mgr, writer, reviews, changes)
+	reconciler.bindings = newBindingWatch(mgr, writer, reviews, changes, &remnants{
+		live: mgr.GetAPIReader(), kind: observe.Kind{GroupVersionKind: observe.SecretKind}, namespaces: config.Namespaces,
+	})
 	reconciler.slots = newSlotWatch(mgr, writer,
 		&rights{access: reviews, namespaces: config.Namespaces, needed: slotRights}, changes)
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)

@@ -30,15 +30,15 @@ func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *S
 		return nil
 	}
 	s.Bootstrap.Deployment = deployment
-	s.Bootstrap.Moved = s.Bootstrap.Moved || deployment.Annotations[names.AnnotationBootstrap] == string(instruction.PhaseMoved)
+	recorded := instruction.Phase(deployment.Annotations[names.AnnotationBootstrap])
+	s.Bootstrap.Moved = s.Bootstrap.Moved || recorded == instruction.PhaseMoved
 	pods, err := collectPods(ctx, c.Cache, key.Namespace, names.BootstrapInstance(mc.Name))
+	if err == nil {
+		pods, err = c.readAgain(ctx, pods)
+	}
 	for i := range pods {
-		pod := &corev1.Pod{} // A list may not have the operator's own writes.
-		if err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
-			s.Bootstrap.Pod = new(bootstrapPod(pod))
+		if pods[i].DeletionTimestamp.IsZero() && !hasEnded(&pods[i]) {
+			s.Bootstrap.Pod = new(bootstrapPod(&pods[i]))
 		}
 	}
 	return err
@@ -46,15 +46,11 @@ func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *S
 
 func bootstrapPod(pod *corev1.Pod) plan.BootstrapPod {
 	agent := cached.Container(pod.Status.ContainerStatuses, names.Agent)
+	failure, _ := failureOf(agent)
 	return plan.BootstrapPod{
 		Name: pod.Name, UID: string(pod.UID), Phase: instruction.Phase(pod.Annotations[names.AnnotationBootstrap]),
 		Runs:    agent.Ready || agent.State.Running != nil,
 		Follows: agent.Started != nil && *agent.Started, Ready: agent.Ready,
-		Failure: lastFailure(agent), Problem: problemOf(pod),
+		Failure: failure, Problem: problemOf(pod),
 	}
-}
-
-func lastFailure(agent corev1.ContainerStatus) instruction.Failure {
-	failure, _ := failureOf(agent)
-	return failure
 }

@@ -224,7 +224,7 @@ func (c Collector) readAgain(ctx context.Context, listed []corev1.Pod) ([]corev1
 	var pods []corev1.Pod
 	for i := range listed {
 		pod := listed[i]
-		if cached.IsGated(&pod) || serves(&pod) {
+		if cached.IsGated(&pod) || serves(&pod) || cached.IsBootstrap(&pod) {
 			pod = corev1.Pod{}
 			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&listed[i]), &pod)
 			if apierrors.IsNotFound(err) {

@@ -102,8 +102,8 @@ func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
 	return b
 }
 
-// phase returns the desired phase of the Pod. It becomes PhaseMoved only once that is recorded on the Deployment, which
-// outlives the Pod.
+// phase returns the desired phase of the Pod. It becomes PhaseMoved only once that is recorded where it outlives the
+// Pod.
 func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction.Phase {
 	phase := instruction.PhaseFollow
 	switch {
@@ -118,7 +118,7 @@ func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction
 	return phase
 }
 
-// HasMoved reports whether clients may use the other servers and the cache: then no slot is added, removed or handed
+// hasMoved reports whether clients may use the other servers and the cache: then no slot is added, removed or handed
 // over for a change of the spec, as what clients change then in the former Pods could not be followed.
 func (d Draft) hasMoved() bool {
 	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
@@ -146,6 +146,7 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 	if len(names.BootstrapInstance(mc.Name)) > longestName {
 		problems = append(problems, longName("bootstrap", names.BootstrapInstance(mc.Name), mc.Name))
 	}
+	own := ownHosts(mc)
 	for i, server := range wanted.From.Servers {
 		host, port, err := net.SplitHostPort(server)
 		number, badPort := strconv.ParseUint(port, 10, 16)
@@ -156,7 +157,7 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 		case slices.Contains(wanted.From.Servers[:i], server):
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is there twice: write each server "+
 				"once, in the order in which clients have them", i, server))
-		case isOwn(mc, host):
+		case own.MatchString(withoutDomain(host, mc.Namespace)):
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
 				"would be removed: name a server that does not belong to it", i, server))
 		}
@@ -164,10 +165,21 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 	return problems
 }
 
-// isOwn reports whether a host name is that of the cache or of one of its slots, in any spelling that DNS understands
-// with a namespace. Copying them would remove their own keys.
-func isOwn(mc *cachev1.Memcached, host string) bool {
-	host, _, _ = strings.Cut(strings.ToLower(strings.TrimSuffix(host, "."))+".", "."+mc.Namespace+".")
+// ownHosts matches the host names of the cache and of its slots, below its namespace. Copying them would remove their
+// own keys.
+func ownHosts(mc *cachev1.Memcached) *regexp.Regexp {
 	cache, slots := regexp.QuoteMeta(mc.Name), regexp.QuoteMeta(names.SlotService(mc.Name))
-	return regexp.MustCompile(`^` + cache + `(-\d+)?(\.` + slots + `)?$`).MatchString(host)
+	return regexp.MustCompile(`^(` + cache + `(-\d+)?(\.` + slots + `)?|` + slots + `)$`)
+}
+
+// otherClusters is where Services of other clusters are found with the Multi-Cluster Services API (KEP-1645).
+const otherClusters = "svc.clusterset.local."
+
+// withoutDomain returns a host name without its namespace and what follows, in any spelling that DNS understands.
+func withoutDomain(host, namespace string) string {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if own, domain, ok := strings.Cut(host+".", "."+namespace+"."); ok && domain != otherClusters {
+		return own
+	}
+	return host
 }

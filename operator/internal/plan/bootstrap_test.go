@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +13,37 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
+
+func TestAServerOfTheCacheItselfIsRefused(t *testing.T) {
+	for server, refuses := range map[string]bool{
+		"cache:11211":                                         true,
+		"CACHE.team.svc.:11211":                               true,
+		"cache.team:11211":                                    true,
+		"cache.team.svc.cluster.local:11211":                  true,
+		"cache-2:11211":                                       true,
+		"cache-2.team.svc.cluster.local:11211":                true,
+		"cache-2.cache-slots:11211":                           true,
+		"cache-2.cache-slots.team.svc:11211":                  true,
+		"cache-slots.team:11211":                              true,
+		"cache-slots:11211":                                   true,
+		"cache.other.svc:11211":                               false,
+		"cache-2.cache-slots.other.svc:11211":                 false,
+		"cache-2.cache-memcached.team.svc:11211":              false,
+		"old-cache.team.svc:11211":                            false,
+		"cache-old.team.svc:11211":                            false,
+		"cache-0.cache-slots.team.svc.example.net:1234":       true,
+		"cache-0.cache-slots.team.svc.clusterset.local:11211": false, // of another cluster
+	} {
+		t.Run(server, func(t *testing.T) {
+			mc := filled(cachev1.BootstrapFollow)
+			mc.Spec.Bootstrap.From.Servers[0] = server
+			_, err := computed(mc, nothing, withSlots())
+			if is := strings.Contains(fmt.Sprint(err), "is a slot of this cache, whose keys would be removed"); is != refuses {
+				t.Errorf("refused: %v, want %v: %v", is, refuses, err)
+			}
+		})
+	}
+}
 
 // filled is a cache with slots that is filled from two servers.
 func filled(mode cachev1.BootstrapMode) *cachev1.Memcached {
@@ -39,20 +71,6 @@ func TestABootstrapThatCannotBeIsRefused(t *testing.T) {
 		"a server twice": {
 			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[1] = "old-0.old.svc:11211" },
 			`spec.bootstrap.from.servers[1] "old-0.old.svc:11211" is there twice`,
-		},
-		"a slot of the cache": {
-			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[0] = "cache-2.cache-slots.team.svc:11211" },
-			"is a slot of this cache, whose keys would be removed",
-		},
-		"a slot of the cache that has a cluster IP": {
-			func(mc *cachev1.Memcached) {
-				mc.Spec.Bootstrap.From.Servers[0] = "cache-2.team.svc.cluster.local:11211"
-			},
-			"is a slot of this cache, whose keys would be removed",
-		},
-		"the cache": {
-			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[0] = "cache.team:11211" },
-			"is a slot of this cache, whose keys would be removed",
 		},
 		"no hash of the clients": {
 			func(mc *cachev1.Memcached) { mc.Spec.Slots.ClientHash = "" },

@@ -15,23 +15,9 @@ import (
 // addAgent adds the agent as a sidecar that starts before memcached. Without slots it has no readiness probe, because
 // it says nothing about memcached's readiness.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
-	agent := corev1ac.Container().
-		WithName(names.Agent).
-		WithImage(p.Agent.Image).
-		WithImagePullPolicy(pullPolicy(p, p.Agent.Image)).
+	agent := agentContainer(p, p.Agent.Resources).
 		WithArgs(agentArguments(p)...).
-		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
-		WithResources(corev1ac.ResourceRequirements().
-			WithRequests(p.Agent.Resources.Requests).
-			WithLimits(p.Agent.Resources.Limits)).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithSecurityContext(containerSecurity())
-	if p.Agent.Metrics {
-		agent.WithPorts(corev1ac.ContainerPort().
-			WithName(names.MetricsPort).
-			WithContainerPort(names.MetricsPortNumber).
-			WithProtocol(corev1.ProtocolTCP))
-	}
+		WithRestartPolicy(corev1.ContainerRestartPolicyAlways)
 	if p.TLSSecret != "" {
 		agent.WithVolumeMounts(readOnly(tlsVolume, names.TLSDir))
 	}
@@ -54,6 +40,26 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	spec.WithInitContainers(agent)
 }
 
+// agentContainer is what all containers of the agent's image have.
+func agentContainer(p plan.Pod, resources corev1.ResourceRequirements) *corev1ac.ContainerApplyConfiguration {
+	agent := corev1ac.Container().
+		WithName(names.Agent).
+		WithImage(p.Agent.Image).
+		WithImagePullPolicy(pullPolicy(p, p.Agent.Image)).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(resources.Requests).
+			WithLimits(resources.Limits)).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
+		WithSecurityContext(containerSecurity())
+	if p.Agent.Metrics {
+		agent.WithPorts(corev1ac.ContainerPort().
+			WithName(names.MetricsPort).
+			WithContainerPort(names.MetricsPortNumber).
+			WithProtocol(corev1.ProtocolTCP))
+	}
+	return agent
+}
+
 // endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet does: only then does its
 // log send that Pod the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
 func endInOrder() *corev1ac.LifecycleApplyConfiguration {
@@ -71,19 +77,11 @@ func untilEnded() *corev1ac.LifecycleApplyConfiguration {
 }
 
 func agentArguments(p plan.Pod) []string {
-	var arguments []string
-	if !p.Agent.Metrics {
-		arguments = append(arguments, "--metrics-bind-address=0")
-	}
+	arguments := metricsArguments(p)
 	if p.Agent.SlabClasses {
 		arguments = append(arguments, "--slab-classes")
 	}
-	if p.TLSSecret != "" {
-		arguments = append(arguments, "--tls-dir="+names.TLSDir)
-		if p.Memcached.TLS.ClientCA != "" {
-			arguments = append(arguments, "--client-ca")
-		}
-	}
+	arguments = append(arguments, tlsArguments(p)...)
 	if p.AuthSecret != "" {
 		arguments = append(arguments, "--auth-dir="+names.UsersDir, "--auth-file="+names.AuthFile)
 	}
@@ -96,6 +94,25 @@ func agentArguments(p plan.Pod) []string {
 		arguments = append(arguments, discoveryArguments(p)...)
 	}
 	return arguments
+}
+
+// metricsArguments turn off what is on by default.
+func metricsArguments(p plan.Pod) []string {
+	if p.Agent.Metrics {
+		return nil
+	}
+	return []string{"--metrics-bind-address=0"}
+}
+
+// tlsArguments are how the agent reaches the Pods of the cache.
+func tlsArguments(p plan.Pod) []string {
+	switch {
+	case p.TLSSecret == "":
+		return nil
+	case p.Memcached.TLS.ClientCA == "":
+		return []string{"--tls-dir=" + names.TLSDir}
+	}
+	return []string{"--tls-dir=" + names.TLSDir, "--client-ca"}
 }
 
 func agentProbe(path string) *corev1ac.ProbeApplyConfiguration {
@@ -118,18 +135,23 @@ const (
 // authentication file is never written to a disk.
 func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	if p.TLSSecret != "" {
-		spec.WithVolumes(corev1ac.Volume().WithName(tlsVolume).
-			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(p.TLSSecret)))
+		spec.WithVolumes(secretVolume(tlsVolume, p.TLSSecret))
 	}
 	if p.AuthSecret != "" {
-		spec.WithVolumes(
-			corev1ac.Volume().WithName(usersVolume).
-				WithSecret(corev1ac.SecretVolumeSource().WithSecretName(p.AuthSecret)),
-			corev1ac.Volume().WithName(authVolume).
-				WithEmptyDir(corev1ac.EmptyDirVolumeSource().
-					WithMedium(corev1.StorageMediumMemory).
-					WithSizeLimit(resource.MustParse("1Mi"))))
+		spec.WithVolumes(secretVolume(usersVolume, p.AuthSecret), memoryVolume(authVolume))
 	}
+}
+
+func secretVolume(volume, secret string) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(volume).WithSecret(corev1ac.SecretVolumeSource().WithSecretName(secret))
+}
+
+// memoryVolume is a folder for a small file that is never written to a disk.
+func memoryVolume(volume string) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(volume).
+		WithEmptyDir(corev1ac.EmptyDirVolumeSource().
+			WithMedium(corev1.StorageMediumMemory).
+			WithSizeLimit(resource.MustParse("1Mi")))
 }
 
 // memcachedMounts are memcached's mounts.

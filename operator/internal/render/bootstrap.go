@@ -33,12 +33,14 @@ const (
 	copyProbes       = 24 * 60 * 60 / copyProbeSeconds
 )
 
-// Buffers for the connections to all servers and slots, and for the keys that change during the copy, are bounded in
-// the package handoff of the agent.
-var (
-	bootstrapRequest = resource.MustParse("64Mi")
-	bootstrapLimit   = resource.MustParse("256Mi")
-)
+// bootstrapResources suffice: buffers for the connections to all servers and slots, and for the keys that change during
+// the copy, are bounded in the package handoff of the agent.
+var bootstrapResources = corev1.ResourceRequirements{
+	Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+	},
+	Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+}
 
 // keepsItsNode keeps autoscalers from evicting the Pod: without it, what clients change is not followed.
 var keepsItsNode = map[string]string{
@@ -82,41 +84,16 @@ func bootstrapTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration 
 }
 
 func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
-	agent := corev1ac.Container().
-		WithName(names.Agent).
-		WithImage(p.Agent.Image).
-		WithImagePullPolicy(pullPolicy(p.Pod, p.Agent.Image)).
+	agent := agentContainer(p.Pod, bootstrapResources).
 		WithArgs(bootstrapArguments(p)...).
-		WithResources(corev1ac.ResourceRequirements().
-			WithRequests(corev1.ResourceList{
-				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: bootstrapRequest,
-			}).
-			WithLimits(corev1.ResourceList{corev1.ResourceMemory: bootstrapLimit})).
 		WithStartupProbe(agentProbe("/started").WithPeriodSeconds(copyProbeSeconds).WithFailureThreshold(copyProbes)).
 		WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(copyProbeSeconds)).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithSecurityContext(containerSecurity()).
 		WithVolumeMounts(readOnly(bootstrapVolume, names.BootstrapDir),
 			corev1ac.VolumeMount().WithName(stateVolume).WithMountPath(names.StateDir))
-	if p.Agent.Metrics {
-		agent.WithPorts(corev1ac.ContainerPort().
-			WithName(names.MetricsPort).WithContainerPort(names.MetricsPortNumber).WithProtocol(corev1.ProtocolTCP))
-	}
-	spec := corev1ac.PodSpec().
+	spec := anyPod(p.Pod).
 		WithAutomountServiceAccountToken(false).
-		WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(giveUpSeconds).
-		WithSecurityContext(podSecurity(p.Pod)).
-		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap),
-			corev1ac.Volume().WithName(stateVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
-				WithMedium(corev1.StorageMediumMemory).
-				WithSizeLimit(resource.MustParse("1Mi"))))
-	if account := p.PodTemplate.ServiceAccountName; account != "" { // It may be what the cluster admits Pods by.
-		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
-	}
-	for _, secret := range p.PullSecrets {
-		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
-	}
+		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap), memoryVolume(stateVolume))
 	for _, mounted := range []struct{ secret, volume, dir string }{
 		{p.TLSSecret, tlsVolume, names.TLSDir},
 		{p.AuthSecret, usersVolume, names.UsersDir},
@@ -124,8 +101,7 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		{p.Bootstrap.FromAuthSecret, fromUsersVolume, names.FromUsersDir},
 	} {
 		if mounted.secret != "" {
-			spec.WithVolumes(corev1ac.Volume().WithName(mounted.volume).
-				WithSecret(corev1ac.SecretVolumeSource().WithSecretName(mounted.secret)))
+			spec.WithVolumes(secretVolume(mounted.volume, mounted.secret))
 			agent.WithVolumeMounts(readOnly(mounted.volume, mounted.dir))
 		}
 	}
@@ -164,17 +140,10 @@ func bootstrapArguments(p plan.Plan) []string {
 		arguments = append(arguments, "--to="+slot)
 	}
 	arguments = append(arguments, "--to-hash="+wanted.ToHash)
-	if p.TLSSecret != "" {
-		arguments = append(arguments, "--tls-dir="+names.TLSDir)
-		if p.Memcached.TLS.ClientCA != "" {
-			arguments = append(arguments, "--client-ca")
-		}
-	}
+	arguments = append(arguments, tlsArguments(p.Pod)...)
 	if p.AuthSecret != "" {
 		arguments = append(arguments, "--auth-dir="+names.UsersDir)
 	}
-	if !p.Agent.Metrics {
-		arguments = append(arguments, "--metrics-bind-address=0")
-	}
+	arguments = append(arguments, metricsArguments(p.Pod)...)
 	return append(arguments, fmt.Sprintf("--bytes-per-second=%d", wanted.Rate))
 }

@@ -27,20 +27,10 @@ func podTemplate(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 }
 
 func podSpec(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
-	spec := corev1ac.PodSpec().
+	spec := anyPod(p).
 		WithAutomountServiceAccountToken(p.PodTemplate.MountToken).
-		WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(int64(graceSeconds(p))).
-		WithSecurityContext(podSecurity(p)).
 		WithContainers(container(p))
-	for _, secret := range p.PullSecrets {
-		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
-	}
-	if account := p.PodTemplate.ServiceAccountName; account != "" {
-		// The API server copies the name to the former field, and would restore it from there when it is removed. So the
-		// operator owns both.
-		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
-	}
 	if config := p.PodTemplate.DNSConfig; config != nil {
 		spec.WithDNSConfig(configuration[corev1ac.PodDNSConfigApplyConfiguration](config))
 	}
@@ -51,6 +41,23 @@ func podSpec(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	place(spec, p)
 	if p.NeedsSlot {
 		needSlot(spec)
+	}
+	return spec
+}
+
+// anyPod is what Pods of memcached and the Pod of a bootstrap have. The ServiceAccount may be what the cluster admits
+// them by.
+func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
+	spec := corev1ac.PodSpec().
+		WithEnableServiceLinks(false).
+		WithSecurityContext(podSecurity(p))
+	for _, secret := range p.PullSecrets {
+		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
+	}
+	if account := p.PodTemplate.ServiceAccountName; account != "" {
+		// The API server copies the name to the former field, and would restore it from there when it is removed. So the
+		// operator owns both.
+		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
 	}
 	return spec
 }

@@ -3,7 +3,6 @@ package status
 // The condition Bootstrapped about the keys of other servers.
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,7 +67,11 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 	case pod.Phase == instruction.PhaseMoved && pod.Ready:
 		return cachev1.ReasonBootstrapCutOver, "Clients may use the other servers and the slots at the same time. Let all " +
 			"of them use the slots, then remove spec.bootstrap, and only then the other servers"
-	case cmp.Or(b.Phase, pod.Phase) == instruction.PhaseFollow:
+	case pod.Phase == instruction.PhaseMoved:
+		return cachev1.ReasonBootstrapResuming, fmt.Sprintf("The Pod of the Deployment %q has started again. What clients "+
+			"changed in the meantime is not known, so all keys are being removed from the other servers and the cache: until "+
+			"then, clients may read outdated values", names.Bootstrap(cache))
+	case b.Phase == instruction.PhaseFollow:
 		return cachev1.ReasonBootstrapFollowing, "All keys are copied, and those that change are copied again. To let " +
 			"clients use the cache, set spec.bootstrap.mode to CutOver"
 	}

@@ -38,6 +38,8 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 			cachev1.ReasonBootstrapCuttingOver, "must not write to the cache yet"},
 		"cut over": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Follows: true, Ready: true}},
 			cachev1.ReasonBootstrapCutOver, "then remove spec.bootstrap"},
+		"started again while clients use both": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Follows: true}},
+			cachev1.ReasonBootstrapResuming, "clients may read outdated values"},
 		"a failure while clients use both": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Failure: failure}},
 			cachev1.ReasonBootstrapFailed, "let them use only one"},
 	}

@@ -45,9 +45,10 @@ func TestASimulatedCluster(t *testing.T) {
 		if err := cluster.Kill("kwok"); err != nil {
 			t.Fatal(err)
 		}
+		ended := parts["kwok"]
 		eventually(t, "kwok is started again", func() bool {
-			pid := pids(t, cluster)["kwok"]
-			return pid != 0 && pid != parts["kwok"]
+			parts["kwok"] = pids(t, cluster)["kwok"] // Another process may get the number of the one that ended.
+			return parts["kwok"] != 0 && parts["kwok"] != ended
 		})
 	}
 	if err := unix.Kill(cluster.Pid, unix.SIGKILL); err != nil {

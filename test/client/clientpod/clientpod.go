@@ -82,11 +82,8 @@ func (c Clients) Run(ctx context.Context, update func(string), args ...string) (
 
 // Output runs the client like Run, and returns what it printed.
 func (c Clients) Output(ctx context.Context, update func(string), args ...string) ([]byte, error) {
-	pod, err := c.pod(args)
+	pod, err := c.Start(ctx, args...)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.Kube.Create(ctx, pod); err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.Kube.Delete(context.WithoutCancel(ctx), pod) }()
@@ -101,14 +98,24 @@ func (c Clients) Output(ctx context.Context, update func(string), args ...string
 	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, limit, true, ended); err != nil {
 		return nil, fmt.Errorf("wait for the client Pod %s: %w: %s", pod.Name, err, reason)
 	}
-	output, err := c.logs(ctx, pod)
+	output, err := c.Printed(ctx, pod)
 	if err == nil && pod.Status.Phase != corev1.PodSucceeded {
 		err = fmt.Errorf("the client failed: %s", output)
 	}
 	return output, err
 }
 
-func (c Clients) logs(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
+// Start creates the client's Pod. The caller deletes it.
+func (c Clients) Start(ctx context.Context, args ...string) (*corev1.Pod, error) {
+	pod, err := c.pod(args)
+	if err != nil {
+		return nil, err
+	}
+	return pod, c.Kube.Create(ctx, pod)
+}
+
+// Printed is what a client has printed so far. It fails until the client runs.
+func (c Clients) Printed(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 	set, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,8 @@
 // It copies all keys, follows what clients change there until the operator lets clients use the cache, and from then on
 // keeps both sides consistent while clients move.
 //
-// Data flows one way: Options and mounted Secrets become a handoff.Move, the downward API file ends its hold, and the
-// probes, the log, the metrics and the exit code report how far it is.
+// Data flows one way: Options and mounted Secrets become a handoff.Move, the downward API file begins it and ends its
+// hold, and the probes, the log, the metrics and the exit code report how far it is.
 package bootstrap
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// interval is how often the file for the cutover is read. The kubelet updates it within a few hundred milliseconds.
+// interval is how often the file with the phase is read. The kubelet updates it within a few hundred milliseconds.
 const interval = 200 * time.Millisecond
 
 // bootstrap is what a run knows.
@@ -37,10 +37,7 @@ type bootstrap struct {
 	log     *slog.Logger
 	tracker report.Tracker
 
-	// resumes: clients may use both sides, and what they changed before is not known.
-	resumes bool
-
-	unread string // why the phase could not be read, as it was logged
+	unread report.Problem
 
 	followed, copied atomic.Bool
 }
@@ -78,22 +75,22 @@ func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
 	if err != nil {
 		return nil //nolint:nilerr // The program is to end.
 	}
-	b.resumes = phase == instruction.PhaseMoved || wasCopied(b.options.StateFile)
 	h := &handoff.Handoff{Move: move, Settings: handoff.Settings{Rate: b.options.BytesPerSecond}, Log: b.log}
-	if b.resumes {
+	if phase == instruction.PhaseMoved || wasCopied(b.options.StateFile) {
 		b.followed.Store(true)
-		b.copied.Store(true)
 		b.log.Warn("Clients may use both sides already, so all keys are removed from both, and nothing is copied")
-		if err = b.reach(ctx, move.Servers); err == nil {
-			err = b.tracker.Resume(ctx, h)
+		h.Copied = func() {
+			b.copied.Store(true)
+			b.log.Info("Both sides are kept consistent again")
 		}
+		err = b.tracker.Resume(ctx, h)
 	} else {
 		h.Hold, h.Followed, h.Copied = b.hold(ctx), b.follow, func() {
 			if err := b.cutOver(); err != nil {
 				stop(err)
 			}
 		}
-		err = b.tracker.Copy(ctx, h, func(ctx context.Context) error { return b.reach(ctx, move.Servers) })
+		err = b.tracker.Copy(ctx, h, func(ctx context.Context) error { return reach(ctx, move.Servers) })
 	}
 	switch {
 	case parent.Err() != nil, err == nil:
@@ -153,21 +150,12 @@ func (b *bootstrap) phase() instruction.Phase {
 		return instruction.PhaseCutOver
 	}
 	content, err := os.ReadFile(b.options.PhaseFile)
-	unread := ""
-	if err != nil {
-		unread = err.Error()
-	}
-	if unread != "" && unread != b.unread {
-		b.log.Warn("The phase cannot be read yet", "error", unread)
-	}
-	b.unread = unread
+	b.unread.Log(b.log, "The phase cannot be read yet", err)
 	return instruction.Phase(strings.TrimSpace(string(content)))
 }
 
 func (b *bootstrap) probes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", endpoint.Answer(func() error { return nil }))
-	mux.HandleFunc("GET /started", endpoint.Answer(unless(&b.followed, "the keys are being copied")))
+	mux := endpoint.Probes(unless(&b.followed, "the keys are being copied"))
 	mux.HandleFunc("GET /ready", endpoint.Answer(unless(&b.copied, "clients must not use the cache yet")))
 	return mux
 }
@@ -188,6 +176,7 @@ var hints = map[string]string{
 	handoff.LogLinesLost: "its clients are faster than its log: begin when they are slower, or start it, from 1.6.40 " +
 		"on, with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
 	handoff.OldUnreachable:        "check its address, and that firewalls and its --listen allow the Pod of the bootstrap",
+	handoff.SameServer:            "name servers that do not belong to this cache, whose keys would be removed",
 	peer.LoginRefused:             "set a user of this server in the Secret for it",
 	peer.ServerCertificateUnknown: "set its CA in ca.crt of the Secret for it, and its name as in its certificate",
 	peer.ClientCertificateRefused: "set tls.crt and tls.key by a CA that it accepts in the Secret for it",

@@ -147,8 +147,9 @@ func validateServers(flag string, servers []string) error {
 }
 
 func hashes() string {
-	return strings.Join([]string{
-		string(clienthash.Ketama), string(clienthash.CRC32Modulo), string(clienthash.JumpSorted),
-		string(clienthash.Rendezvous),
-	}, ", ")
+	var all []string
+	for _, algorithm := range clienthash.Algorithms {
+		all = append(all, string(algorithm))
+	}
+	return strings.Join(all, ", ")
 }

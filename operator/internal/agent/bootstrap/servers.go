@@ -16,39 +16,42 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
+// configure returns the TLS configuration for a host.
+type configure func(host string) (*tls.Config, error)
+
 // move returns which keys move where.
 func (o *Options) move() (handoff.Move, error) {
-	from := handoff.Ring{Hash: clienthash.Algorithm(o.FromHash), Names: o.From}
-	for _, address := range o.From {
-		from.Dials = append(from.Dials, dial(address, o.FromAuthDir, func(host string) (*tls.Config, error) {
-			if o.FromTLSDir == "" {
-				return nil, nil //nolint:nilnil // No configuration is no TLS.
-			}
-			return mounted.Client(o.FromTLSDir, host)
-		}))
+	var fromTLS, toTLS configure // nil is no TLS
+	if o.FromTLSDir != "" {
+		fromTLS = func(host string) (*tls.Config, error) { return mounted.Client(o.FromTLSDir, host) }
 	}
-	to := handoff.Ring{Hash: clienthash.Algorithm(o.ToHash), Names: o.To}
-	for _, address := range o.To {
-		to.Dials = append(to.Dials, dial(address, o.AuthDir, func(string) (*tls.Config, error) {
-			if o.TLSDir == "" {
-				return nil, nil //nolint:nilnil // As above.
-			}
-			return mounted.Certificate{Dir: o.TLSDir, ClientCA: o.ClientCA}.Peer()
-		}))
+	if o.TLSDir != "" {
+		own := mounted.Certificate{Dir: o.TLSDir, ClientCA: o.ClientCA}
+		toTLS = func(string) (*tls.Config, error) { return own.Peer() }
 	}
-	return handoff.Import(from, to)
+	return handoff.Import(ring(o.FromHash, o.From, o.FromAuthDir, fromTLS), ring(o.ToHash, o.To, o.AuthDir, toTLS))
+}
+
+func ring(hash string, servers []string, authDir string, config configure) handoff.Ring {
+	r := handoff.Ring{Hash: clienthash.Algorithm(hash), Names: servers}
+	for _, address := range servers {
+		r.Dials = append(r.Dials, dial(address, authDir, config))
+	}
+	return r
 }
 
 // dial returns how to connect to a server. The Secrets are read each time, because they may change in the meantime.
-func dial(address, authDir string, config func(host string) (*tls.Config, error)) handoff.Dial {
+func dial(address, authDir string, config configure) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err
 		}
 		server := handoff.Server{Address: address}
-		if server.TLS, err = config(host); err != nil {
-			return nil, err
+		if config != nil {
+			if server.TLS, err = config(host); err != nil {
+				return nil, err
+			}
 		}
 		if authDir == "" {
 			return server.Dial(ctx)
@@ -65,20 +68,13 @@ func dial(address, authDir string, config func(host string) (*tls.Config, error)
 	}
 }
 
-// reach waits until all servers answer. Once clients may use both sides, an old one may have ended.
-func (b *bootstrap) reach(ctx context.Context, servers []handoff.Member) error {
+// reach waits until all servers answer.
+func reach(ctx context.Context, servers []handoff.Member) error {
 	errs := make([]error, len(servers))
 	var group sync.WaitGroup
 	for i, server := range servers {
 		group.Go(func() { errs[i] = peer.Reach(ctx, server, peer.Patience) })
 	}
 	group.Wait()
-	for _, err := range errs {
-		var failure *handoff.Failure
-		isDown := errors.As(err, &failure) && failure.Reason == handoff.OldUnreachable
-		if err != nil && (!b.resumes || !isDown) {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(errs...)
 }

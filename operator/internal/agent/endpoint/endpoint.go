@@ -55,6 +55,14 @@ func Metrics(samples func(context.Context) []exporter.Sample) http.Handler {
 	return mux
 }
 
+// Probes reports on the program itself, and whether it has started. More can be added.
+func Probes(started func() error) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", Answer(func() error { return nil }))
+	mux.HandleFunc("GET /started", Answer(started))
+	return mux
+}
+
 // Answer answers 200 unless a check fails.
 func Answer(check func() error) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

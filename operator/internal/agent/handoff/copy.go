@@ -61,7 +61,7 @@ type copier struct {
 func copyItems(ctx context.Context, s *session) error {
 	var copiers []*copier
 	for _, number := range s.move.Sources {
-		c, err := newCopier(ctx, s, s.sides[number])
+		c, err := newCopier(ctx, s, s.side(number))
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func copyItems(ctx context.Context, s *session) error {
 		return err
 	}
 	s.handoff.counts.copied.Store(true)
-	s.handoff.Copied()
+	s.handoff.report()
 	return nil
 }
 
@@ -102,7 +102,7 @@ func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 	}
 	logBuffer := from.logBuffer
 	for _, number := range s.move.Targets {
-		if to := s.sides[number]; to != from {
+		if to := s.side(number); to != from {
 			if err := c.open(ctx, to, size); err != nil {
 				return nil, err
 			}

@@ -84,7 +84,8 @@ func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func
 	}
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
 	defer connection.Close()
-	if _, err := connection.Write([]byte("lru_crawler mgdump hash\r\n")); err != nil {
+	// Of the two dumps, this one escapes keys: one of the binary protocol may have the end of the other dump in it.
+	if _, err := connection.Write([]byte("lru_crawler metadump hash\r\n")); err != nil {
 		return err
 	}
 	reader := bufio.NewReader(connection)
@@ -94,12 +95,15 @@ func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func
 			return err
 		}
 		switch {
-		case text == "EN":
+		case text == "END":
 			return nil
 		case text == "OK":
-		case strings.HasPrefix(text, "mg "):
+		case strings.HasPrefix(text, dumpedKey):
 			k, err := parseDump(text)
-			if err != nil { // a key of the binary protocol, with a blank
+			if err != nil {
+				return &Failure{Reason: Internal, Err: err}
+			}
+			if len(k.token) > maxToken {
 				unnamed()
 			} else if err := found(k); err != nil {
 				return err
@@ -109,7 +113,7 @@ func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func
 		case strings.Contains(text, "not allowed"), strings.Contains(text, "disabled"):
 			return &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers %q", text)}
 		default:
-			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q to mgdump", text)}
+			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q to metadump", text)}
 		}
 	}
 }

@@ -181,16 +181,21 @@ func resume(ctx context.Context, h *handoff.Handoff) error {
 // awaitInvalidation stores a key in one memcached and waits until it has been removed from the other.
 func awaitInvalidation(t *testing.T, here, there *client) {
 	t.Helper()
+	awaitInvalidationOf(t, "shared", here, there)
+}
+
+func awaitInvalidationOf(t *testing.T, key string, here, there *client) {
+	t.Helper()
 	gomega.NewWithT(t).Eventually(func() string {
-		there.set(t, "shared", "old", "T0")
-		here.set(t, "shared", "new", "T0")
+		there.set(t, key, "old", "T0")
+		here.set(t, key, "new", "T0")
 		for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
-			if answer, _, err := there.get("shared", ""); err != nil || answer == "EN" {
+			if answer, _, err := there.get(key, ""); err != nil || answer == "EN" {
 				return answer
 			}
 		}
 		return "not removed"
-	}).WithTimeout(2 * time.Minute).Should(gomega.Equal("EN"))
+	}).WithTimeout(2*time.Minute).Should(gomega.Equal("EN"), key)
 }
 
 func TestAFlushEmptiesTheOtherMemcachedToo(t *testing.T) {

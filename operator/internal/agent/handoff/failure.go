@@ -20,6 +20,8 @@ const (
 	TooManyChanges = "TooManyChanges" // more keys change than the copy can follow
 	Flushed        = "Flushed"        // a client emptied a memcached while it was copied
 	AgentRestarted = "AgentRestarted" // the agent restarted during the drain, so it does not know what changed
+	SameServer     = "SameServer"     // an old memcached is a new one, too, so that the copy would remove its own keys
+	OtherAgent     = "OtherAgent"     // another agent copies keys to, or from, the new memcached
 	OtherHash      = "OtherHash"      // clients look for keys at other servers than the hash says
 	Internal       = "Internal"       // memcached answered what it never should
 )
@@ -67,6 +69,18 @@ func failure(reason string, err error) *Failure {
 		return f
 	}
 	return &Failure{Reason: reason, Err: err}
+}
+
+// failure returns an error of a member as a Failure.
+func (m Member) failure(err error) error {
+	f := failure(m.Side+unreachable, err)
+	if f.Reason == tooOld {
+		f.Reason = m.Side + tooOld
+	}
+	if f.Reason == m.Side+unreachable && m.Name == "" {
+		f.Err = fmt.Errorf("the %s memcached: %w", m.Side, f.Err)
+	}
+	return m.named(f)
 }
 
 // named returns an error of a member as one that names it.

@@ -123,7 +123,7 @@ func (c *copier) finish(ctx context.Context) error {
 	}
 	for _, key := range c.from.changes.stop() {
 		_, to := c.move.Of(key.raw())
-		c.sides[to].removals.remove(key)
+		c.side(to).removals.remove(key)
 	}
 	return nil
 }

@@ -31,21 +31,20 @@ func FuzzParseLine(f *testing.F) {
 
 // FuzzParseDump reads whatever memcached may list. What was understood can be requested: it is one token.
 func FuzzParseDump(f *testing.F) {
-	f.Add("mg a")
-	f.Add("mg YSBi b")
-	f.Add("mg a b c")
-	f.Add("EN")
-	f.Fuzz(func(t *testing.T, text string) {
-		k, err := parseDump(text)
-		if err != nil {
-			return
-		}
-		if k.token == "" || strings.Contains(k.token, " ") {
+	f.Add("a", "key=a exp=-1")
+	f.Add("a b\r\nEND\r\n", "key=")
+	f.Add("%20", "END")
+	f.Fuzz(func(t *testing.T, raw, text string) {
+		if k, err := parseDump(text); err == nil && (k.token == "" || strings.Contains(k.token, " ")) {
 			t.Errorf("%q is the key %q", text, k.token)
 		}
-		again, err := parseDump(strings.TrimSpace("mg " + k.token + " " + strings.TrimSpace(k.flag())))
-		if strings.TrimSpace(k.token) == k.token && (err != nil || again != k) {
-			t.Errorf("%q is %+v and then %+v, %v", text, k, again, err)
+		if raw == "" {
+			return
+		}
+		escaped := strings.ReplaceAll(url.QueryEscape(raw), "+", "%20")
+		k, err := parseDump("key=" + escaped + " exp=-1 la=1780000000 cas=1 fetch=no cls=1 size=62 flags=0")
+		if diff := cmp.Diff(raw, string(k.raw())); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	})
 }

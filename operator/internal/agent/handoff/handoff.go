@@ -16,6 +16,8 @@
 // a line. Not noticed are: a changed time to live (touch, gat, mg with T), an item that is marked as stale (md with I),
 // deletions of the binary protocol, and flush_all with a delay.
 //
+// Where changes in one memcached are not known, what it shares with the others is removed: see forget and absence.
+//
 // Memcached needs buffers for its log: with worker_logbuf_size at its default of 64 KiB it loses lines at a few
 // thousand commands in a millisecond, and the copy is ten times slower. Before 1.6.40 that option spoils the slabs.
 package handoff
@@ -27,6 +29,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -69,11 +72,12 @@ type Handoff struct {
 	// Followed, unless it is nil, is called once: every item is in its new memcached, and what changes follows.
 	Followed func()
 
-	// Copied is called once: every item is in its new memcached, and clients may use it.
+	// Copied is called once: every item is in its new memcached, or by Resume in none of both, and clients may use it.
 	Copied func()
 
 	Log *slog.Logger
 
+	report func() // Copied, once
 	counts counts
 	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
 }
@@ -89,9 +93,13 @@ func (h *Handoff) Hurry(within time.Duration) {
 // consistent. It returns nil once an old memcached whose items all moved has ended, and nothing is left to do, the
 // context's error if that ends first, and otherwise a *Failure.
 func (h *Handoff) Run(ctx context.Context) error {
+	h.report = sync.OnceFunc(h.Copied)
 	h.Hurry(h.Settings.Within)
-	err := h.Move.clean(ctx, false)
+	err := h.Move.check(ctx)
 	if err != nil {
+		return err
+	}
+	if err = h.Move.clean(ctx, false); err != nil {
 		err = failure(NewUnreachable, err)
 	} else {
 		err = h.run(ctx, copyItems)
@@ -100,11 +108,16 @@ func (h *Handoff) Run(ctx context.Context) error {
 }
 
 // Resume keeps the memcacheds consistent when clients use both already, but not all that changed since is known, for
-// this reason. So it removes what moves from both first.
+// this reason. So it removes what moves from both first: most of it before it watches them, since the log of a
+// memcached can't take all of these lines.
 func (h *Handoff) Resume(ctx context.Context, reason string) error {
+	h.report = sync.OnceFunc(h.Copied)
 	h.counts.copied.Store(true)
 	h.counts.used.Store(true)
 	h.counts.lose(reason)
+	if !h.Move.whole {
+		h.empty(ctx, true) // One that does not answer is emptied later.
+	}
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
@@ -126,7 +139,8 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
 			return f
 		}
-		h.Log.Warn("the handoff begins again without the keys that move", "reason", f.Reason, "error", f.Err)
+		h.Log.Warn("the handoff begins again without the keys that move", "reason", f.Reason, "server", f.Server,
+			"error", f.Err)
 		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)
 		}

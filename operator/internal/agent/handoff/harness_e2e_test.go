@@ -82,8 +82,14 @@ func (r *running) copy(t *testing.T) {
 // use has a client store a key in the new memcached, and waits until the handoff has seen that.
 func (r *running) use(t *testing.T, next *memcachedtest.Server) {
 	t.Helper()
+	r.invalidates(t, func() { connect(t, next).set(t, "key-1", "newer", "T0") })
+}
+
+// invalidates waits until a change has removed a key elsewhere.
+func (r *running) invalidates(t *testing.T, change func()) {
+	t.Helper()
 	before := r.Progress().Invalidated
-	connect(t, next).set(t, "key-1", "newer", "T0")
+	change()
 	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Invalidated }).WithTimeout(2 * time.Minute).
 		Should(gomega.BeNumerically(">", before))
 }

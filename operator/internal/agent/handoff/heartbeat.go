@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,9 @@ import (
 const (
 	// patience is how long a memcached may not answer, or not show a marker in its log.
 	patience = 10 * time.Second
+
+	// lostAfter is when a marker that is not in the log is taken for a lost line.
+	lostAfter = time.Second
 
 	// pause is between two markers. Memcached reads its log the more rarely the less is in it, down to once a second.
 	pause = 20 * time.Millisecond
@@ -29,20 +33,23 @@ const (
 type heartbeat struct {
 	client  *protocol.Client
 	markers *markers
+	left    <-chan struct{} // closed when the session continues without memcached
 
-	flushed func() error // a client emptied memcached
-	empty   atomic.Bool  // memcached is to be emptied with the next beat
+	gap     func(error) error // lines of the log are lost
+	flushed func() error      // a client emptied memcached
+	empty   atomic.Bool       // memcached is to be emptied with the next beat
 
 	mutex sync.Mutex
 	beats int
 	beat  chan struct{} // closed with the next beat
 
 	first   map[string]string // statistics of the first beat
+	lost    map[string]string // of the beat before: how many lines are lost
 	flushes string            // cmd_flush as last seen
 }
 
-func newHeartbeat(client *protocol.Client, markers *markers) *heartbeat {
-	return &heartbeat{client: client, markers: markers, beat: make(chan struct{})}
+func newHeartbeat(client *protocol.Client, markers *markers, left <-chan struct{}) *heartbeat {
+	return &heartbeat{client: client, markers: markers, left: left, beat: make(chan struct{})}
 }
 
 // run beats until an error.
@@ -64,40 +71,46 @@ func (h *heartbeat) run(ctx context.Context) error {
 	}
 }
 
-// writeMarker writes a marker and waits until it is in the log.
+// writeMarker writes a marker and waits until it is in the log. If its line is lost, it writes another one.
 func (h *heartbeat) writeMarker(ctx context.Context) error {
-	seen := make(chan struct{})
-	answer, err := h.client.Ask(ctx, h.markers.command(func() { close(seen) }))
-	if err != nil {
-		return err
+	for range patience / lostAfter {
+		seen := make(chan struct{})
+		answer, err := h.client.Ask(ctx, h.markers.command(func() { close(seen) }))
+		if err != nil {
+			return err
+		}
+		if answer != markerAnswer {
+			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %q to a marker", answer)}
+		}
+		late := time.NewTimer(lostAfter)
+		defer late.Stop()
+		select {
+		case <-seen:
+			return Wait(ctx, pause)
+		case <-late.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	if answer != markerAnswer {
-		return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %q to a marker", answer)}
-	}
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case <-seen:
-	case <-late.C:
-		return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("memcached's log did not arrive for %s", patience)}
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return Wait(ctx, pause)
+	return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("memcached's log did not arrive for %s", patience)}
 }
 
-// check compares the statistics with those of the first beat, and empties memcached if it should.
+// check compares the statistics with those of the beat before, and empties memcached if it should.
 func (h *heartbeat) check(ctx context.Context) error {
 	stats, err := h.client.Stats(ctx, "")
 	if err != nil {
 		return err
 	}
 	if h.first == nil {
-		h.first, h.flushes = stats, stats["cmd_flush"]
+		h.first, h.lost, h.flushes = stats, maps.Clone(stats), stats["cmd_flush"]
 	}
 	for _, lost := range []string{"log_worker_dropped", "log_watcher_skipped"} {
-		if stats[lost] != h.first[lost] {
-			return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("%s is %s", lost, stats[lost])}
+		if stats[lost] == h.lost[lost] {
+			continue
+		}
+		h.lost[lost] = stats[lost]
+		if err := h.gap(&Failure{Reason: LogLinesLost, Err: fmt.Errorf("%s is %s", lost, stats[lost])}); err != nil {
+			return err
 		}
 	}
 	if stats["cmd_flush"] != h.flushes {
@@ -133,6 +146,8 @@ func (h *heartbeat) wait(ctx context.Context) error {
 		h.mutex.Unlock()
 		select {
 		case <-beat:
+		case <-h.left:
+			return context.Cause(ctx)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -87,5 +88,23 @@ func TestAllCopiersShareTheRate(t *testing.T) {
 	}
 	if got := p.add(1000, now.Add(time.Minute)); got != time.Second {
 		t.Errorf("after a pause, it waits for %s", got)
+	}
+}
+
+// TestASideThatIsLeftOutEndsNothing: when memcached ends, its heartbeat may wait for a marker, and notices that only
+// later.
+func TestASideThatIsLeftOutEndsNothing(t *testing.T) {
+	for name, isAbsent := range map[string]bool{"left out": true, "needed": false} {
+		t.Run(name, func(t *testing.T) {
+			failed := false
+			s := &side{fail: func(error) { failed = true }}
+			if isAbsent {
+				s.state.Store(absent)
+			}
+			s.lost(&Failure{Reason: LogLinesLost, Err: errors.New("a marker did not arrive")})
+			if failed == isAbsent {
+				t.Errorf("it ends the handoff: %v", failed)
+			}
+		})
 	}
 }

@@ -46,12 +46,16 @@ func (k key) flag() string {
 // log line of a store names the connection, so that it is known as the agent's own; the line of a deletion does not.
 func (k key) removal() string { return "ms " + k.token + " 0 " + k.flag() + "T-1 MR q\r\n\r\n" }
 
-// parseDump reads a line of `lru_crawler mgdump`, such as "mg key" or "mg a2V5 b".
+// dumpedKey is how a line of a dump begins.
+const dumpedKey = "key="
+
+// parseDump reads a line of `lru_crawler metadump`, such as "key=a%20b exp=-1 la=1780000000 cas=1 fetch=no cls=1
+// size=62".
 func parseDump(text string) (key, error) {
-	rest, ok := strings.CutPrefix(text, "mg ")
-	token, flag, binary := strings.Cut(rest, " ")
-	if !ok || token == "" || len(token) > maxToken || binary && flag != "b" {
+	escaped, _, ok := strings.Cut(text, " ")
+	raw := unescape([]byte(strings.TrimPrefix(escaped, dumpedKey)))
+	if !ok || !strings.HasPrefix(text, dumpedKey) || len(raw) == 0 {
 		return key{}, fmt.Errorf("memcached lists %.300q", text)
 	}
-	return key{token, binary}, nil
+	return keyOf(raw), nil
 }

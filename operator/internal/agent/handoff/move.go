@@ -74,6 +74,22 @@ func (m Move) leaves(raw []byte, server int) bool {
 	return from != to && from == server
 }
 
+// mayShare reports whether any key may leave one of two servers for the other.
+func (m Move) mayShare(one, other int) bool {
+	return one != other && (m.isSource(one) && m.isTarget(other) || m.isSource(other) && m.isTarget(one))
+}
+
+// isShared reports whether a key leaves one of two servers for the other.
+func (m Move) isShared(raw []byte, one, other int) bool {
+	from, to := m.Of(raw)
+	return from != to && (from == one && to == other || from == other && to == one)
+}
+
+// moves reports whether a key leaves a server or gets there.
+func (m Move) moves(raw []byte, server int) bool {
+	return m.arrives(raw, server) || m.leaves(raw, server)
+}
+
 // cleanWithin is how long clean may take.
 func (m Move) cleanWithin() time.Duration {
 	if m.whole {

@@ -108,13 +108,9 @@ func (r *ring) move(t *testing.T, algorithm clienthash.Algorithm, before, after 
 	})
 }
 
-var algorithms = []clienthash.Algorithm{
-	clienthash.Ketama, clienthash.CRC32Modulo, clienthash.JumpSorted, clienthash.Rendezvous,
-}
-
 func TestClientsOfAListOfAnotherLengthFindAllKeys(t *testing.T) {
 	const keys = 5000
-	for _, algorithm := range algorithms {
+	for _, algorithm := range clienthash.Algorithms {
 		for _, lengths := range [][2]int{{3, 4}, {4, 3}, {1, 2}, {2, 1}} {
 			t.Run(fmt.Sprintf("%s from %d to %d", algorithm, lengths[0], lengths[1]), func(t *testing.T) {
 				t.Parallel()
@@ -141,7 +137,7 @@ func TestClientsOfAListOfAnotherLengthFindAllKeys(t *testing.T) {
 // TestAChangeByEitherListIsSeenByTheOther: until the move ends, clients of both lists write, and neither reads what the
 // other has overwritten or deleted.
 func TestAChangeByEitherListIsSeenByTheOther(t *testing.T) {
-	for _, algorithm := range algorithms {
+	for _, algorithm := range clienthash.Algorithms {
 		t.Run(string(algorithm), func(t *testing.T) {
 			r := newRing(t, algorithm, 4)
 			key := movingKey(r, 3, 4)

@@ -3,7 +3,6 @@ package handoff
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,7 @@ var errDone = errors.New("the old memcached has ended, and all its writes are kn
 type session struct {
 	handoff *Handoff
 	move    Move
-	sides   []*side // as Move.Servers
+	sides   []atomic.Pointer[side] // as Move.Servers; of one that ended and has started again, the last
 	fail    context.CancelCauseFunc
 
 	// storing ends when the new memcacheds have stored all that was sent. If one is emptied earlier, it does not stay
@@ -25,11 +24,13 @@ type session struct {
 
 	pace *pace // of the copy
 
-	// settled is whether all is copied, or removed, and the session only follows what clients change.
+	// settled is whether the session copies nothing, and only follows what clients change.
 	settled atomic.Bool
 
 	// ended counts the sources without which the session continues.
 	ended atomic.Int64
+
+	forgetting sync.Mutex
 
 	// here and elsewhere count the keys that clients used at the server that has them, and at one that neither has them
 	// nor gets them.
@@ -43,12 +44,13 @@ type session struct {
 func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	s := &session{handoff: h, move: h.Move, fail: fail, pace: &pace{limit: h.rate}}
-	for number, member := range h.Move.Servers {
-		s.sides = append(s.sides, &side{
-			Member: member, number: number, changes: newChanges(), fail: fail,
-			streamBuffer: share(streamBuffer, streamBuffers, len(h.Move.Servers)),
-		})
+	s := &session{
+		handoff: h, move: h.Move, fail: fail, pace: &pace{limit: h.rate},
+		sides: make([]atomic.Pointer[side], len(h.Move.Servers)),
+	}
+	s.settled.Store(h.counts.copied.Load())
+	for number := range h.Move.Servers {
+		s.sides[number].Store(s.newSide(ctx, number))
 	}
 	err := s.start(ctx)
 	if err == nil {
@@ -63,60 +65,112 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 	return context.Cause(ctx)
 }
 
+func (s *session) newSide(ctx context.Context, number int) *side {
+	side := &side{
+		Member: s.move.Servers[number], number: number, changes: newChanges(), gaps: make(chan struct{}, 1),
+		streamBuffer: share(streamBuffer, streamBuffers, len(s.sides)),
+	}
+	side.fail = func(err error) { s.lose(ctx, side, err) }
+	return side
+}
+
+func (s *session) side(number int) *side { return s.sides[number].Load() }
+
 // start returns once no change of any memcached can be missed.
 func (s *session) start(ctx context.Context) error {
 	if err := s.each(func(side *side) error { return s.open(ctx, side) }); err != nil {
 		return err
 	}
-	s.move.Sources = slices.DeleteFunc(slices.Clone(s.move.Sources), func(n int) bool { return s.sides[n].absent.Load() })
 	for _, side := range s.present() {
 		s.follow(ctx, side)
 	}
 	return s.each(func(side *side) error { return side.ready(ctx) })
 }
 
-// each does something with all sides at the same time.
+// open opens the connections of a side. A session that survives begins without one that does not answer.
+func (s *session) open(ctx context.Context, side *side) error {
+	err := side.open(ctx)
+	if err == nil {
+		side.state.Store(kept)
+		return nil
+	}
+	if !s.survives() {
+		return err
+	}
+	s.handoff.Log.Warn("A memcached does not answer, and the others are kept consistent without it", "server", side.Name,
+		"error", err)
+	side.state.Store(absent)
+	side.leave()
+	s.noteEnd(side)
+	go s.await(ctx, side.number)
+	return nil
+}
+
+// each does something with all sides that are present, at the same time.
 func (s *session) each(do func(*side) error) error {
 	sides := s.present()
 	errs := make([]error, len(sides))
 	var group sync.WaitGroup
 	for i, side := range sides {
-		group.Go(func() { errs[i] = do(side) })
+		group.Go(func() {
+			if err := do(side); !side.isAbsent() {
+				errs[i] = err
+			}
+		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
 }
 
+// present returns the sides that have not ended.
+func (s *session) present() (sides []*side) {
+	for number := range s.sides {
+		if side := s.side(number); !side.isAbsent() {
+			sides = append(sides, side)
+		}
+	}
+	return sides
+}
+
 // follow lets a side act on what its log says.
 func (s *session) follow(ctx context.Context, side *side) {
-	side.stream.changed = func(raw []byte) error { return s.changed(side.number, raw) }
+	side.stream.changed = func(raw []byte) error { return s.changed(side, raw) }
+	side.stream.gap = func(err error) error { return s.unknown(side, err) }
 	side.stream.idle = func() { s.flushRemovals(side.number) }
 	side.stream.unused = func() bool {
 		return s.move.external && s.move.isTarget(side.number) && !s.handoff.counts.copied.Load()
 	}
-	side.heartbeat.flushed = func() error { return s.flushed(side.number) }
-	end := s.fail
+	side.stream.others = func() error {
+		if !side.stream.unused() {
+			return nil
+		}
+		return otherAgent()
+	}
+	side.heartbeat.flushed = func() error { return s.flushed(side) }
+	side.heartbeat.gap = side.stream.gap
+	end := side.fail
 	if s.move.isSource(side.number) {
 		side.stream.removed = func(raw []byte) error { return s.removed(side.number, raw) }
 		end = func(err error) { s.sourceEnded(ctx, side, err) }
 	}
 	side.run(ctx, end)
+	go s.fillGaps(ctx, side)
 }
 
 // flushRemovals sends the removals that follow from the log of one side.
 func (s *session) flushRemovals(number int) {
-	for _, side := range s.sides {
-		if side.number != number && !side.absent.Load() {
+	for _, side := range s.present() {
+		if side.number != number {
 			side.removals.flush()
 		}
 	}
 }
 
 // changed acts on a change of a key in one memcached.
-func (s *session) changed(number int, raw []byte) error {
+func (s *session) changed(in *side, raw []byte) error {
 	from, to := s.move.Of(raw)
-	s.sides[number].lastUsed.Store(time.Now().UnixNano())
-	switch number {
+	in.lastUsed.Store(time.Now().UnixNano())
+	switch in.number {
 	case from:
 		s.here.Add(1)
 	case to: // by a client that has the new list
@@ -126,10 +180,10 @@ func (s *session) changed(number int, raw []byte) error {
 	switch {
 	case from == to:
 		return nil
-	case number == from:
-		return s.changedInOld(s.sides[from], s.sides[to], raw)
-	case number == to:
-		s.changedInNew(s.sides[from], raw)
+	case in.number == from:
+		return s.changedInOld(in, s.side(to), raw)
+	case in.number == to:
+		s.changedInNew(s.side(from), raw)
 	}
 	return nil
 }
@@ -137,7 +191,7 @@ func (s *session) changed(number int, raw []byte) error {
 // changedInOld has the key copied again, or removes it from the new memcached.
 func (s *session) changedInOld(from, to *side, raw []byte) error {
 	collected, err := from.changes.add(raw)
-	if !collected {
+	if !collected && !to.isAbsent() {
 		s.handoff.counts.invalidated.Add(1)
 		to.removals.remove(keyOf(raw))
 	}
@@ -147,7 +201,7 @@ func (s *session) changedInOld(from, to *side, raw []byte) error {
 // changedInNew removes the key from the old memcached.
 func (s *session) changedInNew(from *side, raw []byte) {
 	s.handoff.counts.used.Store(s.handoff.counts.copied.Load())
-	if from.absent.Load() {
+	if from.isAbsent() {
 		return
 	}
 	s.handoff.counts.invalidated.Add(1)
@@ -162,35 +216,42 @@ func (s *session) removed(number int, raw []byte) error {
 	if s.handoff.counts.copied.Load() || from == to || from != number {
 		return nil
 	}
-	collected, err := s.sides[from].changes.add(raw)
+	collected, err := s.side(from).changes.add(raw)
 	if !collected {
-		s.sides[to].removals.remove(keyOf(raw))
+		s.side(to).removals.remove(keyOf(raw))
 	}
 	return err
 }
 
-// flushed empties the other memcached, too, if all its items moved. An empty one needs no copy.
-func (s *session) flushed(number int) error {
-	if !s.move.whole || !s.handoff.counts.copied.Load() {
-		return &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")}
+// flushed empties the other memcached, too, if all its items moved, or else of those. An empty one needs no copy.
+func (s *session) flushed(side *side) error {
+	if s.move.whole && s.handoff.counts.copied.Load() {
+		s.side(1 - side.number).heartbeat.empty.Store(true)
+		return nil
 	}
-	s.sides[1-number].heartbeat.empty.Store(true)
-	return nil
+	return s.unknown(side, &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")})
 }
 
 // resume begins again without the items that move.
 func resume(ctx context.Context, s *session) error {
-	for _, side := range s.sides {
-		side.changes.stop()
+	for number := range s.sides {
+		s.side(number).changes.stop()
 	}
-	if s.move.whole {
-		for _, side := range s.sides {
+	err := s.each(func(side *side) error {
+		if s.move.whole {
 			side.heartbeat.empty.Store(true)
+			return nil
 		}
-	} else if err := s.move.clean(ctx, true); err != nil {
-		return failure(OldUnreachable, err)
+		return s.removeKeys(ctx, side, func(raw []byte) bool { return s.move.moves(raw, side.number) })
+	})
+	if err == nil {
+		err = s.settle(ctx)
 	}
-	return s.settle(ctx)
+	if err == nil {
+		s.gather(ctx)
+		s.handoff.report()
+	}
+	return err
 }
 
 // settle waits until all that had happened before is known and done in all memcacheds, the sources first: what is
@@ -209,7 +270,7 @@ func (s *session) settle(ctx context.Context) error {
 func (s *session) sync(ctx context.Context, numbers []int) error {
 	var errs []error
 	for _, number := range numbers {
-		errs = append(errs, s.sides[number].sync(ctx))
+		errs = append(errs, s.side(number).sync(ctx))
 	}
 	return errors.Join(errs...)
 }

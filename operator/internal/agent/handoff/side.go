@@ -25,9 +25,11 @@ type side struct {
 
 	number int // in Move.Servers
 
-	streamBuffer int         // bytes
-	changes      *changes    // keys to be copied again from here
-	fail         func(error) // ends the handoff
+	streamBuffer int             // bytes
+	changes      *changes        // keys to be copied again from here
+	fail         func(error)     // ends the handoff, or continues without this memcached
+	leave        func()          // closes the connections
+	left         <-chan struct{} // closed when they are
 
 	markers   *markers
 	stream    *stream
@@ -35,15 +37,41 @@ type side struct {
 	heartbeat *heartbeat
 	ended     chan struct{} // closed once the log has ended
 
-	absent   atomic.Bool  // it has ended, and the session continues without it
+	state    atomic.Int32 // joining, kept or absent
 	lastUsed atomic.Int64 // when a client last changed or missed a key, as Unix nanoseconds; at first, when it was opened
 
 	logBuffer int // bytes of the log that each thread of memcached holds
+
+	gaps chan struct{} // has an element if lines of the log are lost
 }
 
-// open opens the connections of a side. They are closed when the context ends. It sends nothing but the command to
-// watch: before the log is read, markers would wait.
+// States of a side.
+const (
+	joining = iota // it may be outdated
+	kept           // it is kept consistent with the others
+	absent         // the session continues without it
+)
+
+// whilePresent returns a context that ends when the session continues without the side.
+func (s *side) whilePresent(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.left:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+func (s *side) isAbsent() bool { return s.state.Load() == absent }
+
+// open opens the connections of a side. They are closed when it leaves, or the context ends. It sends nothing but the
+// command to watch: before the log is read, markers would wait.
 func (s *side) open(ctx context.Context) error {
+	ctx, s.leave = context.WithCancel(ctx)
+	s.left = ctx.Done()
 	s.markers, s.ended = newMarkers(), make(chan struct{})
 	s.lastUsed.Store(time.Now().UnixNano())
 	connections := make([]net.Conn, 3)
@@ -56,7 +84,7 @@ func (s *side) open(ctx context.Context) error {
 	}
 	s.stream = newStream(connections[0], s.markers, s.streamBuffer)
 	s.removals = newRemovals(connections[1], s.lost)
-	s.heartbeat = newHeartbeat(protocol.New(connections[2]), s.markers)
+	s.heartbeat = newHeartbeat(protocol.New(connections[2]), s.markers, s.left)
 	settings, err := s.heartbeat.client.Stats(ctx, "settings")
 	if err != nil {
 		return s.failure(err)
@@ -113,23 +141,31 @@ func (s *side) ready(ctx context.Context) error {
 	return errors.Join(s.sync(ctx), s.heartbeat.wait(ctx))
 }
 
-// sync waits until all removals are done.
+// sync waits until all removals are done, unless the session continues without this memcached.
 func (s *side) sync(ctx context.Context) error {
-	done := make(chan struct{})
-	s.removals.write(s.markers.command(func() { close(done) }))
-	s.removals.flush()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for {
+		if s.isAbsent() {
+			return nil
+		}
+		done := make(chan struct{})
+		s.removals.write(s.markers.command(func() { close(done) }))
+		s.removals.flush()
+		select {
+		case <-done:
+			return nil
+		case <-s.left:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(lostAfter):
+		}
 	}
 }
 
 // lost ends the handoff because of a connection other than the log's. When memcached ends, all connections end, and
 // what counts is the end of the log: so that may come first.
 func (s *side) lost(err error) {
-	if s.absent.Load() {
+	if s.isAbsent() {
 		return
 	}
 	if f, ok := errors.AsType[*Failure](err); ok {
@@ -143,22 +179,10 @@ func (s *side) lost(err error) {
 		case <-s.ended:
 		case <-late.C:
 		}
-		if !s.absent.Load() {
+		if !s.isAbsent() {
 			s.fail(s.failure(err))
 		}
 	}()
-}
-
-// failure returns an error of this memcached as a Failure.
-func (s *side) failure(err error) error {
-	f := failure(s.Side+unreachable, err)
-	if f.Reason == tooOld {
-		f.Reason = s.Side + tooOld
-	}
-	if f.Reason == s.Side+unreachable && s.Name == "" {
-		f.Err = fmt.Errorf("the %s memcached: %w", s.Side, f.Err)
-	}
-	return s.named(f)
 }
 
 // Empty removes all items of a memcached.

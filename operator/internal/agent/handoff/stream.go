@@ -24,7 +24,9 @@ type stream struct {
 
 	changed func(key []byte) error // a key may differ
 	removed func(key []byte) error // the agent has removed a key, if that is of interest
+	gap     func(error) error      // lines are lost
 	idle    func()                 // all lines that have arrived are read
+	others  func() error           // another agent uses this memcached
 	unused  func() bool            // no client is to use this memcached yet, so that a missing key says nothing
 
 	own       map[int]bool // memcached's descriptors of the agent's connections
@@ -76,15 +78,14 @@ func (s *stream) run() error {
 
 func (s *stream) read(text []byte) error {
 	if bytes.HasPrefix(text, []byte("skipped=")) {
-		return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("memcached's log says %q", text)}
+		return s.gap(&Failure{Reason: LogLinesLost, Err: fmt.Errorf("memcached's log says %q", text)})
 	}
 	l, err := parseLine(text)
 	if err != nil {
 		return &Failure{Reason: Internal, Err: err}
 	}
 	if bytes.HasPrefix(l.key, []byte(markerPrefix)) {
-		s.marker(l)
-		return nil
+		return s.marker(l)
 	}
 	switch {
 	case l.kind == typeGet && s.unused():
@@ -97,15 +98,16 @@ func (s *stream) read(text []byte) error {
 }
 
 // marker reads a line about a key of an agent. Only a store counts: it comes after the line of its fetch.
-func (s *stream) marker(l line) {
-	if l.kind != typeStore {
-		return
-	}
-	if string(l.key) == endKey {
+func (s *stream) marker(l line) error {
+	switch {
+	case l.kind != typeStore:
+	case string(l.key) == endKey:
 		s.announced = true
-	}
-	if strings.HasPrefix(string(l.key), s.markers.prefix) {
+	case strings.HasPrefix(string(l.key), s.markers.prefix):
 		s.own[l.cfd] = true // before anyone learns of the marker
 		s.markers.see(l.key)
+	default:
+		return s.others()
 	}
+	return nil
 }

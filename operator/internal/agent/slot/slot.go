@@ -60,8 +60,8 @@ type Follower struct {
 	due      time.Time                   // when to do it
 	began    time.Time                   // when the order was read
 	now      time.Time                   // of the step in progress
-	unread   problem
-	undone   problem
+	unread   report.Problem
+	undone   report.Problem
 	waitsFor atomic.Pointer[string] // why the agent is not ready: nil before the first look, "" if it is
 	wake     chan struct{}
 }
@@ -104,7 +104,7 @@ func (f *Follower) Run(ctx context.Context) error {
 func (f *Follower) step(ctx context.Context, now time.Time) error {
 	f.now = now
 	order, err := f.read()
-	f.unread.log(f.Log, "The instruction can't be read; the last one stays valid", err)
+	f.unread.Log(f.Log, "The instruction can't be read; the last one stays valid", err)
 	switch {
 	case err != nil:
 	case f.ordered.Load() == nil, differs(order, f.order):
@@ -118,7 +118,7 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 	}
 	if f.todo != nil && !now.Before(f.due) {
 		err := f.todo(ctx)
-		f.undone.log(f.Log, "The instruction can't be followed yet", err)
+		f.undone.Log(f.Log, "The instruction can't be followed yet", err)
 		if err == nil {
 			f.todo = nil
 		}
@@ -144,18 +144,4 @@ func (f *Follower) read() (instruction.Instruction, error) {
 func differs(a, b instruction.Instruction) bool {
 	a.Rate, a.Within = b.Rate, b.Within
 	return a != b
-}
-
-// problem is the last one that was logged, so that a repeated one is logged once.
-type problem string
-
-func (p *problem) log(log *slog.Logger, message string, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != "" && text != string(*p) {
-		log.Warn(message, "error", text)
-	}
-	*p = problem(text)
 }

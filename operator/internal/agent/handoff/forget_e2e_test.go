@@ -1,0 +1,243 @@
+//go:build e2e
+
+package handoff_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/clienthash"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// held counts the keys of setAll that a list of servers has, by the place in another list that has them, too.
+func (r *ring) held(t *testing.T, keys int, other *ring) []int {
+	t.Helper()
+	held := make([]int, len(other.servers))
+	for n := range keys {
+		key := fmt.Sprintf("key-%d", n)
+		if answer, _, err := r.at(len(r.servers), key).get(key, ""); err != nil {
+			t.Fatal(err)
+		} else if strings.HasPrefix(answer, "VA") {
+			held[other.choose[len(other.servers)]([]byte(key))]++
+		}
+	}
+	return held
+}
+
+// follows waits until a key that changes in one list is removed from the other, for each pair of servers.
+func follows(t *testing.T, one, other *ring) {
+	t.Helper()
+	for n := range 50 {
+		key := fmt.Sprintf("follows-%d", n)
+		awaitInvalidationOf(t, key, one.at(len(one.servers), key), other.at(len(other.servers), key))
+	}
+}
+
+// movedIn is a cache with the keys of servers outside of it. Clients use both.
+func movedIn(t *testing.T, keys int) (old, next *ring, moving *running) {
+	t.Helper()
+	old, next = outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
+	old.setAll(t, keys)
+	moving = old.moveTo(t, next, nil)
+	moving.copy(t)
+	moving.invalidates(t, func() { next.set(t, "used", "x") })
+	return old, next, moving
+}
+
+// TestWhatClientsChangedIsNotKnown in one server outside of the cache: this costs the keys that it shares with the
+// others there, and nothing else.
+func TestWhatClientsChangedIsNotKnown(t *testing.T) {
+	const keys = 2000
+	for name, tc := range map[string]struct {
+		change func(t *testing.T, old *memcachedtest.Server)
+		reason string
+		kept   bool // in the server itself
+	}{
+		"a burst is more than its log can take": {burst, handoff.LogLinesLost, true},
+		"a client empties it": {
+			func(t *testing.T, old *memcachedtest.Server) { connect(t, old).want(t, "flush_all", "OK") }, handoff.Flushed, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, next, moving := movedIn(t, keys)
+			before := old.held(t, keys, old)
+			g := gomega.NewWithT(t)
+			for moving.Progress().Emptied == "" {
+				tc.change(t, old.servers[0])
+				<-time.After(300 * time.Millisecond) // A beat notices.
+			}
+			if got := moving.Progress().Emptied; got != tc.reason {
+				t.Errorf("emptied: %q, want %q", got, tc.reason)
+			}
+			want := before
+			if !tc.kept {
+				want = []int{0, before[1]}
+			}
+			g.Consistently(func() []int { return old.held(t, keys, old) }).WithTimeout(time.Second).Should(gomega.Equal(want))
+			// That a client finds a key there no more may be because it was deleted: so it is then removed from the server.
+			g.Eventually(func() []int { return next.held(t, keys, old) }).WithTimeout(2*time.Minute).
+				Should(gomega.Equal([]int{0, before[1]}), "in the cache")
+			follows(t, old, next)
+			follows(t, next, old)
+			g.Expect(moving.result).NotTo(gomega.Receive())
+		})
+	}
+}
+
+// burst is more than the log of a memcached with its own defaults can hold.
+func burst(t *testing.T, server *memcachedtest.Server) {
+	t.Helper()
+	c := connect(t, server)
+	commands := strings.Repeat("ms burst 1 q\r\nx\r\n", 20_000) + "mn"
+	c.want(t, commands, "MN")
+}
+
+// TestASlotStartsAgain after all was copied: this costs its keys in both lists, and no key of another one. The keys are
+// removed from servers with memcached's own defaults, whose log would not take them all.
+func TestASlotStartsAgain(t *testing.T) {
+	const keys = 40_000
+	old, next, moving := movedIn(t, keys)
+	before := old.held(t, keys, next)
+	next.servers[0].Signal(t, syscall.SIGKILL)
+	<-next.servers[0].Ended()
+	inOther := "other"
+	for n := 0; next.choose[2]([]byte(inOther)) == 0; n++ {
+		inOther = fmt.Sprintf("other-%d", n)
+	}
+	next.set(t, inOther, "by a client of the cache")
+	old.set(t, inOther, "newer")
+	next.isMissing(t, 2, inOther)
+	<-time.After(2 * time.Second) // It tries in vain.
+
+	memcachedtest.StartAt(t, next.servers[0].Address, logBuffers)
+	next.clients[0] = connect(t, next.servers[0])
+	for n := range keys {
+		key := fmt.Sprintf("key-%d", n)
+		if next.choose[2]([]byte(key)) == 0 {
+			next.set(t, key, "before it is watched again")
+			break
+		}
+	}
+	g := gomega.NewWithT(t)
+	want := []int{0, before[1]}
+	g.Eventually(func() []int { return old.held(t, keys, next) }).WithTimeout(2 * time.Minute).Should(gomega.Equal(want))
+	g.Eventually(func() []int { return next.held(t, keys, next) }).WithTimeout(2 * time.Minute).Should(gomega.Equal(want))
+	follows(t, old, next)
+	follows(t, next, old)
+	g.Expect(moving.result).NotTo(gomega.Receive())
+	for n, server := range old.servers {
+		stats := statsOf(t, server)
+		for _, lost := range []string{"log_worker_dropped", "log_watcher_skipped"} {
+			if stats[lost] != "0" {
+				t.Errorf("old server %d: %s is %s", n, lost, stats[lost])
+			}
+		}
+	}
+}
+
+func statsOf(t *testing.T, server *memcachedtest.Server) map[string]string {
+	t.Helper()
+	stats, err := protocol.New(connect(t, server).connection).Stats(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+// TestAResumedImportIsConsistentOnceItSaysSo, also if a slot is down until later.
+func TestAResumedImportIsConsistentOnceItSaysSo(t *testing.T) {
+	const keys = 40_000
+	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
+	old.setAll(t, keys)
+	next.setAll(t, keys)
+	next.servers[0].Signal(t, syscall.SIGKILL)
+	<-next.servers[0].Ended()
+	move, err := handoff.Import(old.asImported(), next.asImported())
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving := launch(t, move, resume)
+	<-time.After(2 * time.Second)
+	memcachedtest.StartAt(t, next.servers[0].Address, logBuffers)
+	next.clients[0] = connect(t, next.servers[0])
+	moving.copy(t)
+	for name, r := range map[string]*ring{"old": old, "next": next} {
+		if diff := cmp.Diff([]int{0, 0}, r.held(t, keys, next)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	follows(t, old, next)
+	follows(t, next, old)
+}
+
+// TestAServerOfTheCacheIsNotCopied under another name: its keys would be removed first.
+func TestAServerOfTheCacheIsNotCopied(t *testing.T) {
+	const keys = 100
+	next := newRing(t, clienthash.Ketama, 2)
+	next.setAll(t, keys)
+	old := ringOf(t, clienthash.Ketama, []*memcachedtest.Server{memcachedtest.Start(t), next.servers[1]})
+	failure := failed(t, old.moveTo(t, next, nil).end(t))
+	if diff := cmp.Diff(handoff.Failure{Reason: handoff.SameServer}, failure); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := next.found(t, 2, keys); got != keys {
+		t.Errorf("it has %d of %d keys left", got, keys)
+	}
+	items := 0
+	for _, server := range next.servers {
+		count, err := strconv.Atoi(statsOf(t, server)["curr_items"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		items += count
+	}
+	if items != keys {
+		t.Errorf("the servers hold %d items, want %d: the keys of the comparison stay", items, keys)
+	}
+}
+
+// TestOneAgentFillsACacheAtATime: another one, such as on a Node that is lost, would take what it does for clients.
+func TestOneAgentFillsACacheAtATime(t *testing.T) {
+	const keys = 1000
+	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
+	old.setAll(t, keys)
+	followed := make(chan struct{})
+	first := old.moveTo(t, next, func(h *handoff.Handoff) {
+		h.Hold, h.Followed = make(chan struct{}), func() { close(followed) }
+	})
+	gomega.NewWithT(t).Eventually(followed).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
+	want := handoff.Failure{Reason: handoff.OtherAgent}
+	if diff := cmp.Diff(want, failed(t, old.moveTo(t, next, nil).end(t))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	back := outside(t, clienthash.Ketama, 2)
+	if diff := cmp.Diff(want, failed(t, next.moveTo(t, old, nil).end(t))); diff != "" {
+		t.Errorf("two caches that are filled from each other (-want +got):\n%s", diff)
+	}
+	another := old.moveTo(t, back, nil)
+	another.copy(t)
+	for name, r := range map[string]*ring{"old": old, "next": next, "another cache with the same keys": back} {
+		if got := r.found(t, 2, keys); got != keys {
+			t.Errorf("%s has %d of %d keys", name, got, keys)
+		}
+	}
+	another.stop()
+	_ = another.end(t)
+	first.stop()
+	_ = first.end(t)
+	again := old.moveTo(t, next, nil)
+	again.copy(t)
+	if got := next.found(t, 2, keys); got != keys {
+		t.Errorf("once the first has ended, there are %d of %d keys", got, keys)
+	}
+}

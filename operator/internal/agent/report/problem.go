@@ -1,0 +1,18 @@
+package report
+
+import "log/slog"
+
+// Problem is the last one that was logged, so that a repeated one is logged once.
+type Problem string
+
+// Log logs an error, unless it is the same as at the last call. No error is the end of the problem.
+func (p *Problem) Log(log *slog.Logger, message string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != string(*p) {
+		log.Warn(message, "error", text)
+	}
+	*p = Problem(text)
+}

@@ -1,0 +1,54 @@
+package controller
+
+// What a former run of the operator has left behind without a trace in any status.
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// remnants are objects of a kind that is watched only once a Memcached needs it. If the operator ended after it had
+// created one, and before it wrote the status, and the spec has changed since, nothing else says that there is one.
+type remnants struct {
+	live       client.Reader
+	kind       observe.Kind
+	namespaces []string // empty means all
+
+	mu    sync.Mutex
+	known bool
+	exist bool
+}
+
+// found reports whether there was an object of the kind when it was called first: it asks the API server once for each
+// namespace. Without the right to list them, or without the kind, the operator has created none.
+func (r *remnants) found(ctx context.Context) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known {
+		return r.exist, nil
+	}
+	namespaces := r.namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(r.kind.GroupVersion().WithKind(r.kind.Kind + "List"))
+		err := r.live.List(ctx, list, client.InNamespace(namespace), client.Limit(1),
+			client.MatchingLabelsSelector{Selector: r.kind.Selector()})
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+			return false, fmt.Errorf("look for a %s of a former spec: %w", r.kind.Kind, err)
+		}
+		r.exist = r.exist || len(list.Items) > 0
+	}
+	r.known = true
+	return r.exist, nil
+}
