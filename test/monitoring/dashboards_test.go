@@ -211,7 +211,7 @@ func TestTheConfigMapHasAllDashboards(t *testing.T) {
 
 const folderOfDashboards = repository + "/" + dashboards.Folder
 
-func readDashboards(t *testing.T) map[string]dashboards.Dashboard {
+func readDashboards(t testing.TB) map[string]dashboards.Dashboard {
 	t.Helper()
 	all, err := dashboards.Read(repository)
 	if err != nil || len(all) == 0 {

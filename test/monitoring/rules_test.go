@@ -83,7 +83,7 @@ func writeRules(t *testing.T, path string, rules []monitoringv1.Rule) {
 var fetching sync.Mutex
 
 // run returns what promtool says, and whether all was well.
-func run(t *testing.T, arguments ...string) (string, bool) {
+func run(t testing.TB, arguments ...string) (string, bool) {
 	t.Helper()
 	fetching.Lock()
 	path, err := prometheus.Path(t.Context(), prometheus.Promtool)
