@@ -36,10 +36,11 @@ func TestEachPanelHasDataInARollout(t *testing.T) {
 	it.Expect(read).To(gomega.HaveLen(4))
 	server, from := it.scraped(), time.Now()
 	values := map[string]string{
-		"cluster": ".*", "namespace": name, "memcached": name, "pod": names(it.pods())[0],
+		"cluster": ".*", "namespace": name, "memcached": name,
 		"__rate_interval": "30s", "__range": "10m",
 	}
 	check := func(isMeant func(dashboards.Query) bool) {
+		values["pod"] = names(it.pods())[0] // a new one after the rollout
 		it.Eventually(func() (missing []string) {
 			for file, dashboard := range read {
 				for _, query := range append(dashboards.Queries(dashboard), dashboards.VariableQueries(dashboard)...) {
