@@ -31,7 +31,7 @@ comma := ,
 TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
 # The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others, and that in
-# test/docs/crds pins CRDs of others.
+# test/docs/crds pins CRDs of others. test/certmanager takes minutes to compile.
 MODULES := . scripts/gitops test/helm test/clients/recipes
 
 ##@ For users: See it work
@@ -156,6 +156,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@$(MAKE) faults ARGS=--every-write
 	@$(MAKE) faults-cluster SEED=new MINUTES=30
 	@go run ./test/faults load
+	@$(MAKE) go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
 	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
 	@$(MAKE) clients
