@@ -1,5 +1,5 @@
 // Command certmanager runs cert-manager's own controllers of Certificates, with issuers of a CA. cert-manager's program is
-// in a module of its own, which cannot be downloaded without Git, so this one puts its packages together.
+// in another module, which cannot be downloaded without Git, so this one puts its packages together.
 package main
 
 import (

@@ -69,7 +69,7 @@ func TestEachPanelHasDataInARollout(t *testing.T) {
 	it.Expect(copies).To(gomega.HaveLen(3), "each copy is visible while it is made")
 }
 
-// hasData tells whether a query has a number at some time of the test.
+// hasData reports whether a query has a number at some time of the test.
 func (it *cache) hasData(
 	server prometheus.Server, query dashboards.Query, values map[string]string, from time.Time,
 ) bool {

@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
 const (
@@ -118,13 +120,16 @@ func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func
 	}
 }
 
-// remove removes the items of some keys of a memcached.
+// remove removes the items of some keys of a memcached. One that does not answer is not waited for.
 func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	connection, err := dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer connection.Close()
+	if _, err := protocol.New(connection).Ask(ctx, "mn\r\n"); err != nil {
+		return err
+	}
 	answered := make(chan error, 1)
 	r := newRemovals(connection, func(error) {}) // run returns it, too
 	go func() { answered <- r.run() }()

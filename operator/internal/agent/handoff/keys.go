@@ -16,9 +16,18 @@ type key struct {
 	binary bool // the token is base64
 }
 
-// keyOf returns the key of these bytes. A key with a blank or a line end can only be written as base64.
+// isBinary reports whether a key can only be written as base64: it has a blank or a line end.
+func isBinary(raw []byte) bool { return bytes.ContainsAny(raw, " \r\n\x00") }
+
+// isUnnamed reports whether no command can name the item of a key: only the binary protocol can. Such an item is
+// neither copied nor followed.
+func isUnnamed(raw []byte) bool {
+	return base64.StdEncoding.EncodedLen(len(raw)) > maxToken && isBinary(raw)
+}
+
+// keyOf returns the key of these bytes.
 func keyOf(raw []byte) key {
-	if bytes.ContainsAny(raw, " \r\n\x00") {
+	if isBinary(raw) {
 		return key{base64.StdEncoding.EncodeToString(raw), true}
 	}
 	return key{token: string(raw)}

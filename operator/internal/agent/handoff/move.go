@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -106,13 +107,17 @@ func (m Move) clean(ctx context.Context, both bool) error {
 		}
 		return Empty(ctx, m.Servers[1].Dial)
 	}
-	var errs []error
+	errs := make([]error, len(m.Servers))
+	var group sync.WaitGroup
 	for number, server := range m.Servers {
 		if both && m.isSource(number) || m.isTarget(number) {
-			errs = append(errs, server.named(remove(ctx, server.Dial, func(raw []byte) bool {
-				return m.arrives(raw, number) || both && m.leaves(raw, number)
-			})))
+			group.Go(func() {
+				errs[number] = server.named(remove(ctx, server.Dial, func(raw []byte) bool {
+					return m.arrives(raw, number) || both && m.leaves(raw, number)
+				}))
+			})
 		}
 	}
+	group.Wait()
 	return errors.Join(errs...)
 }

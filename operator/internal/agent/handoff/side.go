@@ -41,6 +41,7 @@ type side struct {
 	lastUsed atomic.Int64 // when a client last changed or missed a key, as Unix nanoseconds; at first, when it was opened
 
 	logBuffer int // bytes of the log that each thread of memcached holds
+	itemSize  int // bytes of the largest item that memcached takes, with what it adds
 
 	gaps chan struct{} // has an element if lines of the log are lost
 }
@@ -90,6 +91,7 @@ func (s *side) open(ctx context.Context) error {
 		return s.failure(err)
 	}
 	s.logBuffer, _ = strconv.Atoi(settings["worker_logbuf_size"])
+	s.itemSize, _ = strconv.Atoi(settings["item_size_max"])
 	if err := s.stream.watch(connections[0]); err != nil {
 		return s.failure(err)
 	}
