@@ -24,6 +24,8 @@ ARGS ?=
 # The flags that images are built with, so that `go run`, tests and images share what is compiled.
 export CGO_ENABLED := 0
 export GOFLAGS += -trimpath
+# How long an API server of a test may take to start: envtest waits 20 s, which a loaded machine exceeds.
+export KUBEBUILDER_CONTROLPLANE_START_TIMEOUT := 2m
 # The compiler saves a fifth of its time by collecting garbage less often, for a third more memory.
 FAST := $(if $(filter undefined,$(origin GOGC)),GOGC=400 GOMEMLIMIT=3GiB)
 
