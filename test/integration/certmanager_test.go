@@ -16,8 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
@@ -74,7 +72,7 @@ func (w *world) runsCertManager() {
 	w.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
 	log, err := os.Create(filepath.Join(dir, "certmanager.log"))
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	controllers := exec.CommandContext(w.ctx, filepath.Join(dir, "certmanager"), "--kubeconfig="+w.administrator(dir))
+	controllers := exec.CommandContext(w.ctx, filepath.Join(dir, "certmanager"), "--kubeconfig="+controllersKubeconfig)
 	controllers.Stdout, controllers.Stderr = log, log
 	controllers.Cancel = func() error { return controllers.Process.Signal(syscall.SIGTERM) }
 	w.Expect(controllers.Start()).To(gomega.Succeed())
@@ -84,24 +82,6 @@ func (w *world) runsCertManager() {
 			w.t.Logf("cert-manager:\n%s", said[max(0, len(said)-4000):])
 		}
 	})
-}
-
-// administrator writes a kubeconfig with all rights.
-func (w *world) administrator(dir string) (path string) {
-	w.t.Helper()
-	const name = "administrator"
-	path = filepath.Join(dir, name)
-	w.Expect(clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{name: {
-			Server: config.Host, CertificateAuthorityData: config.CAData,
-		}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
-			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData,
-		}},
-		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
-		CurrentContext: name,
-	}, path)).To(gomega.Succeed())
-	return path
 }
 
 // certificateAuthority creates an Issuer, and returns its CA.

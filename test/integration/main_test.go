@@ -43,12 +43,13 @@ const (
 
 // What TestMain starts, for all tests.
 var (
-	cluster            client.WithWatch
-	config             *rest.Config
-	audit              *auditLog
-	operatorBinary     string
-	operatorKubeconfig string
-	clusterKubeconfig  string
+	cluster               client.WithWatch
+	config                *rest.Config
+	audit                 *auditLog
+	operatorBinary        string
+	operatorKubeconfig    string
+	clusterKubeconfig     string
+	controllersKubeconfig string // with all rights
 )
 
 func TestMain(m *testing.M) {
@@ -123,8 +124,7 @@ func start(dir, assets string) (stop func(), err error) {
 
 // startControllers runs the kube-controller-manager with the controllers that caches need.
 func startControllers(dir, assets string, env *envtest.Environment) (stop func(), err error) {
-	path, err := kubeconfig(dir, env, "controllers", "system:masters")
-	if err != nil {
+	if controllersKubeconfig, err = kubeconfig(dir, env, "controllers", "system:masters"); err != nil {
 		return nil, err
 	}
 	logFile, err := os.Create(filepath.Join(dir, "kube-controller-manager.log"))
@@ -132,7 +132,7 @@ func startControllers(dir, assets string, env *envtest.Environment) (stop func()
 		return nil, err
 	}
 	cmd := exec.Command(filepath.Join(assets, "kube-controller-manager"),
-		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0",
+		"--kubeconfig="+controllersKubeconfig, "--leader-elect=false", "--secure-port=0",
 		"--controllers=deployment-controller,replicaset-controller,garbage-collector-controller,"+
 			"horizontal-pod-autoscaler-controller,disruption-controller,resourcequota-controller",
 		"--horizontal-pod-autoscaler-sync-period=1s", "--kube-api-qps=1000", "--kube-api-burst=1000",

@@ -206,16 +206,23 @@ func TestAServerOfTheCacheIsNotCopied(t *testing.T) {
 	}
 }
 
+// following copies the keys to another list, and follows what changes until hold is closed.
+func (r *ring) following(t *testing.T, next *ring) (moving *running, hold chan struct{}) {
+	t.Helper()
+	followed, hold := make(chan struct{}), make(chan struct{})
+	moving = r.moveTo(t, next, func(h *handoff.Handoff) {
+		h.Hold, h.Followed = hold, func() { close(followed) }
+	})
+	gomega.NewWithT(t).Eventually(followed).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
+	return moving, hold
+}
+
 // TestOneAgentFillsACacheAtATime: another one, such as on a Node that is lost, would take what it does for clients.
 func TestOneAgentFillsACacheAtATime(t *testing.T) {
 	const keys = 1000
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
 	old.setAll(t, keys)
-	followed := make(chan struct{})
-	first := old.moveTo(t, next, func(h *handoff.Handoff) {
-		h.Hold, h.Followed = make(chan struct{}), func() { close(followed) }
-	})
-	gomega.NewWithT(t).Eventually(followed).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
+	first, _ := old.following(t, next)
 	want := handoff.Failure{Reason: handoff.OtherAgent}
 	if diff := cmp.Diff(want, failed(t, old.moveTo(t, next, nil).end(t))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

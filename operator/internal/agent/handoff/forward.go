@@ -68,16 +68,6 @@ func (c *copier) endBatch(b batch, copied []bool) error {
 	return b.to.items.Flush()
 }
 
-// lineEnd is how long the end of a line is.
-const lineEnd = 2
-
-// ofItem is at least what memcached adds to key and value of an item.
-const ofItem = 64
-
-// isTooLarge reports whether memcached would refuse an item with so many bytes of key and value. It must not be asked
-// to store one: from 1.6.40 to 1.6.45 memcached crashes when it refuses an item of `ms` while its log is watched.
-func (s *side) isTooLarge(bytes int) bool { return s.itemSize > 0 && bytes+ofItem > s.itemSize }
-
 // forwardItem stores one item, unless it must not be copied.
 func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text string) error {
 	if len(text) > 0 && text[0] == 'S' { // SERVER_ERROR: no memory for the answer, or a failing disk
@@ -95,6 +85,7 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	if err != nil {
 		return err
 	}
+	const lineEnd = 2
 	k := b.keys[i.index]
 	if numeric || i.stale || i.expiring() || b.to.side.isTooLarge(len(k.token)+i.size) {
 		c.counts.skipped.Add(1)

@@ -168,9 +168,6 @@ func (s *session) flushRemovals(number int) {
 
 // changed acts on a change of a key in one memcached.
 func (s *session) changed(in *side, raw []byte) error {
-	if isUnnamed(raw) {
-		return nil
-	}
 	from, to := s.move.Of(raw)
 	in.lastUsed.Store(time.Now().UnixNano())
 	switch in.number {
@@ -216,7 +213,7 @@ func (s *session) changedInNew(from *side, raw []byte) {
 // It must not count earlier: the copy would read the key again before it is removed.
 func (s *session) removed(number int, raw []byte) error {
 	from, to := s.move.Of(raw)
-	if s.handoff.counts.copied.Load() || from == to || from != number || isUnnamed(raw) {
+	if s.handoff.counts.copied.Load() || from == to || from != number {
 		return nil
 	}
 	collected, err := s.side(from).changes.add(raw)

@@ -68,6 +68,13 @@ func (s *side) whilePresent(ctx context.Context) (context.Context, context.Cance
 
 func (s *side) isAbsent() bool { return s.state.Load() == absent }
 
+// ofItem is at least what memcached adds to key and value of an item.
+const ofItem = 64
+
+// isTooLarge reports whether memcached would refuse an item with so many bytes of key and value. It must not be asked
+// to store one: from 1.6.40 to 1.6.45 memcached crashes when it refuses an item of `ms` while its log is watched.
+func (s *side) isTooLarge(bytes int) bool { return s.itemSize > 0 && bytes+ofItem > s.itemSize }
+
 // open opens the connections of a side. They are closed when it leaves, or the context ends. It sends nothing but the
 // command to watch: before the log is read, markers would wait.
 func (s *side) open(ctx context.Context) error {

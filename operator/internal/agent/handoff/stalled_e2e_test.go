@@ -45,11 +45,7 @@ func TestAKeyThatNoCommandCanNameIsLeftAlone(t *testing.T) {
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
 	old.setAll(t, keys)
 	storeBinary(t, old.servers[0], unnamed, "before")
-	followed, hold := make(chan struct{}), make(chan struct{})
-	moving := old.moveTo(t, next, func(h *handoff.Handoff) {
-		h.Hold, h.Followed = hold, func() { close(followed) }
-	})
-	gomega.NewWithT(t).Eventually(followed).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
+	moving, hold := old.following(t, next)
 	for _, server := range old.servers {
 		storeBinary(t, server, unnamed, "while it follows")
 	}
@@ -88,15 +84,10 @@ func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
 	t.Run("when it ends before clients use both", func(t *testing.T) {
 		old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
 		old.setAll(t, keys)
-		followed := make(chan struct{})
-		moving := old.moveTo(t, next, func(h *handoff.Handoff) {
-			h.Hold, h.Followed = make(chan struct{}), func() { close(followed) }
-		})
-		g := gomega.NewWithT(t)
-		g.Eventually(followed).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
+		moving, _ := old.following(t, next)
 		freeze(t, next.servers[0])
 		moving.stop()
-		g.Eventually(moving.result).WithTimeout(2 * time.Minute).Should(gomega.Receive())
+		gomega.NewWithT(t).Eventually(moving.result).WithTimeout(2 * time.Minute).Should(gomega.Receive())
 		if items := statsOf(t, next.servers[1])["curr_items"]; items != "0" {
 			t.Errorf("the server that answers has %s items left", items)
 		}

@@ -88,7 +88,7 @@ func (s *stream) read(text []byte) error {
 		return s.marker(l)
 	}
 	switch {
-	case l.kind == typeGet && s.unused():
+	case l.kind == typeGet && s.unused(), isUnnamed(l.key):
 	case l.changed(s.own):
 		return s.changed(l.key)
 	case s.removed != nil && l.kind == typeStore && s.own[l.cfd]:
