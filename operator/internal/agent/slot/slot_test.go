@@ -123,8 +123,12 @@ func obeys(_ *testing.T, s *scene)   { s.refuse = nil }
 func loses(_ *testing.T, s *scene)   { s.lostCopy = handoff.LogLinesLost }
 func nothing(*testing.T, *scene)     {}
 
+// ends is that the copier ends. The next look sees it.
 func ends(err error) func(*testing.T, *scene) {
-	return func(_ *testing.T, s *scene) { s.finish <- err }
+	return func(_ *testing.T, s *scene) {
+		s.finish <- err
+		<-s.job.ended
+	}
 }
 
 func after(seconds int) func(*testing.T, *scene) {
