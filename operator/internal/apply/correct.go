@@ -84,16 +84,22 @@ func (s *Syncer) withManagedFields(
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
 // applyWithoutReplacements removes what another client put in place of the operator's fields, and applies again: list
-// items with other keys, and fields that exclude an operator's field. It removes them only from the object version that
-// was read. If there are none, it returns the refusal.
+// items with other keys, and fields that exclude an operator's field. If there is none of that, it removes what another
+// client attached to what the operator no longer applies. It removes them only from the object version that was read.
+// If there are none, it returns the refusal.
 func (s *Syncer) applyWithoutReplacements(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {
-	replacements, err := drift.Replacements(live, object.Configuration, changed)
-	if err != nil || len(replacements) == 0 {
+	rejected, err := drift.Replacements(live, object.Configuration, changed)
+	if err == nil && len(rejected) == 0 {
+		if live, err = s.withManagedFields(ctx, live, object.GroupKind); err == nil {
+			rejected, err = drift.DanglingMounts(live, object.Configuration)
+		}
+	}
+	if err != nil || len(rejected) == 0 {
 		return refusal
 	}
-	if _, err := s.removeFields(ctx, live, object.GroupKind, replacements); err != nil {
+	if _, err := s.removeFields(ctx, live, object.GroupKind, rejected); err != nil {
 		return err
 	}
 	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))

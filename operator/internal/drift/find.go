@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,8 +137,5 @@ func Replacements(live Object, desired any, changed *fieldpath.Set) ([]string, e
 			replacements = append(replacements, field.pointer)
 		}
 	}
-	slices.SortFunc(replacements, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a)) // /ports/10 before /ports/9
-	})
-	return replacements, nil
+	return lastFirst(replacements), nil
 }

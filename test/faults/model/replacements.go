@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
 // removed returns which field of another client a JSON patch removed without need. The operator may remove what the
-// API server has just refused next to its own: a list item with the name of the operator's item, and a field that
-// excludes the operator's.
+// API server has just refused next to its own: a list item with the name of the operator's item, a field that excludes
+// the operator's, and a mount of a volume that it no longer applies.
 func (t *others) removed(before *object, by *audit.Request) string {
 	var operations []struct{ Op, Path string }
 	_ = json.Unmarshal(by.Body, &operations)
@@ -27,7 +29,8 @@ func (t *others) removed(before *object, by *audit.Request) string {
 			wrong = "which is not its own field"
 		case refused == nil || history.ProcessOf(refused) != history.ProcessOf(by):
 			wrong = "although the API server had not refused its own"
-		case !inTheWay(strings.Split(operation.Path, "/")[1:], before.Object, bodyOf(refused)):
+		case inTheWay(strings.Split(operation.Path, "/")[1:], before.Object, bodyOf(refused)):
+		case !isDangling(strings.Split(operation.Path, "/")[1:], before, bodyOf(refused)):
 			wrong = "which does not exclude its own field"
 		}
 		if wrong != "" {
@@ -91,4 +94,43 @@ func namedAs(item, list any) any {
 		return nil
 	}
 	return items[i]
+}
+
+// isDangling reports whether a mount is at a JSON pointer, of a volume that the operator applied before, and no longer.
+func isDangling(pointer []string, before, body *object) bool {
+	mount := pointedAt(before.Object, pointer)
+	if body == nil || mount == nil {
+		return false
+	}
+	found := false
+	ownFields(before).Iterate(func(path fieldpath.Path) {
+		gone := path[len(path)-1].Key != nil && at(body.Object, path) == nil
+		found = found || gone && isMountOf(mount, at(before.Object, path))
+	})
+	return found
+}
+
+func isMountOf(mount, volume any) bool {
+	fields, _ := mount.(map[string]any)
+	its, _ := volume.(map[string]any)
+	return fields["mountPath"] != nil && its["mountPath"] == nil && fields["name"] == its["name"]
+}
+
+// pointedAt returns what is at a JSON pointer; nil if there is nothing.
+func pointedAt(content any, pointer []string) any {
+	for _, name := range pointer {
+		switch here := content.(type) {
+		case map[string]any:
+			content = here[name]
+		case []any:
+			index, err := strconv.Atoi(name)
+			if err != nil || index < 0 || index >= len(here) {
+				return nil
+			}
+			content = here[index]
+		default:
+			return nil
+		}
+	}
+	return content
 }

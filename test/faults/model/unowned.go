@@ -18,7 +18,8 @@ func unownedRules() []Rule {
 	return []Rule{{
 		Name: "unowned fields stay",
 		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the " +
-			"API server refuses next to the operator's own, and those of an earlier operator.",
+			"API server refuses next to the operator's own, those in a list item that the operator removes, and those of an " +
+			"earlier operator.",
 		New: func(p *past) func(history.Entry) string {
 			t := others{past: p, applied: map[types.UID]application{}, refused: map[string]*audit.Request{}}
 			return t.check
@@ -109,7 +110,7 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
 			// Which metadata it sets follows from the spec alone. So it may not set more for the same spec.
 			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
-			return (own.Has(path) || ownsWithin(own, path)) && !seized
+			return (own.Has(path) || ownsWithin(own, path)) && !seized || isInRemoved(path, ownFields(before), own)
 		})
 		if lost != "" {
 			return fmt.Sprintf("the operator changed %s %s, field of %q: %s", o.GetKind(), o.GetName(), entry.Manager, lost)
@@ -126,6 +127,17 @@ func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
 		found = found || len(field) > len(path) && field[:len(path)].Equals(path)
 	})
 	return found
+}
+
+// isInRemoved reports whether a path is in a list item that the operator owned and no longer does. Server-side apply then
+// removes all of the item.
+func isInRemoved(path fieldpath.Path, before, now *fieldpath.Set) bool {
+	for n := range path {
+		if path[n].Key != nil && before.Has(path[:n+1]) && !now.Has(path[:n+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // isMetadata reports whether a path is a label or an annotation, but none of the operator's notes.

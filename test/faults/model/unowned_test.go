@@ -44,6 +44,29 @@ func ports(number string) string {
 		"spec: {ports: [{name: memcached, port: '" + number + "'}]}}"
 }
 
+// mounting is a Deployment that the operator applied before, with a mount of another client.
+func mounting(volume string) string {
+	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
+  managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:spec": {"f:template": {"f:spec":
+    {"f:volumes": {'k:{"name":"handoff"}': {".": {}, "f:name": {}}}}}}}}]},
+  spec: {template: {spec: {volumes: [{name: handoff}], containers: [
+    {name: memcached, volumeMounts: [{mountPath: /copy, name: %s}]}]}}}}`, volume)
+}
+
+// sidecar is a Deployment whose agent has a mount of another client, and of whose Pods the operator owns a list.
+func sidecar(owned, agent string) string {
+	const fields = `fieldsV1: {"f:spec": {"f:template": {"f:spec": {%s: {'k:{"name":"agent"}': {%s}}}}}}`
+	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
+  managedFields: [{manager: memcached-operator, operation: Apply, `+fields+`}, {manager: kubectl, operation: Update, `+fields+`}]},
+  spec: {template: {spec: {initContainers: [%s]}}}}`,
+		owned, "", "f:initContainers", `"f:volumeMounts": {'k:{"mountPath":"/x"}': {".": {}, "f:name": {}}}`, agent)
+}
+
+// mounted is the agent of a sidecar.
+const mounted = "{name: agent, volumeMounts: [{mountPath: /x, name: certs}]}"
+
+const mount = "/spec/template/spec/containers/0/volumeMounts/0"
+
 // refuses has the API server refuse what the operator applies.
 func (s *recorded) refuses(text string) *recorded {
 	s.requestOf("patch", resourceOf[parsed(s.t, text).GetKind()], "a", http.StatusUnprocessableEntity)
@@ -80,6 +103,12 @@ func TestFieldsOfOthersStay(t *testing.T) {
 			"a port with the name of the operator's": func(s *recorded) {
 				s.user(ports("8080")).refuses(ports("11211")).patches(ports(""), "/spec/ports/0")
 			},
+			"a mount of a volume that the operator removes": func(s *recorded) {
+				s.user(mounting("handoff")).refuses(owned("Deployment", "spec: {}")).patches(owned("Deployment", "spec: {}"), mount)
+			},
+			"a mount in a container that the operator removes": func(s *recorded) {
+				s.user(sidecar("f:initContainers", mounted)).operator(sidecar("f:containers", ""))
+			},
 			"a field of an earlier operator": func(s *recorded) {
 				s.user(loose("Service", `labels: {x: x}, managedFields: [{manager: manager, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]`))
 				s.operator(loose("Service", ""))
@@ -101,6 +130,16 @@ func TestFieldsOfOthersStay(t *testing.T) {
 			"a label instead of the replacement": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
 					"/metadata/labels/other")
+			},
+			"a mount in a container that the operator keeps": func(s *recorded) {
+				s.user(sidecar("f:initContainers", mounted)).operator(sidecar("f:initContainers", "{name: agent}"))
+			},
+			"a mount of another volume than the operator removes": func(s *recorded) {
+				s.user(mounting("other")).refuses(owned("Deployment", "spec: {}")).patches(mounting("none"), mount)
+			},
+			"a mount of a volume that the operator still applies": func(s *recorded) {
+				still := owned("Deployment", "spec: {template: {spec: {volumes: [{name: handoff}]}}}")
+				s.user(mounting("handoff")).refuses(still).patches(mounting("none"), mount)
 			},
 			"a port of another name": func(s *recorded) {
 				s.user(ports("8080")).refuses(`{kind: Service, metadata: {name: a, uid: Service}, spec: {ports: [{name: y}]}}`)

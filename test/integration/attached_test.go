@@ -1,0 +1,66 @@
+package integration
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo: alone, the API server does not accept it, and the cache would
+// stay as it was for ever.
+func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
+	const agent = `{"spec":{"template":{"spec":{"initContainers":[{"name":"agent",%s}]}}}}`
+	tests := map[string]struct {
+		added, spec string
+		want        []string // containers and their mounts, and volumes
+	}{
+		"a mount of the volume of slots": {
+			added: `"volumeMounts":[{"name":"handoff","mountPath":"/mnt/copy","readOnly":true}]`,
+			spec:  `{"slots":null,"threads":2}`,
+			want:  []string{"agent", "memcached"},
+		},
+		"a variable of the agent's container": {
+			added: `"env":[{"name":"TEAM","value":"shop"}]`,
+			spec:  `{"slots":null,"metrics":{"mode":"Disabled"}}`,
+			want:  []string{"memcached"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newSlotWorld(t)
+			w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
+			w.changedBy("kubectl-edit", &appsv1.Deployment{}, fmt.Sprintf(agent, tc.added))
+			w.ready("cache")
+
+			w.patchSpec(tc.spec)
+
+			eventually(w.world, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+				return len(d.Spec.Template.Spec.Volumes) == 0
+			})
+			w.ready("cache")
+			pod := get(w.world, "cache", &appsv1.Deployment{}).Spec.Template.Spec
+			if diff := cmp.Diff(tc.want, partsOf(pod)); diff != "" {
+				t.Errorf("parts of the Pods (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// partsOf names the containers of a Pod with their mounts, and its volumes.
+func partsOf(pod corev1.PodSpec) (names []string) {
+	for _, container := range append(pod.InitContainers, pod.Containers...) {
+		names = append(names, container.Name)
+		for _, mount := range container.VolumeMounts {
+			names = append(names, mount.Name+" at "+mount.MountPath)
+		}
+	}
+	for _, volume := range pod.Volumes {
+		names = append(names, volume.Name)
+	}
+	return names
+}
