@@ -100,6 +100,9 @@ func drawRefusal(r *rand.Rand) any {
 	return with
 }
 
+// untilOver is longer than any plan takes.
+const untilOver = time.Hour
+
 // refuse spares administrators: what a step has done must be undone.
 func refuseWrites(ctx context.Context, w *world.World, with refusal) error {
 	spared := admissionv1.MatchCondition{
@@ -139,7 +142,10 @@ func drawMutation(r *rand.Rand) any {
 	with.Operation = one(r, admissionv1.Create, admissionv1.Update, admissionv1.Update)
 	with.For.Duration = max(with.For.Duration, leastRefusal)
 	with.Group, with.Resource, with.Expression = "apps", "deployments", one(r, otherLabel, otherReplicas, otherImage)
-	if r.IntN(3) == 0 {
+	if r.IntN(4) == 0 {
+		with.For.Duration = untilOver
+	}
+	if r.IntN(2) == 0 {
 		with.Expression = otherLabel
 		of := one(r, write{group: "", resource: "services"}, write{group: "networking.k8s.io", resource: "networkpolicies"},
 			write{group: "policy", resource: "poddisruptionbudgets"})

@@ -30,13 +30,13 @@ func planOf(t *testing.T, seed uint64, all []Action) plan.Plan {
 	return p
 }
 
-// TestEveryFieldIsChanged is over the seeds of a short campaign.
+// TestEveryFieldIsChanged is over the seeds of a campaign of some hours.
 func TestEveryFieldIsChanged(t *testing.T) {
 	s, err := schema.Read("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, tried := exercised(t, s, 800)
+	changed, tried := exercised(t, s, 1600)
 	for _, f := range s.Fields() {
 		if f.IsLeaf() && !changed[f.Path] {
 			t.Errorf("no valid change of %s", f.Path)
@@ -100,7 +100,7 @@ func TestANewFieldIsExercised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, tried := exercised(t, s, 800)
+	changed, tried := exercised(t, s, 1600)
 	if !changed["spec.spare"] {
 		t.Error("no valid change")
 	}

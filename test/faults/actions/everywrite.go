@@ -37,12 +37,12 @@ func Changes() []Change {
 // ScaleTo returns a step that scales the first Memcached.
 func ScaleTo(pods int32) plan.Step { return stepWith("scale", size{pods}) }
 
-// KilledAt returns steps that kill the operator at the n-th write of the change, which is 1 at first, at a moment.
-func (c Change) KilledAt(write int, moment string) []plan.Step {
+// KilledAt returns steps that kill the operator at the n-th write of the change, which is 1 at first, at one of Moments.
+func (c Change) KilledAt(write int, when string) []plan.Step {
 	last := c.step
 	last.AtRest = true // The faults do not end before.
 	steps := append([]plan.Step{}, c.before...)
-	steps = append(steps, stepWith(KillAtWrite, outageAtWrite{Write: write, When: moment}), c.step, last)
+	steps = append(steps, stepWith(KillAtWrite, outageAtWrite{moment: moment{Write: write, When: when}}), c.step, last)
 	steps[0].AtRest = true
 	steps[len(c.before)].AtRest = true
 	return steps

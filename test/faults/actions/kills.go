@@ -17,10 +17,20 @@ type outage struct {
 	Down metav1.Duration `json:"down,omitzero"`
 }
 
-// outageAtWrite does it at one of the next writes.
-type outageAtWrite struct {
+// moment is one of the operator's next writes, and what of it.
+type moment struct {
 	Write int    `json:"write"` // 1 is the next one
-	When  string `json:"when"`  // one of the moments
+	When  string `json:"when"`  // one of Moments
+}
+
+func drawMoment(r *rand.Rand) moment {
+	when := one(r, Moments...)
+	return moment{1 + r.IntN(6), when}
+}
+
+// outageAtWrite is an outage at a write.
+type outageAtWrite struct {
+	moment
 	outage
 }
 
@@ -42,6 +52,9 @@ const (
 // processFault is a fault of the operator's process. It returns when the fault is over, and reports whether the process
 // still runs.
 type processFault func(w *world.World, down time.Duration, over <-chan struct{}) (survived bool)
+
+// processFaultUntil is a processFault that ends early once over is closed.
+type processFaultUntil func(over <-chan struct{}) (survived bool)
 
 func kills() []Action {
 	killed, terminated := crashed(world.Kill), crashed(world.Terminate)
@@ -65,10 +78,7 @@ func drawDown(r *rand.Rand) any {
 func drawHang(r *rand.Rand) any { return outage{upTo(r, longestHang)} }
 
 func drawAtWrite(draw func(*rand.Rand) any) func(*rand.Rand) any {
-	return func(r *rand.Rand) any {
-		when := one(r, Moments...)
-		return outageAtWrite{1 + r.IntN(6), when, draw(r).(outage)}
-	}
+	return func(r *rand.Rand) any { return outageAtWrite{drawMoment(r), draw(r).(outage)} }
 }
 
 // upTo returns a time that is short more often than long.
@@ -126,24 +136,28 @@ func atWrite(fault processFault) func(context.Context, *world.World, plan.Step) 
 		if err != nil {
 			return err
 		}
-		inject(ctx, w, &proxy.Rule{Matches: proxy.Request.IsWrite, Skip: at.Write - 1, Times: 1, Fault: func(c proxy.Call) {
-			meet := func() bool { return fault(w, at.Down.Duration, c.Over) }
-			switch at.When {
-			case beforeSent:
-				if meet() {
-					c.Next.ServeHTTP(c.W, c.R)
-				}
-			case beforeAnswered:
-				if answer := c.CarryOut(); meet() {
-					answer.SendTo(c.W)
-				}
-			default:
-				c.CarryOut().SendTo(c.W)
-				meet()
-			}
-		}})
+		injectAtWrite(ctx, w, at.moment, func(over <-chan struct{}) bool { return fault(w, at.Down.Duration, over) })
 		return nil
 	}
+}
+
+// injectAtWrite has the operator meet a fault at a moment of a write.
+func injectAtWrite(ctx context.Context, w *world.World, at moment, meet processFaultUntil) {
+	inject(ctx, w, &proxy.Rule{Matches: proxy.Request.IsWrite, Skip: at.Write - 1, Times: 1, Fault: func(c proxy.Call) {
+		switch at.When {
+		case beforeSent:
+			if meet(c.Over) {
+				c.Next.ServeHTTP(c.W, c.R)
+			}
+		case beforeAnswered:
+			if answer := c.CarryOut(); meet(c.Over) {
+				answer.SendTo(c.W)
+			}
+		default:
+			c.CarryOut().SendTo(c.W)
+			meet(c.Over)
+		}
+	}})
 }
 
 // inject adds a fault to requests of the regular operator, until the faults are over.

@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
@@ -49,6 +50,10 @@ func objects() []Action {
 		{plan.Action{Name: "a third party recreates an object", Weight: 2, Draw: func(r *rand.Rand) any {
 			return recreation{drawKind(r), r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
 		}}, recreate},
+		{plan.Action{Name: "a third party recreates an object before a write", Weight: 2, Draw: func(r *rand.Rand) any {
+			kind := one(r, drawKind(r), "PodDisruptionBudget") // which the operator deletes most often
+			return recreation{kind, r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
+		}}, recreateBeforeWrite},
 		{plan.Action{Name: "a third party changes the owner of an object", Weight: 2, Draw: func(r *rand.Rand) any {
 			owner := one(r, noOwner, noOwner, otherOwner, controller, additional, noController, formerCache)
 			return ownership{one(r, drawKind(r), "ReplicaSet"), owner}
@@ -82,24 +87,59 @@ func recreate(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	var object *unstructured.Unstructured
-	err = ask(ctx, func(ctx context.Context) (err error) {
-		object, err = target(ctx, w, with.Kind, step.Cache)
-		return err
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
+	object, err := replaceOnce(ctx, w, step.Cache, with)
+	if object != nil {
+		w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
 	}
+	return err
+}
+
+// recreateBeforeWrite does it when the operator has decided to write the object, and before the API server knows. It
+// waits for the write in the background: the next steps may be what causes it.
+func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[recreation](step)
 	if err != nil {
 		return err
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kinds[with.Kind])
+	object.SetNamespace(w.Namespace)
+	object.SetName(nameOf(with.Kind, step.Cache))
+	w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
+	resource, _ := meta.UnsafeGuessKindToResource(kinds[with.Kind])
+	isOfObject := func(r proxy.Request) bool {
+		return r.IsWrite() && r.Resource == resource.Resource && r.Name == object.GetName()
+	}
+	inject(ctx, w, &proxy.Rule{Matches: isOfObject, Times: 1, Fault: func(c proxy.Call) {
+		if _, err := replaceOnce(world.WithoutEffect(ctx), w, step.Cache, with); err != nil {
+			w.Fail(err)
+		}
+		c.Next.ServeHTTP(c.W, c.R)
+	}})
+	return nil
+}
+
+// replaceOnce deletes an object and creates another one of its name, unless there is none, or the operator is faster.
+// It returns what is in its place.
+func replaceOnce(
+	ctx context.Context, w *world.World, cache string, with recreation,
+) (created *unstructured.Unstructured, err error) {
+	var object *unstructured.Unstructured
+	err = ask(ctx, func(ctx context.Context) (err error) {
+		object, err = target(ctx, w, with.Kind, cache)
+		return err
+	})
+	if err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
 	err = intrude(world.WithoutEffect(ctx), func(ctx context.Context) error {
 		return w.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return occupy(ctx, w, lookalike(object, with.AsIs, adopters(step.Cache)[with.Allows]))
+	created = lookalike(object, with.AsIs, adopters(cache)[with.Allows])
+	return created, create(ctx, w, created)
 }
 
 // adopters are the values of the annotation that allows an adoption.
@@ -135,9 +175,14 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 	return created
 }
 
-// occupy creates an object, unless one of its name exists. In the end it is deleted if it is in the way of a cache.
+// create creates an object, unless one of its name exists.
+func create(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
+	return intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
+}
+
+// occupy is create for an object that in the end is deleted if it is in the way of a cache.
 func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
-	err := intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
+	err := create(ctx, w, object)
 	w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
 	return err
 }

@@ -22,6 +22,12 @@ type operators struct {
 	For   metav1.Duration `json:"for,omitzero"`
 }
 
+// upgradeAtWrite replaces the regular operator at a write.
+type upgradeAtWrite struct {
+	moment
+	operators
+}
+
 const (
 	longestOthers = 20 * time.Second // The faults may be over before.
 	mostOthers    = 2
@@ -30,6 +36,9 @@ const (
 func operatorVersions() []Action {
 	return []Action{
 		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, upgrade},
+		{plan.Action{Name: "another version takes the operator's place at a write", Weight: 3, Draw: func(r *rand.Rand) any {
+			return upgradeAtWrite{drawMoment(r), drawVersion(r).(operators)}
+		}}, upgradeAt},
 		{plan.Action{Name: "other operators run at the same time", Weight: 4, Draw: func(r *rand.Rand) any {
 			others := drawVersion(r).(operators)
 			if r.IntN(2) == 0 { // the same version, as where a leader has lost its lease and does not know
@@ -73,6 +82,21 @@ func upgrade(ctx context.Context, w *world.World, step plan.Step) error {
 	}
 	world.HadEffect(ctx)
 	return w.Upgrade(to.launch(w))
+}
+
+// upgradeAt waits for the write in the background: the next steps may be what causes it.
+func upgradeAt(ctx context.Context, w *world.World, step plan.Step) error {
+	at, err := arguments[upgradeAtWrite](step)
+	if err != nil {
+		return err
+	}
+	injectAtWrite(ctx, w, at.moment, func(<-chan struct{}) bool {
+		if err := w.Upgrade(at.launch(w)); err != nil {
+			w.Fail(err)
+		}
+		return false
+	})
+	return nil
 }
 
 // runOthers starts operators that believe that they lead, as the regular one does.

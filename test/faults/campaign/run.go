@@ -37,6 +37,9 @@ const (
 	// settled is for how long an operator at rest sends no request.
 	settled = 1500 * time.Millisecond
 
+	// starved is for how long it may send none though it has something to do, on a machine with other work.
+	starved = 10 * time.Second
+
 	// atRest is how long it is observed then.
 	atRest = time.Second
 
@@ -184,11 +187,22 @@ func (r *run) noteLog() error {
 	return err
 }
 
-// settle waits until the operator sends no requests from now on. If it never does, the model finds out.
+// settle waits until the operator sends no requests from now on. If it never does, the model finds out. While it has
+// not looked at each Memcached, it may be waiting for a processor.
 func (r *run) settle(ctx context.Context) {
 	began := time.Now()
-	_ = world.Await(ctx, patience, func(context.Context) (bool, error) {
-		return min(r.First().Idle(), time.Since(began)) > settled, nil
+	_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
+		idle := min(r.First().Idle(), time.Since(began))
+		return idle > settled && (idle > starved || r.areObserved(ctx)), nil
+	})
+}
+
+// areObserved reports whether the status of each Memcached is about its spec.
+func (r *run) areObserved(ctx context.Context) bool {
+	list := &cachev1.MemcachedList{}
+	err := r.Client.List(ctx, list, client.InNamespace(r.Namespace))
+	return err == nil && !slices.ContainsFunc(list.Items, func(mc cachev1.Memcached) bool {
+		return mc.Status.ObservedGeneration != mc.Generation
 	})
 }
 

@@ -152,7 +152,7 @@ func (t *templates) checkKept(o *object, by *audit.Request, applied any, changed
 func (t *templates) isRequested(now rendering) bool {
 	known := t.known(now.process)
 	for before := now.earlier; before != nil; before = before.earlier {
-		if mayDiffer(*before, now) {
+		if before.template == now.template || mayDiffer(*before, now) {
 			return true
 		}
 		if before.process == now.process || before.at <= known {

@@ -58,6 +58,13 @@ func TestNoRolloutThatNoOneRequested(t *testing.T) {
 			"a change that each of two operators applies with its own template": func(s *recorded) {
 				twoOperators(s.user(first).operator(withImage("i:1")), 0)
 			},
+			"an operator that does not know yet what another one made of its template": func(s *recorded) {
+				s.user(first).operator(withImage("i:1"))
+				one := s.process
+				twoOperators(s, 0)
+				s.process = one
+				s.operator(withImage("i:2"))
+			},
 			"automatic updates": func(s *recorded) {
 				s.user(mc("spec: {updatePolicy: Automatic}")).operator(withImage("i:1")).restart().operator(withImage("i:2"))
 			},

@@ -35,7 +35,7 @@ func ownership() []Mutant {
 		},
 		{
 			Name: "deletes whatever has the name by now", Rule: "ownership",
-			Needs: []string{"events of watches are late|watches are silent", "a third party recreates an object", "scale"},
+			Needs: []string{"a third party recreates an object before a write", "scale"},
 			Edits: replace(removeFile, `, client.Preconditions{
 			UID: new(live.GetUID()), ResourceVersion: new(live.GetResourceVersion()),
 		})`, ")"),

@@ -22,7 +22,7 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "prefers the older record after a crash", Rule: noRollout,
-			Needs: []string{upgrades, "(kill|terminate) the operator at a write", "request the update|" + changes},
+			Needs: []string{upgrades, upgrades + " at a write", "request the update|" + changes},
 			Edits: replace(recordFile, "if (!ok || annotation != mc.Status.TemplateInputs) &&", "if !ok &&"),
 		},
 		{

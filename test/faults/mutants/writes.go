@@ -9,7 +9,7 @@ func writes() []Mutant {
 		},
 		{
 			Name: "takes a write that admission reverts for done", FixedByRestart: true, Rule: "desired state",
-			Needs: []string{"an admission policy changes writes", changes},
+			Needs: []string{"an admission policy changes writes", changes + "|" + drifts},
 			Edits: replace(answerFile, "if undone || isStillVersion(", "if undone && false && isStillVersion("),
 		},
 		{

@@ -180,7 +180,7 @@ func (o *Operator) revive(ended *process) {
 	}
 	next, err := o.start(ended.launch)
 	if err != nil {
-		o.world.fail(err)
+		o.world.Fail(err)
 		return
 	}
 	o.process = next

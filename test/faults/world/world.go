@@ -118,8 +118,8 @@ func (w *World) During(d time.Duration, undo func()) {
 	})
 }
 
-// fail ends the run: the campaign itself failed in the background.
-func (w *World) fail(err error) {
+// Fail ends the run: the campaign itself failed in the background.
+func (w *World) Fail(err error) {
 	w.failing.Lock()
 	defer w.failing.Unlock()
 	w.failed = append(w.failed, err)
