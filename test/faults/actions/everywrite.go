@@ -37,7 +37,8 @@ func Changes() []Change {
 // ScaleTo returns a step that scales the first Memcached.
 func ScaleTo(pods int32) plan.Step { return stepWith("scale", size{pods}) }
 
-// KilledAt returns steps that kill the operator at the n-th write of the change, which is 1 at first, at one of Moments.
+// KilledAt returns steps that kill the operator at the n-th write of the change, which is 1 at first, at one of
+// Moments.
 func (c Change) KilledAt(write int, when string) []plan.Step {
 	last := c.step
 	last.AtRest = true // The faults do not end before.

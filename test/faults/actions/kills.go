@@ -23,11 +23,6 @@ type moment struct {
 	When  string `json:"when"`  // one of Moments
 }
 
-func drawMoment(r *rand.Rand) moment {
-	when := one(r, Moments...)
-	return moment{1 + r.IntN(6), when}
-}
-
 // outageAtWrite is an outage at a write.
 type outageAtWrite struct {
 	moment
@@ -78,7 +73,10 @@ func drawDown(r *rand.Rand) any {
 func drawHang(r *rand.Rand) any { return outage{upTo(r, longestHang)} }
 
 func drawAtWrite(draw func(*rand.Rand) any) func(*rand.Rand) any {
-	return func(r *rand.Rand) any { return outageAtWrite{drawMoment(r), draw(r).(outage)} }
+	return func(r *rand.Rand) any {
+		when := one(r, Moments...)
+		return outageAtWrite{moment{1 + r.IntN(6), when}, draw(r).(outage)}
+	}
 }
 
 // upTo returns a time that is short more often than long.

@@ -37,7 +37,8 @@ func operatorVersions() []Action {
 	return []Action{
 		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, upgrade},
 		{plan.Action{Name: "another version takes the operator's place at a write", Weight: 3, Draw: func(r *rand.Rand) any {
-			return upgradeAtWrite{drawMoment(r), drawVersion(r).(operators)}
+			// One of the first: a change has its record in two objects.
+			return upgradeAtWrite{moment{1 + r.IntN(3), one(r, Moments...)}, drawVersion(r).(operators)}
 		}}, upgradeAt},
 		{plan.Action{Name: "other operators run at the same time", Weight: 4, Draw: func(r *rand.Rand) any {
 			others := drawVersion(r).(operators)

@@ -167,6 +167,13 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 			},
 		},
 		breaks: map[string]func(*recorded){
+			"a change that admission reverted": func(s *recorded) {
+				allowing := func(port int) string {
+					return owned("NetworkPolicy", fmt.Sprintf("spec: {ingress: [{name: x, port: %d}]}", port))
+				}
+				cache(s, "True", "AllPodsReady").operator(allowing(1)).stores(allowing(2))
+				s.step("a while").step(history.PhaseAtRest)
+			},
 			"an object that is missing": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").deletes("user", owned("NetworkPolicy", "")).step(history.PhaseReady)
 			},

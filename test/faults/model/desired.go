@@ -1,7 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -131,8 +135,48 @@ func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 	if last.body == nil || mc.Status.ObservedGeneration != mc.Generation {
 		return ""
 	}
+	if found := undone(last.body, o); found != "" {
+		return fmt.Sprintf("its %s is not what the operator sent: %s", kind, found)
+	}
 	if found := mismatch(last.body, mc); found != "" {
 		return fmt.Sprintf("its %s is not as the spec requests: %s", kind, found)
 	}
 	return ""
 }
+
+// undone returns which value of what the operator sent is another one in the stored object: admission had changed it,
+// and no longer does.
+func undone(sent, stored *object) string {
+	for _, path := range [][]string{{"metadata", "labels"}, {"spec"}} {
+		if found := otherScalar(strings.Join(path, "."), value(sent, path...), value(stored, path...)); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// otherScalar compares fields, and items of lists with the same name. Other lists may have another order.
+func otherScalar(path string, sent, stored any) (found string) {
+	switch sent := sent.(type) {
+	case nil:
+	case map[string]any:
+		fields, _ := stored.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(sent)) {
+			found = cmp.Or(found, otherScalar(path+"."+name, sent[name], fields[name]))
+		}
+	case []any:
+		for _, item := range sent {
+			if there := namedAs(item, stored); there != nil {
+				found = cmp.Or(found, otherScalar(fmt.Sprintf("%s[%s]", path, named(item)), item, there))
+			}
+		}
+	default:
+		if amount(sent) != amount(stored) {
+			found = fmt.Sprintf("%s: %v -> %v", path, sent, stored)
+		}
+	}
+	return found
+}
+
+// named returns the name of an item of a list.
+func named(item any) any { return item.(map[string]any)["name"] }

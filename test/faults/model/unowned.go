@@ -129,8 +129,8 @@ func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
 	return found
 }
 
-// isInRemoved reports whether a path is in a list item that the operator owned and no longer does. Server-side apply then
-// removes all of the item.
+// isInRemoved reports whether a path is in a list item that the operator owned and no longer does. Server-side apply
+// then removes all of the item.
 func isInRemoved(path fieldpath.Path, before, now *fieldpath.Set) bool {
 	for n := range path {
 		if path[n].Key != nil && before.Has(path[:n+1]) && !now.Has(path[:n+1]) {

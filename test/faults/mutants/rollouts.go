@@ -22,7 +22,7 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "prefers the older record after a crash", Rule: noRollout,
-			Needs: []string{upgrades, upgrades + " at a write", "request the update|" + changes},
+			Needs: []string{upgrades, upgrades + " at a write", "request the update|replace all Pods|undo.*"},
 			Edits: replace(recordFile, "if (!ok || annotation != mc.Status.TemplateInputs) &&", "if !ok &&"),
 		},
 		{
