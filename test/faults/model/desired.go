@@ -166,9 +166,7 @@ func otherScalar(path string, sent, stored any) (found string) {
 		}
 	case []any:
 		for _, item := range sent {
-			if there := namedAs(item, stored); there != nil {
-				found = cmp.Or(found, otherScalar(fmt.Sprintf("%s[%s]", path, named(item)), item, there))
-			}
+			found = cmp.Or(found, otherNamed(path, item, stored))
 		}
 	default:
 		if amount(sent) != amount(stored) {
@@ -178,5 +176,18 @@ func otherScalar(path string, sent, stored any) (found string) {
 	return found
 }
 
-// named returns the name of an item of a list.
-func named(item any) any { return item.(map[string]any)["name"] }
+// otherNamed compares an item of a list with those of the same name, of which there may be several, such as mounts.
+func otherNamed(path string, item, list any) (found string) {
+	fields, _ := item.(map[string]any)
+	items, _ := list.([]any)
+	for _, there := range items {
+		its, _ := there.(map[string]any)
+		if fields["name"] == nil || its["name"] != fields["name"] {
+			continue
+		}
+		if found = otherScalar(fmt.Sprintf("%s[%s]", path, fields["name"]), item, there); found == "" {
+			return ""
+		}
+	}
+	return found
+}
