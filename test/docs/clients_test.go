@@ -19,6 +19,7 @@ var resolves = map[clients.Mode]string{
 
 // resolvesOtherwise are those for which the mode does not say it.
 var resolvesOtherwise = map[string]string{
+	"elasticache":       "for each connection",
 	"gomemcache-follow": "each second, by the program",
 	"php-memcached":     "after a connection failed",
 	"pylibmc":           "after a connection failed",

@@ -48,7 +48,7 @@ func changesPlain(t *testing.T, images clientImages) []clients.Result {
 	t.Helper()
 	it := newSlots(t, "clients", cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
-		TerminationDelaySeconds: new(int32(5)),
+		TerminationDelaySeconds: new(int32(5)), Discovery: &cachev1.Discovery{},
 	})
 	l := it.startLoads(images, clients.Of(""))
 	l.phase(clients.Rollout, it.rollsOut)

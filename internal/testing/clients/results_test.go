@@ -63,6 +63,16 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+func TestAClientThatLearnsOfANewServerMissesKeysThatMove(t *testing.T) {
+	discovers := Client{Discover: true}
+	for phase, want := range map[string]bool{ScaledUp: false, ScaledDown: false, Rollout: true} {
+		result := Result{Client: discovers, Phases: map[string]Seen{phase: {Misses: 130}}}
+		if got := len(result.Failures()) > 0; got != want {
+			t.Errorf("%s: %q", phase, result.Failures())
+		}
+	}
+}
+
 func TestTheFileOfEachClientExists(t *testing.T) {
 	for _, client := range All {
 		if _, err := os.Stat(filepath.Join("../../../test", Folder, client.Program, client.File)); err != nil {

@@ -14,6 +14,7 @@ type Client struct {
 	File     string // connects, and is shown by the documentation
 	Mode     Mode
 	Secured  string // the Memcached with TLS that it uses, in its own namespace; empty without TLS
+	Discover bool   // the client is given the endpoint of discovery alone, and learns of each server
 	Language string
 	Protocol string
 	Chooses  string // by what it chooses a server
@@ -99,6 +100,10 @@ var All = []Client{
 		Mode: DNS, Protocol: "binary", Chooses: place, TLS: "no", Login: "no",
 	},
 	{
+		Name: "elasticache", Language: "Node.js", Program: "node", Use: "elasticache", File: "use_elasticache.js",
+		Mode: ClusterIP, Discover: true, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
+	},
+	{
 		Name: "spymemcached", Language: "Java", Program: "java", Use: "spymemcached", File: "UseSpymemcached.java",
 		Mode: ClusterIP, Protocol: "text", Chooses: "ketama of the address", TLS: "no", Login: "no",
 	},
@@ -142,8 +147,11 @@ var commands = map[string][]string{
 // Command starts the client's program.
 func (c Client) Command() []string { return commands[c.Program] }
 
-// Servers are the names of a cache's slots, as the client is given them.
+// Servers are the names of a cache's slots, or its endpoint of discovery, as the client is given them.
 func (c Client) Servers(namespace, cache string, size, port int) string {
+	if c.Discover {
+		return fmt.Sprintf("%s-discovery.%s.svc:%d", cache, namespace, port)
+	}
 	var servers []string
 	for i := range size {
 		domain := namespace + ".svc"

@@ -35,7 +35,7 @@ function report(more = {}) {
   seen = nothing();
 }
 
-const cache = connect(process.env.SERVERS.split(' '));
+const cache = await connect(process.env.SERVERS.split(' '));
 for (const key of keys) await read(cache, key);
 report({ start: true, version: `${version}, Node.js ${process.versions.node}` });
 for (let reported = performance.now(); ; await new Promise((done) => setTimeout(done, 10))) {
