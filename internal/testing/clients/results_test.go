@@ -81,5 +81,11 @@ func TestTheFileOfEachClientExists(t *testing.T) {
 		if len(client.Command()) == 0 {
 			t.Errorf("%s has no program", client.Name)
 		}
+		if client.Recipe == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("../../../docs/recipes", client.Recipe)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"fmt"
+	"path"
 	"runtime"
 	"strings"
 )
@@ -14,6 +15,7 @@ type Client struct {
 	File     string // connects, and is shown by the documentation
 	Mode     Mode
 	Secured  string // the Memcached with TLS that it uses, in its own namespace; empty without TLS
+	Recipe   string // its file in docs/recipes, with which it uses the cache of the recipes
 	Discover bool   // the client is given the endpoint of discovery alone, and learns of each server
 	Language string
 	Protocol string
@@ -35,20 +37,25 @@ const (
 	ClusterIP Mode = "ClusterIP"
 )
 
-// The caches with TLS that clients use.
+// The caches that clients use, besides the one that has neither TLS nor a recipe.
 const (
 	WithTLS   = "clients-tls"
 	WithLogin = "clients-login" // and with TLS
+	OfRecipes = "clients-recipes"
 )
 
-// Go is the program that has a separate image.
-const Go = "gomemcache"
+// The programs that have separate images.
+const (
+	Go      = "gomemcache"
+	Recipes = "recipes/load"
+)
 
 const (
 	ketama     = "ketama of the name"
 	rendezvous = "rendezvous hash of the name"
 	ring       = "consistent hash of the name"
 	place      = "its place in the list"
+	sorted     = "its place in the sorted list"
 )
 
 // All are the clients.
@@ -119,12 +126,32 @@ var All = []Client{
 		Name: "gomemcache-secured", Language: "Go", Program: Go, Use: "follow", File: "secure.go",
 		Mode: DNS, Protocol: "text", Chooses: place, Secured: WithLogin, TLS: "`DialContext`", Login: "`DialContext`",
 	},
+	{
+		Name: "thanos", Language: "Go", Program: Recipes, Use: "thanos", File: "thanos.go", Recipe: "thanos.yaml",
+		Mode: DNS, Protocol: "text", Chooses: sorted, TLS: "no", Login: "no",
+	},
+	{
+		Name: "loki", Language: "Go", Program: Recipes, Use: "loki", File: "loki.go", Recipe: "loki.yaml",
+		Mode: DNS, Protocol: "text", Chooses: sorted, TLS: "`tls_enabled`", Login: "no",
+	},
+	{
+		Name: "mimir", Language: "Go", Program: Recipes, Use: "mimir", File: "mimir.go", Recipe: "mimir.yaml",
+		Mode: ClusterIP, Protocol: "text", Chooses: sorted, TLS: "`tls_enabled`", Login: "no",
+	},
 }
 
-// Of are the clients of a cache with TLS, or for an empty name all others.
-func Of(secured string) (of []Client) {
+// cache is the cache that the client uses.
+func (c Client) cache() string {
+	if c.Recipe != "" {
+		return OfRecipes
+	}
+	return c.Secured
+}
+
+// Of are the clients of a cache, or for an empty name those of the one that has neither TLS nor a recipe.
+func Of(cache string) (of []Client) {
 	for _, client := range All {
-		if client.Secured == secured {
+		if client.cache() == cache {
 			of = append(of, client)
 		}
 	}
@@ -142,6 +169,8 @@ var commands = map[string][]string{
 	"node": {"/usr/bin/node", "node/load.js"},
 	"java": {java(), "-cp", "/usr/share/java/spymemcached.jar", "java/Load.java"},
 	Go:     {"/" + Go},
+	// The last part of a path is the name of what Go builds.
+	Recipes: {"/" + path.Base(Recipes)},
 }
 
 // Command starts the client's program.
