@@ -19,7 +19,6 @@ var resolves = map[clients.Mode]string{
 
 // resolvesOtherwise are those for which the mode does not say it.
 var resolvesOtherwise = map[string]string{
-	"elasticache":       "for each connection",
 	"loki":              "every 10 s",
 	"mimir":             "every 30 s",
 	"thanos":            "every 10 s",

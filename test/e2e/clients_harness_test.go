@@ -50,6 +50,9 @@ func (it *cache) startLoads(images clientImages, of []clients.Client) *loads {
 	for _, client := range of {
 		it.Eventually(func() bool { return clients.Recovered(l.lines(client), started) }).WithTimeout(patience).
 			Should(gomega.BeTrue(), "%s stores its keys", client.Name)
+		if start := l.lines(client)[0]; start.Errors > 0 {
+			it.t.Logf("%s: %d errors while it stored its keys: %s", client.Name, start.Errors, start.Error)
+		}
 	}
 	return l
 }

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"flag"
 	"path/filepath"
 	"testing"
@@ -26,14 +27,22 @@ func TestClientsOfOtherProjects(t *testing.T) {
 	t.Run("caches", func(t *testing.T) {
 		t.Run("plain", func(t *testing.T) {
 			t.Parallel()
-			saw.Add(changes(t, images, "clients", "", cachev1.MemcachedSpec{
-				TerminationDelaySeconds: new(int32(5)), Discovery: &cachev1.Discovery{},
+			saw.Add(changes(t, images, "", cachev1.MemcachedSpec{
+				Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, TerminationDelaySeconds: new(int32(5)),
 			}))
 		})
-		t.Run("recipes", func(t *testing.T) {
+		t.Run(clients.OfRecipes, func(t *testing.T) {
 			t.Parallel()
 			// Two of them resolve names every 10 s, so their cache has the default delay.
-			saw.Add(changes(t, images, clients.OfRecipes, clients.OfRecipes, cachev1.MemcachedSpec{}))
+			saw.Add(changes(t, images, clients.OfRecipes, cachev1.MemcachedSpec{
+				Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+			}))
+		})
+		t.Run(clients.Discovers, func(t *testing.T) {
+			t.Parallel()
+			saw.Add(changes(t, images, clients.Discovers, cachev1.MemcachedSpec{
+				Slots: &cachev1.Slots{}, TerminationDelaySeconds: new(int32(5)), Discovery: &cachev1.Discovery{},
+			}))
 		})
 		for _, name := range []string{clients.WithTLS, clients.WithLogin} {
 			t.Run(name, func(t *testing.T) {
@@ -52,9 +61,10 @@ func TestClientsOfOtherProjects(t *testing.T) {
 }
 
 // changes has clients read while Pods are replaced and, without -short, evicted, added, removed and killed.
-func changes(t *testing.T, images clientImages, name, of string, spec cachev1.MemcachedSpec) []clients.Result {
+func changes(t *testing.T, images clientImages, of string, spec cachev1.MemcachedSpec) []clients.Result {
 	t.Helper()
-	spec.Image, spec.Size, spec.Slots = newMemcached(t), new(int32(3)), &cachev1.Slots{Mode: cachev1.SlotsClusterIP}
+	name := cmp.Or(of, "clients")
+	spec.Image, spec.Size = newMemcached(t), new(int32(3))
 	it := newSlots(t, name, spec)
 	l := it.startLoads(images, clients.Of(of))
 	l.phase(clients.Rollout, it.rollsOut)

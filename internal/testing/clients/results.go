@@ -57,21 +57,31 @@ func (r Result) Failures() (failures []string) {
 		missed("wrong values", seen.Wrong, 0)
 		missed("milliseconds for a request", seen.Longest, longest)
 		if phase != Killed {
-			missed("misses", seen.Misses, r.Client.allowedMisses(phase))
-			missed("errors", seen.Errors, allowed[phase])
+			errors, misses := r.Client.allowed(phase)
+			missed("misses", seen.Misses, misses)
+			missed("errors", seen.Errors, errors)
 		}
 	}
 	slices.Sort(failures)
 	return failures
 }
 
-// allowedMisses is how many reads may miss in a phase. A client that learns of a new server looks there for about a quarter
-// of its keys, and the hash of none of those with discovery is one by which the operator copies keys.
-func (c Client) allowedMisses(phase string) int {
-	if c.Discover && (phase == ScaledUp || phase == ScaledDown) {
-		return keys / 2
+// allowed returns how many errors and misses a client may see in a phase. One that learns of a new server looks there for
+// about a quarter of its keys, as soon as it is in the list: before the Pod is ready, as these caches have no clientHash.
+func (c Client) allowed(phase string) (errors, misses int) {
+	errors = allowed[phase]
+	misses = c.PausedMisses * errors
+	if !c.Discover {
+		return errors, misses
 	}
-	return c.PausedMisses * allowed[phase]
+	switch phase {
+	case ScaledUp:
+		return keys / 2, keys / 2
+	case ScaledDown:
+		return errors, keys / 2
+	default:
+		return errors, misses
+	}
 }
 
 // Results are those of all clients, of several tests at a time.

@@ -63,12 +63,20 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-func TestAClientThatLearnsOfANewServerMissesKeysThatMove(t *testing.T) {
-	discovers := Client{Discover: true}
-	for phase, want := range map[string]bool{ScaledUp: false, ScaledDown: false, Rollout: true} {
-		result := Result{Client: discovers, Phases: map[string]Seen{phase: {Misses: 130}}}
-		if got := len(result.Failures()) > 0; got != want {
-			t.Errorf("%s: %q", phase, result.Failures())
+func TestAClientThatLearnsOfANewServerMayMissTheKeysThatMove(t *testing.T) {
+	tests := map[string]struct {
+		seen   Seen
+		misses bool // the goal
+	}{
+		ScaledUp:   {Seen{Misses: 130, Errors: 50}, false},
+		ScaledDown: {Seen{Misses: 130}, false},
+		Rollout:    {Seen{Misses: 1}, true},
+		Evicted:    {Seen{Errors: 2}, true},
+	}
+	for phase, tc := range tests {
+		failures := Result{Client: Client{Discover: true}, Phases: map[string]Seen{phase: tc.seen}}.Failures()
+		if got := len(failures) > 0; got != tc.misses {
+			t.Errorf("%s: %q", phase, failures)
 		}
 	}
 }

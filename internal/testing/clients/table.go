@@ -24,7 +24,7 @@ type Client struct {
 	Login    string
 
 	// PausedMisses is how many reads may miss for each replaced Pod, where no option can prevent that: what the library
-	// is asked of a server in the second after it closed a connection.
+	// is asked of a server in the second after it closed a connection or, for Mimir's, as it closes one.
 	PausedMisses int
 }
 
@@ -37,11 +37,12 @@ const (
 	ClusterIP Mode = "ClusterIP"
 )
 
-// The caches that clients use, besides the one that has neither TLS nor a recipe.
+// The caches that clients use, besides the one of all others.
 const (
 	WithTLS   = "clients-tls"
 	WithLogin = "clients-login" // and with TLS
 	OfRecipes = "clients-recipes"
+	Discovers = "clients-discovery"
 )
 
 // The programs that have separate images.
@@ -108,7 +109,7 @@ var All = []Client{
 	},
 	{
 		Name: "elasticache", Language: "Node.js", Program: "node", Use: "elasticache", File: "use_elasticache.js",
-		Mode: ClusterIP, Discover: true, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
+		Mode: DNS, Discover: true, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
 	},
 	{
 		Name: "spymemcached", Language: "Java", Program: "java", Use: "spymemcached", File: "UseSpymemcached.java",
@@ -136,19 +137,23 @@ var All = []Client{
 	},
 	{
 		Name: "mimir", Language: "Go", Program: Recipes, Use: "mimir", File: "mimir.go", Recipe: "mimir.yaml",
-		Mode: ClusterIP, Protocol: "text", Chooses: sorted, TLS: "`tls_enabled`", Login: "no",
+		Mode: ClusterIP, Protocol: "text", Chooses: sorted, TLS: "`tls_enabled`", Login: "no", PausedMisses: 1,
 	},
 }
 
 // cache is the cache that the client uses.
 func (c Client) cache() string {
-	if c.Recipe != "" {
+	switch {
+	case c.Recipe != "":
 		return OfRecipes
+	case c.Discover:
+		return Discovers
+	default:
+		return c.Secured
 	}
-	return c.Secured
 }
 
-// Of are the clients of a cache, or for an empty name those of the one that has neither TLS nor a recipe.
+// Of are the clients of a cache, or for an empty name those of none of the caches above.
 func Of(cache string) (of []Client) {
 	for _, client := range All {
 		if client.cache() == cache {
