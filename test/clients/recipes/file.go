@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Decode reads the YAML below some keys of a file, each of which is the only one of its parent, and refuses a field that
-// the program does not know.
+// Decode reads the YAML below some keys of a file, each of which is the only one of its parent, and refuses a field
+// that the program does not know.
 func Decode(content []byte, into any, keys ...string) error {
 	var value any
 	if err := yaml.Unmarshal(content, &value); err != nil {

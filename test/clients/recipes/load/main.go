@@ -1,5 +1,5 @@
-// Command load uses the cache client of Thanos, Loki or Mimir as the program does, with the file of its recipe, and prints
-// each second what it saw, as a line of JSON.
+// Command load uses the cache client of Thanos, Loki or Mimir as the program does, with the file of its recipe, and
+// prints each second what it saw, as a line of JSON.
 package main
 
 import (
