@@ -67,7 +67,7 @@ func (r Result) Failures() (failures []string) {
 }
 
 // allowed returns how many errors and misses a client may see in a phase. One that learns of a new server looks there
-// for about a quarter of its keys, as soon as it is in the list: before the Pod is ready, as the cache has no clientHash.
+// for about a quarter of its keys once it is in the list: before the Pod is ready, as the cache has no clientHash.
 func (c Client) allowed(phase string) (errors, misses int) {
 	errors = allowed[phase]
 	misses = c.PausedMisses * errors
