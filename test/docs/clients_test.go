@@ -19,6 +19,9 @@ var resolves = map[clients.Mode]string{
 
 // resolvesOtherwise are those for which the mode does not say it.
 var resolvesOtherwise = map[string]string{
+	"loki":              "every 10 s",
+	"mimir":             "every 30 s",
+	"thanos":            "every 10 s",
 	"gomemcache-follow": "each second, by the program",
 	"php-memcached":     "after a connection failed",
 	"pylibmc":           "after a connection failed",
@@ -30,14 +33,9 @@ func TestTheDocsShowTheClients(t *testing.T) {
 		"| --- | --- | --- | --- | --- | --- | --- | --- |\n"
 	tables := map[string]string{}
 	for _, client := range clients.All {
-		file := filepath.Join("../../test", clients.Folder, client.Program, client.File)
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		if client.Recipe == "" {
+			tables["client "+client.Name] = code(t, client)
 		}
-		language := strings.TrimPrefix(filepath.Ext(file), ".")
-		tables["client "+client.Name] = fmt.Sprintf("```%s\n%s```\n\nThis is [test/%s/%s/%s](../test/%[3]s/%[4]s/%[5]s).\n\n",
-			language, content, clients.Folder, client.Program, client.File)
 		if client.Secured != "" {
 			continue
 		}
@@ -45,9 +43,29 @@ func TestTheDocsShowTheClients(t *testing.T) {
 		if special, ok := resolvesOtherwise[client.Name]; ok {
 			when = special
 		}
-		matrix += fmt.Sprintf("| %s | [%s](#%[2]s) | %s | %s | %s | `%s` | %s | %s |\n",
-			client.Language, client.Name, client.Protocol, client.Chooses, when, client.Mode, client.TLS, client.Login)
+		matrix += fmt.Sprintf("| %s | [%s](%s) | %s | %s | %s | `%s` | %s | %s |\n", client.Language, client.Name, section(client),
+			client.Protocol, client.Chooses, when, client.Mode, client.TLS, client.Login)
 	}
 	tables["clients"] = matrix
 	page.Tables(t, "../../docs/clients.md", *update, tables)
+}
+
+// section is the part of the page that shows how to use a client, or its recipe.
+func section(client clients.Client) string {
+	if client.Recipe == "" {
+		return "#" + client.Name
+	}
+	return "recipes/" + strings.TrimSuffix(client.Recipe, filepath.Ext(client.Recipe)) + ".md"
+}
+
+// code is the file that connects.
+func code(t *testing.T, client clients.Client) string {
+	t.Helper()
+	file := filepath.Join("../../test", clients.Folder, client.Program, client.File)
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("```%s\n%s```\n\nThis is [test/%s/%s/%s](../test/%[3]s/%[4]s/%[5]s).\n\n",
+		strings.TrimPrefix(filepath.Ext(file), "."), content, clients.Folder, client.Program, client.File)
 }

@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,9 @@ func (it *cache) startLoads(images clientImages, of []clients.Client) *loads {
 	for _, client := range of {
 		it.Eventually(func() bool { return clients.Recovered(l.lines(client), started) }).WithTimeout(patience).
 			Should(gomega.BeTrue(), "%s stores its keys", client.Name)
+		if start := l.lines(client)[0]; start.Errors > 0 {
+			it.t.Logf("%s: %d errors while it stored its keys: %s", client.Name, start.Errors, start.Error)
+		}
 	}
 	return l
 }
@@ -55,15 +60,12 @@ func (it *cache) startLoads(images clientImages, of []clients.Client) *loads {
 // pod meets the restricted Pod Security Standard, which the namespaces of caches enforce.
 func (l *loads) pod(client clients.Client) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.key.Namespace, Name: client.Name}}
-	port, image := 11211, l.images.packages
+	port := 11211
 	if client.Secured != "" {
 		port = 11212
 	}
-	if client.Program == clients.Go {
-		image = l.images.golang
-	}
 	container := corev1.Container{
-		Name: "client", Image: image, Command: client.Command(),
+		Name: "client", Image: l.images.of(client), Command: client.Command(),
 		Env: []corev1.EnvVar{
 			{Name: "NAME", Value: client.Name}, {Name: "CLIENT", Value: client.Use},
 			{Name: "SERVERS", Value: client.Servers(l.key.Namespace, l.key.Name, 3, port)},
@@ -80,6 +82,9 @@ func (l *loads) pod(client clients.Client) *corev1.Pod {
 			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 	}
+	if client.Recipe != "" {
+		container.Env = append(container.Env, corev1.EnvVar{Name: "RECIPE", Value: l.recipe(client)})
+	}
 	if client.Secured != "" {
 		container.Env = append(container.Env, l.secured(client)...)
 		container.VolumeMounts = []corev1.VolumeMount{{Name: "secret", MountPath: clientpod.SecretDir}}
@@ -89,6 +94,14 @@ func (l *loads) pod(client clients.Client) *corev1.Pod {
 	}
 	pod.Spec.Containers = []corev1.Container{container}
 	return pod
+}
+
+// recipe is the file of docs/recipes. The program replaces the addresses in it.
+func (l *loads) recipe(client clients.Client) string {
+	l.t.Helper()
+	content, err := os.ReadFile(filepath.Join(c.Root, "docs/recipes", client.Recipe))
+	l.Expect(err).NotTo(gomega.HaveOccurred())
+	return string(content)
 }
 
 // secured are what a client needs for TLS, and to log in.
@@ -166,7 +179,18 @@ func (it *cache) evicts(pod string) {
 }
 
 // clientImages have the programs of test/clients.
-type clientImages struct{ packages, golang string }
+type clientImages struct{ packages, golang, recipes string }
+
+func (i clientImages) of(client clients.Client) string {
+	switch client.Program {
+	case clients.Go:
+		return i.golang
+	case clients.Recipes:
+		return i.recipes
+	default:
+		return i.packages
+	}
+}
 
 func (s *site) pushClients(t *testing.T) (images clientImages) {
 	t.Helper()
@@ -175,6 +199,7 @@ func (s *site) pushClients(t *testing.T) (images clientImages) {
 		t.Fatal(err)
 	}
 	images.golang = s.pushGoClient(t, clients.Go)
+	images.recipes = s.pushGoClient(t, clients.Recipes)
 	return images
 }
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"flag"
 	"path/filepath"
 	"testing"
@@ -17,8 +18,8 @@ import (
 var updateClients = flag.Bool("update-clients", false, "write what clients saw into docs/clients.md")
 
 // TestClientsOfOtherProjects has libraries of six languages read keys, each with the options of docs/clients.md and over
-// one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated. With -short, which is how each
-// landing runs it, Pods are only replaced, and certificates rotated.
+// one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated. With
+// -short, which is how each landing runs it, Pods are only replaced, and certificates rotated.
 func TestClientsOfOtherProjects(t *testing.T) {
 	c.exclusive(t)
 	images := c.pushClients(t)
@@ -26,7 +27,22 @@ func TestClientsOfOtherProjects(t *testing.T) {
 	t.Run("caches", func(t *testing.T) {
 		t.Run("plain", func(t *testing.T) {
 			t.Parallel()
-			saw.Add(changesPlain(t, images))
+			saw.Add(changes(t, images, "", cachev1.MemcachedSpec{
+				Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, TerminationDelaySeconds: new(int32(5)),
+			}))
+		})
+		t.Run(clients.OfRecipes, func(t *testing.T) {
+			t.Parallel()
+			// Two of them resolve names every 10 s, so their cache has the default delay.
+			saw.Add(changes(t, images, clients.OfRecipes, cachev1.MemcachedSpec{
+				Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+			}))
+		})
+		t.Run(clients.Discovers, func(t *testing.T) {
+			t.Parallel()
+			saw.Add(changes(t, images, clients.Discovers, cachev1.MemcachedSpec{
+				Slots: &cachev1.Slots{}, TerminationDelaySeconds: new(int32(5)), Discovery: &cachev1.Discovery{},
+			}))
 		})
 		for _, name := range []string{clients.WithTLS, clients.WithLogin} {
 			t.Run(name, func(t *testing.T) {
@@ -44,21 +60,21 @@ func TestClientsOfOtherProjects(t *testing.T) {
 	}
 }
 
-func changesPlain(t *testing.T, images clientImages) []clients.Result {
+// changes has clients read while Pods are replaced and, without -short, evicted, added, removed and killed.
+func changes(t *testing.T, images clientImages, of string, spec cachev1.MemcachedSpec) []clients.Result {
 	t.Helper()
-	it := newSlots(t, "clients", cachev1.MemcachedSpec{
-		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
-		TerminationDelaySeconds: new(int32(5)),
-	})
-	l := it.startLoads(images, clients.Of(""))
+	name := cmp.Or(of, "clients")
+	spec.Image, spec.Size = newMemcached(t), new(int32(3))
+	it := newSlots(t, name, spec)
+	l := it.startLoads(images, clients.Of(of))
 	l.phase(clients.Rollout, it.rollsOut)
 	if testing.Short() {
 		return l.results()
 	}
-	l.phase(clients.Evicted, func() { it.loses(it.slot("clients-1").Pod, it.evicts) })
+	l.phase(clients.Evicted, func() { it.loses(it.slot(name+"-1").Pod, it.evicts) })
 	l.phase(clients.ScaledUp, func() { it.patch(`{"size":4}`); it.settles(4) })
 	l.phase(clients.ScaledDown, func() { it.patch(`{"size":3}`); it.settles(3) })
-	l.phase(clients.Killed, func() { it.loses(it.slot("clients-2").Pod, it.forces) })
+	l.phase(clients.Killed, func() { it.loses(it.slot(name+"-2").Pod, it.forces) })
 	return l.results()
 }
 

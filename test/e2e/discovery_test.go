@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"path"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -131,10 +132,10 @@ func parseSeen(t *testing.T, text []byte) (lists []serversSeen) {
 	return lists
 }
 
-// pushGoClient builds the image of a program in test/clients.
+// pushGoClient builds the image of a program in test/clients, or in a module inside that folder.
 func (s *site) pushGoClient(t *testing.T, name string) string {
 	t.Helper()
-	program := oci.Program{Dir: filepath.Join(s.Root, "test/clients"), Package: "./" + name}
+	program := oci.Program{Dir: filepath.Join(s.Root, "test/clients", path.Dir(name)), Package: "./" + path.Base(name)}
 	built, err := oci.BuildAll(t.Context(), oci.PlatformsOf(s.Architectures), func(string) {}, program)
 	if err != nil {
 		t.Fatal(err)

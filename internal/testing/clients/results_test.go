@@ -63,6 +63,24 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+func TestAClientThatLearnsOfANewServerMayMissTheKeysThatMove(t *testing.T) {
+	tests := map[string]struct {
+		seen   Seen
+		misses bool // the goal
+	}{
+		ScaledUp:   {Seen{Misses: 130, Errors: 50}, false},
+		ScaledDown: {Seen{Misses: 130}, false},
+		Rollout:    {Seen{Misses: 1}, true},
+		Evicted:    {Seen{Errors: 2}, true},
+	}
+	for phase, tc := range tests {
+		failures := Result{Client: Client{Discover: true}, Phases: map[string]Seen{phase: tc.seen}}.Failures()
+		if got := len(failures) > 0; got != tc.misses {
+			t.Errorf("%s: %q", phase, failures)
+		}
+	}
+}
+
 func TestTheFileOfEachClientExists(t *testing.T) {
 	for _, client := range All {
 		if _, err := os.Stat(filepath.Join("../../../test", Folder, client.Program, client.File)); err != nil {
@@ -70,6 +88,12 @@ func TestTheFileOfEachClientExists(t *testing.T) {
 		}
 		if len(client.Command()) == 0 {
 			t.Errorf("%s has no program", client.Name)
+		}
+		if client.Recipe == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("../../../docs/recipes", client.Recipe)); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"fmt"
+	"path"
 	"runtime"
 	"strings"
 )
@@ -14,6 +15,8 @@ type Client struct {
 	File     string // connects, and is shown by the documentation
 	Mode     Mode
 	Secured  string // the Memcached with TLS that it uses, in its own namespace; empty without TLS
+	Recipe   string // its file in docs/recipes, with which it uses the cache of the recipes
+	Discover bool   // the client is given the endpoint of discovery alone, and learns of each server
 	Language string
 	Protocol string
 	Chooses  string // by what it chooses a server
@@ -21,7 +24,7 @@ type Client struct {
 	Login    string
 
 	// PausedMisses is how many reads may miss for each replaced Pod, where no option can prevent that: what the library
-	// is asked of a server in the second after it closed a connection.
+	// is asked of a server in the second after it closed a connection or, for Mimir's, as it closes one.
 	PausedMisses int
 }
 
@@ -34,20 +37,26 @@ const (
 	ClusterIP Mode = "ClusterIP"
 )
 
-// The caches with TLS that clients use.
+// The caches that clients use, besides the one of all others.
 const (
 	WithTLS   = "clients-tls"
 	WithLogin = "clients-login" // and with TLS
+	OfRecipes = "clients-recipes"
+	Discovers = "clients-discovery"
 )
 
-// Go is the program that has a separate image.
-const Go = "gomemcache"
+// The programs that have separate images.
+const (
+	Go      = "gomemcache"
+	Recipes = "recipes/load"
+)
 
 const (
 	ketama     = "ketama of the name"
 	rendezvous = "rendezvous hash of the name"
 	ring       = "consistent hash of the name"
 	place      = "its place in the list"
+	sorted     = "its place in the sorted list"
 )
 
 // All are the clients.
@@ -99,6 +108,10 @@ var All = []Client{
 		Mode: DNS, Protocol: "binary", Chooses: place, TLS: "no", Login: "no",
 	},
 	{
+		Name: "elasticache", Language: "Node.js", Program: "node", Use: "elasticache", File: "use_elasticache.js",
+		Mode: DNS, Discover: true, Protocol: "text", Chooses: ketama, TLS: "no", Login: "no",
+	},
+	{
 		Name: "spymemcached", Language: "Java", Program: "java", Use: "spymemcached", File: "UseSpymemcached.java",
 		Mode: ClusterIP, Protocol: "text", Chooses: "ketama of the address", TLS: "no", Login: "no",
 	},
@@ -114,12 +127,36 @@ var All = []Client{
 		Name: "gomemcache-secured", Language: "Go", Program: Go, Use: "follow", File: "secure.go",
 		Mode: DNS, Protocol: "text", Chooses: place, Secured: WithLogin, TLS: "`DialContext`", Login: "`DialContext`",
 	},
+	{
+		Name: "thanos", Language: "Go", Program: Recipes, Use: "thanos", File: "thanos.go", Recipe: "thanos.yaml",
+		Mode: DNS, Protocol: "text", Chooses: sorted, TLS: "no", Login: "no",
+	},
+	{
+		Name: "loki", Language: "Go", Program: Recipes, Use: "loki", File: "loki.go", Recipe: "loki.yaml",
+		Mode: DNS, Protocol: "text", Chooses: sorted, TLS: "`tls_enabled`", Login: "no",
+	},
+	{
+		Name: "mimir", Language: "Go", Program: Recipes, Use: "mimir", File: "mimir.go", Recipe: "mimir.yaml",
+		Mode: ClusterIP, Protocol: "text", Chooses: sorted, TLS: "`tls_enabled`", Login: "no", PausedMisses: 1,
+	},
 }
 
-// Of are the clients of a cache with TLS, or for an empty name all others.
-func Of(secured string) (of []Client) {
+// cache is the cache that the client uses.
+func (c Client) cache() string {
+	switch {
+	case c.Recipe != "":
+		return OfRecipes
+	case c.Discover:
+		return Discovers
+	default:
+		return c.Secured
+	}
+}
+
+// Of are the clients of a cache, or for an empty name those of none of the caches above.
+func Of(cache string) (of []Client) {
 	for _, client := range All {
-		if client.Secured == secured {
+		if client.cache() == cache {
 			of = append(of, client)
 		}
 	}
@@ -137,13 +174,18 @@ var commands = map[string][]string{
 	"node": {"/usr/bin/node", "node/load.js"},
 	"java": {java(), "-cp", "/usr/share/java/spymemcached.jar", "java/Load.java"},
 	Go:     {"/" + Go},
+	// The last part of a path is the name of what Go builds.
+	Recipes: {"/" + path.Base(Recipes)},
 }
 
 // Command starts the client's program.
 func (c Client) Command() []string { return commands[c.Program] }
 
-// Servers are the names of a cache's slots, as the client is given them.
+// Servers are the names of a cache's slots, or its endpoint of discovery, as the client is given them.
 func (c Client) Servers(namespace, cache string, size, port int) string {
+	if c.Discover {
+		return fmt.Sprintf("%s-discovery.%s.svc:%d", cache, namespace, port)
+	}
 	var servers []string
 	for i := range size {
 		domain := namespace + ".svc"

@@ -1,4 +1,3 @@
-// Package recipes reads the configurations of docs/recipes with the packages by which the programs read them.
 package recipes
 
 import (
@@ -19,7 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	thanos "github.com/thanos-io/thanos/pkg/cacheutil"
 	yamlv2 "gopkg.in/yaml.v2"
-	"gopkg.in/yaml.v3"
 )
 
 const (
@@ -61,7 +59,7 @@ func TestThanosReadsItsFile(t *testing.T) {
 
 func TestLokiReadsItsFile(t *testing.T) {
 	var config loki.Config
-	if err := strict(part(t, "loki.yaml", "chunk_store_config", "chunk_cache_config"), &config); err != nil {
+	if err := Decode(read(t, "loki.yaml"), &config, "chunk_store_config", "chunk_cache_config"); err != nil {
 		t.Fatal(err)
 	}
 	if !loki.IsMemcacheSet(config) || !config.MemcacheClient.ConsistentHash {
@@ -74,9 +72,8 @@ func TestLokiReadsItsFile(t *testing.T) {
 
 func TestMimirReadsItsFile(t *testing.T) {
 	var file dskit.BackendConfig
-	content := part(t, "mimir.yaml", "blocks_storage", "bucket_store", "index_cache")
 	file.Memcached.MaxAsyncConcurrency = 1 // Mimir's defaults are those of flags.
-	if err := strict(content, &file); err != nil {
+	if err := Decode(read(t, "mimir.yaml"), &file, "blocks_storage", "bucket_store", "index_cache"); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Validate(); err != nil || file.Backend != "memcached" || len(file.Memcached.Addresses) != 3 {
@@ -147,33 +144,6 @@ func compare(t *testing.T, choose selector, file string) {
 	if wrong > 0 || len(want) != 10000 {
 		t.Errorf("%d of %d keys are at another server", wrong, len(want))
 	}
-}
-
-// part is the YAML below some keys of a file, each of which is the only one of its parent.
-func part(t *testing.T, file string, keys ...string) []byte {
-	t.Helper()
-	var value any
-	if err := yaml.Unmarshal(read(t, file), &value); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range keys {
-		parent, ok := value.(map[string]any)
-		if !ok || len(parent) != 1 || parent[key] == nil {
-			t.Fatalf("%s has not %s alone: %v", file, key, value)
-		}
-		value = parent[key]
-	}
-	content, err := yaml.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
-
-func strict(content []byte, into any) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	decoder.KnownFields(true)
-	return decoder.Decode(into)
 }
 
 func read(t *testing.T, file string) []byte {

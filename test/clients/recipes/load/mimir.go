@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/go-kit/log"
+	dskit "github.com/grafana/dskit/cache"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/example-inc/memcached-operator/test/clients/recipes"
+)
+
+// mimir is the client of Mimir. Where Mimir calls GetMulti, a fetch that failed is a miss, as for Thanos.
+// GetMultiWithError and Set, which Mimir's client has in addition, return what failed.
+type mimir struct{ cache dskit.Cache }
+
+func newMimir(recipe []byte, servers []string) (cache, error) {
+	var config dskit.BackendConfig
+	config.Memcached.RegisterFlagsWithPrefix("", flag.NewFlagSet("", flag.ContinueOnError)) // Mimir's defaults.
+	if err := recipes.Decode(recipe, &config, "blocks_storage", "bucket_store", "index_cache"); err != nil {
+		return nil, err
+	}
+	config.Memcached.Addresses = servers
+	client, err := dskit.CreateClient("index-cache", config, log.NewNopLogger(), prometheus.NewRegistry())
+	return mimir{client}, err
+}
+
+func (m mimir) get(key string) ([]byte, error) {
+	values, err := m.cache.GetMultiWithError(context.Background(), []string{key})
+	if err != nil {
+		return nil, err
+	}
+	value, found := values[key]
+	if !found {
+		return nil, errMiss
+	}
+	return value, nil
+}
+
+func (m mimir) set(key, value string) error {
+	return m.cache.Set(context.Background(), key, []byte(value), expiry)
+}
