@@ -97,6 +97,7 @@ func terminating(p *Pod) { p.Terminating, p.Ends = true, noon.Add(85*time.Second
 func copied(p *Pod)      { p.AgentReady = true }
 func ready(p *Pod)       { p.AgentReady, p.GateTrue, p.Ready = true, true, true }
 func calledBack(p *Pod)  { p.Cost, p.Instruction.Since = CostCandidate, noon.Add(-30*time.Second) }
+func ahead(p *Pod)       { p.Instruction.Since = noon.Add(time.Hour) }
 func gated(p *Pod)       { p.GateTrue, p.Ready = true, true }
 
 // describe returns a line for each change.

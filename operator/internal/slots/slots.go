@@ -159,7 +159,7 @@ func (s *state) changes() []Change {
 	var changes []Change
 	for _, pod := range s.live {
 		change := Change{Pod: pod.Name, UID: pod.UID}
-		if next, found := s.next[pod]; found && next != pod.Instruction {
+		if next := s.following(pod); next != pod.Instruction {
 			change.Instruction = &next
 		}
 		if cost := s.cost(pod); cost != pod.Cost {
@@ -177,8 +177,12 @@ func (s *state) changes() []Change {
 
 // following returns the instruction of a Pod after this decision.
 func (s *state) following(pod *Pod) instruction.Instruction {
-	if next, found := s.next[pod]; found {
-		return next
+	next, found := s.next[pod]
+	if !found {
+		next = pod.Instruction
 	}
-	return pod.Instruction
+	if s.isAhead(next) {
+		next.Since = s.Now
+	}
+	return next
 }

@@ -15,6 +15,13 @@ const settleTime = 5 * time.Second
 // isSettled reports whether the readiness of a Pod is that under its role.
 func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
+// isAhead reports whether the clock was set back since an instruction was written, under which a slot waits for the
+// readiness of its Pod. How old the instruction is, is not known then: it counts from now on.
+func (s *state) isAhead(i instruction.Instruction) bool {
+	waits := i.Role == instruction.None || i.Role == instruction.Cold
+	return waits && i.Since.After(s.Now.Add(settleTime))
+}
+
 // copyEnds returns when a copy took too long.
 func (s *state) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(s.Timeout) }
 
