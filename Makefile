@@ -176,7 +176,7 @@ PROFILE ?=
 .PHONY: clients
 clients: ## Measure libraries of other projects, into docs/clients.md (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
-	@$(E2E) ./test/e2e -parallel 4 -run TestClientsOfOtherProjects -args -update-clients
+	@$(E2E) ./test/e2e -parallel 5 -run TestClientsOfOtherProjects -args -update-clients
 
 .PHONY: lint
 lint: dead ## Hold the house rules, find functions that nothing calls, look at the workflows.

@@ -199,7 +199,9 @@ func (s *site) pushClients(t *testing.T) (images clientImages) {
 		t.Fatal(err)
 	}
 	images.golang = s.pushGoClient(t, clients.Go)
-	images.recipes = s.pushGoClient(t, clients.Recipes)
+	if !testing.Short() {
+		images.recipes = s.pushGoClient(t, clients.Recipes)
+	}
 	return images
 }
 

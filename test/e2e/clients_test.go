@@ -18,8 +18,9 @@ import (
 var updateClients = flag.Bool("update-clients", false, "write what clients saw into docs/clients.md")
 
 // TestClientsOfOtherProjects has libraries of six languages read keys, each with the options of docs/clients.md and over
-// one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated. With
-// -short, which is how each landing runs it, Pods are only replaced, and certificates rotated.
+// one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated.
+// With -short, which is how each landing runs it, Pods are only replaced, and certificates rotated; the clients of
+// Thanos, Loki and Mimir, which take minutes to build, are for make clients and make soak.
 func TestClientsOfOtherProjects(t *testing.T) {
 	c.exclusive(t)
 	images := c.pushClients(t)
@@ -31,13 +32,15 @@ func TestClientsOfOtherProjects(t *testing.T) {
 				Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, TerminationDelaySeconds: new(int32(5)),
 			}))
 		})
-		t.Run(clients.OfRecipes, func(t *testing.T) {
-			t.Parallel()
-			// Two of them resolve names every 10 s, so their cache has the default delay.
-			saw.Add(changes(t, images, clients.OfRecipes, cachev1.MemcachedSpec{
-				Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
-			}))
-		})
+		if !testing.Short() {
+			t.Run(clients.OfRecipes, func(t *testing.T) {
+				t.Parallel()
+				// Two of them resolve names every 10 s, so their cache has the default delay.
+				saw.Add(changes(t, images, clients.OfRecipes, cachev1.MemcachedSpec{
+					Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
+				}))
+			})
+		}
 		t.Run(clients.Discovers, func(t *testing.T) {
 			t.Parallel()
 			saw.Add(changes(t, images, clients.Discovers, cachev1.MemcachedSpec{

@@ -66,22 +66,15 @@ func (r Result) Failures() (failures []string) {
 	return failures
 }
 
-// allowed returns how many errors and misses a client may see in a phase. One that learns of a new server looks there
-// for about a quarter of its keys once it is in the list: before the Pod is ready, as the cache has no clientHash.
+// allowed returns how many errors and misses a client may see in a phase. One that learns of another list looks for
+// about a quarter of its keys at another server, as the cache has no clientHash.
 func (c Client) allowed(phase string) (errors, misses int) {
 	errors = allowed[phase]
 	misses = c.PausedMisses * errors
-	if !c.Discover {
-		return errors, misses
+	if c.Discover && (phase == ScaledUp || phase == ScaledDown) {
+		misses = keys / 2
 	}
-	switch phase {
-	case ScaledUp:
-		return keys / 2, keys / 2
-	case ScaledDown:
-		return errors, keys / 2
-	default:
-		return errors, misses
-	}
+	return errors, misses
 }
 
 // Results are those of all clients, of several tests at a time.

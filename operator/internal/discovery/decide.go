@@ -17,8 +17,8 @@ type Input struct {
 	// Endpoint is where clients without auto discovery find the cache.
 	Endpoint string
 
-	// Slots are the slots as clients find them, in their order. Without slots, the ready Pods are the servers.
-	Slots []Node
+	// Slots are the slots in their order. Without slots, the ready Pods are the servers.
+	Slots []Slot
 
 	// HasSlots: Slots are the servers, also if there are none.
 	HasSlots bool
@@ -30,6 +30,13 @@ type Input struct {
 	Pods []Pod
 
 	Now time.Time
+}
+
+// Slot is a slot as clients find it, with the name of the Pod that holds it; empty if there is none.
+type Slot struct {
+	Node
+
+	Pod string
 }
 
 // Pod is the observed state of a Pod.
@@ -127,7 +134,7 @@ func (in Input) list() (list List, after time.Duration) {
 			newest = known
 		}
 	}
-	list = List{Version: in.Now.Unix(), Endpoint: in.Endpoint, Nodes: in.nodes()}
+	list = List{Version: in.Now.Unix(), Endpoint: in.Endpoint, Nodes: in.nodes(newest)}
 	next := time.Unix(newest.Version+1, 0)
 	switch {
 	case newest.isFor(list.Endpoint, list.Nodes):
@@ -140,10 +147,10 @@ func (in Input) list() (list List, after time.Duration) {
 	return list, 0
 }
 
-// nodes returns the servers.
-func (in Input) nodes() []Node {
+// nodes returns the servers, which follow those of the newest list.
+func (in Input) nodes(newest List) []Node {
 	if in.HasSlots {
-		return in.Slots
+		return in.slotNodes(newest)
 	}
 	var addresses []netip.Addr
 	for _, pod := range in.Pods {
@@ -155,6 +162,25 @@ func (in Input) nodes() []Node {
 	var nodes []Node
 	for _, address := range addresses {
 		nodes = append(nodes, Node{Host: address.String(), IP: address.String(), Port: in.Port})
+	}
+	return nodes
+}
+
+// slotNodes returns the slots that are servers. One whose Pod is gone stays: its name gets another Pod. One that has been
+// added waits for its first Pod, because clients would ask it in vain for keys that other servers have. A first list has
+// all.
+func (in Input) slotNodes(newest List) []Node {
+	var all, nodes []Node
+	for _, slot := range in.Slots {
+		all = append(all, slot.Node)
+		isListed := slices.ContainsFunc(newest.Nodes, func(known Node) bool { return known.Host == slot.Host })
+		isReady := slices.ContainsFunc(in.Pods, func(pod Pod) bool { return pod.Ready && pod.Name == slot.Pod })
+		if isListed || isReady {
+			nodes = append(nodes, slot.Node)
+		}
+	}
+	if len(nodes) == 0 {
+		return all
 	}
 	return nodes
 }

@@ -122,20 +122,65 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestSlotsAreTheServersWhetherTheirPodsAreReadyOrNot(t *testing.T) {
-	slots := []Node{{Host: "shop-0.shop-slots.team.svc", Port: 11211}, {Host: "shop-1.shop-slots.team.svc", Port: 11211}}
-	in := Input{Endpoint: "shop.team.svc:11211", HasSlots: true, Slots: slots, Pods: []Pod{pod(1, unready)}, Now: noon}
-	changes := Decide(in).Changes
-	if len(changes) != 1 {
-		t.Fatalf("changes %v", changes)
+func TestSlotsAreTheServers(t *testing.T) {
+	slot := func(number int, pod string) Slot {
+		host := fmt.Sprintf("shop-%d.shop-slots.team.svc", number)
+		return Slot{Node: Node{Host: host, Port: 11211}, Pod: pod}
 	}
-	list, err := Decode(changes[0].List)
-	if err != nil {
-		t.Fatal(err)
+	lists := func(version int64, slots ...Slot) func(*Pod) {
+		list := List{Version: version, Endpoint: "shop.team.svc:11211"}
+		for _, slot := range slots {
+			list.Nodes = append(list.Nodes, slot.Node)
+		}
+		return func(p *Pod) { p.Answers, p.List = true, list.Encode() }
 	}
-	const want = "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n"
-	if diff := cmp.Diff(want, list.Payload()); diff != "" {
-		t.Errorf("payload (-want +got):\n%s", diff)
+	tests := map[string]struct {
+		slots []Slot
+		pods  []Pod
+		want  string // the payload that the first Pod has then
+	}{
+		"all of a new cache, whether their Pods are ready or not": {
+			slots: []Slot{slot(0, ""), slot(1, "")}, pods: []Pod{pod(1, unready)},
+			want: "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
+		},
+		"those whose Pod is gone": {
+			slots: []Slot{slot(0, "p1"), slot(1, "")}, pods: []Pod{pod(1, lists(7, slot(0, ""), slot(1, "")))},
+			want: "7\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
+		},
+		"not one that was added, and has no Pod": {
+			slots: []Slot{slot(0, "p1"), slot(1, "")}, pods: []Pod{pod(1, lists(7, slot(0, "")))},
+			want: "7\nshop-0.shop-slots.team.svc||11211\n",
+		},
+		"not one that was added, and whose Pod is not ready": {
+			slots: []Slot{slot(0, "p1"), slot(1, "p2")}, pods: []Pod{pod(1, lists(7, slot(0, ""))), pod(2, unready)},
+			want: "7\nshop-0.shop-slots.team.svc||11211\n",
+		},
+		"one that was added, once its Pod is ready": {
+			slots: []Slot{slot(0, "p1"), slot(1, "p2")}, pods: []Pod{pod(1, lists(7, slot(0, ""))), pod(2)},
+			want: "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
+		},
+		"all where a list without slots was announced before, and none has a Pod": {
+			slots: []Slot{slot(0, ""), slot(1, "")}, pods: []Pod{pod(1, answers(7, 1, 2))},
+			want: "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			content := tc.pods[0].List
+			in := Input{Endpoint: "shop.team.svc:11211", HasSlots: true, Slots: tc.slots, Pods: tc.pods, Now: noon}
+			for _, change := range Decide(in).Changes {
+				if change.Pod == tc.pods[0].Name {
+					content = change.List
+				}
+			}
+			list, err := Decode(content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, list.Payload()); diff != "" {
+				t.Errorf("payload (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

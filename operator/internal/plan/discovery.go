@@ -40,11 +40,11 @@ func (d Draft) decideDiscovery(endpoint string, slots *Slots) *Discovery {
 }
 
 // nodes returns the slots as servers. A client resolves the name of a slot, unless the slot has a cluster IP.
-func (s *Slots) nodes(addresses map[string]string, port int32) []discovery.Node {
-	var nodes []discovery.Node
+func (s *Slots) nodes(addresses map[string]string, port int32) []discovery.Slot {
+	var nodes []discovery.Slot
 	for _, slot := range s.Slots {
 		host, _, _ := strings.Cut(slot.Address, ":")
-		node := discovery.Node{Host: host, Port: port}
+		node := discovery.Slot{Node: discovery.Node{Host: host, Port: port}, Pod: slot.Pod}
 		if s.Services {
 			node.IP = addresses[slot.Name]
 		}
