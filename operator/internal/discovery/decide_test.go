@@ -143,7 +143,7 @@ func TestSlotsAreTheServers(t *testing.T) {
 			slots: []Slot{slot(0, ""), slot(1, "")}, pods: []Pod{pod(1, unready)},
 			want: "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
 		},
-		"those whose Pod is gone": {
+		"those whose Pod does not exist": {
 			slots: []Slot{slot(0, "p1"), slot(1, "")}, pods: []Pod{pod(1, lists(7, slot(0, ""), slot(1, "")))},
 			want: "7\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
 		},
