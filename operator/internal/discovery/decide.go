@@ -166,9 +166,9 @@ func (in Input) nodes(newest List) []Node {
 	return nodes
 }
 
-// slotNodes returns the slots that are servers. One whose Pod does not exist stays: its name gets another Pod. One that
-// has been added waits for its first Pod, because clients would ask it in vain for keys that other servers have. A first
-// list has all.
+// slotNodes returns the slots that are servers. One whose Pod does not exist stays: its name gets another Pod. One
+// that was added waits for its first Pod, because clients would ask it in vain for keys that other servers have. A
+// first list has all.
 func (in Input) slotNodes(newest List) []Node {
 	var all, nodes []Node
 	for _, slot := range in.Slots {
