@@ -55,20 +55,6 @@ func TestFreeSlots(t *testing.T) {
 			}), []string{"slot 0: b0, ready true"},
 		},
 		"a surplus Pod stays not ready, and is deleted first": {cache(holder("b0", 0), holder("b1", 1), fresh("b2")), []string{"b2: cost -50"}},
-		"a Pod without a role, by a clock that was ahead, waits from now on": {
-			cache(holder("b0", 0), but(instructed("b1", instruction.None, 1), ahead)), []string{`b1: role "" shop-1`},
-		},
-		"a Pod without keys, by a clock that was ahead, waits from now on": {
-			cache(holder("b0", 0), but(instructed("b1", instruction.Cold, 1), ahead)), []string{`b1: role "cold" shop-1`},
-		},
-		"a Pod that gave its slot away, by a clock that was ahead, drains from now on": {
-			cache(holder("b0", 0), but(left("b1", 1), ahead)), []string{`b1: role "leave" shop-1`},
-		},
-		"by clocks that differ a little, it does not": {
-			cache(holder("b0", 0), but(instructed("b1", instruction.None, 1), func(p *Pod) {
-				p.Instruction.Slot, p.Instruction.Since = "", noon.Add(settleTime)
-			})), nil,
-		},
 		"while it is suspended nothing changes": {
 			with(cache(holder("a0", 0), fresh("b1")), func(in *Input) { in.Suspended = true }), nil,
 		},
