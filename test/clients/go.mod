@@ -4,6 +4,7 @@ go 1.26.6
 
 require (
 	github.com/bradfitz/gomemcache v0.0.0-20260422231931-4d751bb6e37c
+	github.com/example-inc/memcached-operator/test/clients/load v0.0.0
 	github.com/go-kit/log v0.2.1
 	github.com/thanos-io/thanos v0.41.0
 )
@@ -40,3 +41,5 @@ require (
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
+
+replace github.com/example-inc/memcached-operator/test/clients/load => ./load

@@ -1,63 +1,29 @@
-// Command gomemcache uses the client as an application would, and prints each second what it saw, as a line of JSON.
+// Command gomemcache uses the client as an application would.
 package main
 
 import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
-	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
+
+	"github.com/example-inc/memcached-operator/test/clients/load"
 )
 
-type seen struct {
-	At      float64 `json:"at"`
-	Reads   int     `json:"reads"`
-	Misses  int     `json:"misses"`
-	Errors  int     `json:"errors"`
-	Wrong   int     `json:"wrong"`
-	Longest int64   `json:"longest"`
-	Error   string  `json:"error"`
-	Start   bool    `json:"start,omitempty"`
-	Version string  `json:"version,omitempty"`
-}
-
-type load struct {
-	cache *memcache.Client
-	seen  seen
-}
-
 func main() {
-	cache, err := connect(context.Background())
+	client, err := connect(context.Background())
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		load.Exit(err)
 	}
-	l := load{cache: cache}
-	key := func(i int) string { return fmt.Sprintf("%s-k%d", os.Getenv("NAME"), i) }
-	for i := range 2 * 500 { // What fails the first time is stored the second time.
-		l.read(key(i % 500))
-	}
-	l.seen.Start, l.seen.Version = true, version()
-	l.report()
-	for reported := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		l.read(key(rand.IntN(500)))
-		if time.Since(reported) >= time.Second {
-			l.report()
-			reported = time.Now()
-		}
-	}
+	load.Run(cache{client}, load.Version("gomemcache", "github.com/bradfitz/gomemcache"))
 }
 
 func connect(ctx context.Context) (*memcache.Client, error) {
-	servers := strings.Fields(os.Getenv("SERVERS"))
+	servers := load.Servers()
 	if os.Getenv("CLIENT") == "new" {
 		return New(servers), nil
 	}
@@ -77,48 +43,20 @@ func connect(ctx context.Context) (*memcache.Client, error) {
 	return client, nil
 }
 
-// read reads a key and, if it is missing, stores it.
-func (l *load) read(key string) {
-	l.seen.Reads++
-	value := "value of " + key
-	var item *memcache.Item
-	err := l.timed(func() (err error) { item, err = l.cache.Get(key); return err })
+type cache struct{ client *memcache.Client }
+
+func (c cache) Get(key string) ([]byte, error) {
+	item, err := c.client.Get(key)
 	switch {
 	case errors.Is(err, memcache.ErrCacheMiss):
-		l.seen.Misses++
-		_ = l.timed(func() error {
-			return l.cache.Set(&memcache.Item{Key: key, Value: []byte(value), Expiration: 300})
-		})
-	case err == nil && string(item.Value) != value:
-		l.seen.Wrong++
+		return nil, load.ErrMiss
+	case err != nil:
+		return nil, err
 	}
+	return item.Value, nil
 }
 
-func (l *load) timed(call func() error) error {
-	start := time.Now()
-	err := call()
-	l.seen.Longest = max(l.seen.Longest, time.Since(start).Milliseconds())
-	if err != nil && !errors.Is(err, memcache.ErrCacheMiss) {
-		l.seen.Errors++
-		l.seen.Error = err.Error()
-	}
-	return err
-}
-
-func (l *load) report() {
-	l.seen.At = float64(time.Now().UnixMilli()) / 1000
-	if err := json.NewEncoder(os.Stdout).Encode(l.seen); err != nil {
-		os.Exit(1)
-	}
-	l.seen = seen{}
-}
-
-func version() string {
-	info, _ := debug.ReadBuildInfo()
-	for _, module := range info.Deps {
-		if strings.HasSuffix(module.Path, "/gomemcache") {
-			return "gomemcache " + module.Version
-		}
-	}
-	return "gomemcache"
+func (c cache) Set(key, value string) error {
+	expiration := int32(load.Expiry / time.Second)
+	return c.client.Set(&memcache.Item{Key: key, Value: []byte(value), Expiration: expiration})
 }

@@ -4,6 +4,7 @@ module github.com/example-inc/memcached-operator/test/clients/recipes
 go 1.26.6
 
 require (
+	github.com/example-inc/memcached-operator/test/clients/load v0.0.0
 	github.com/go-kit/log v0.2.1
 	github.com/grafana/dskit v0.0.0-20260209132809-8d1c6d34bb5a
 	github.com/grafana/loki/v3 v3.7.8
@@ -154,3 +155,5 @@ require (
 )
 
 replace github.com/hashicorp/memberlist => github.com/grafana/memberlist v0.3.1-0.20251126142931-6f9f62ab6f86
+
+replace github.com/example-inc/memcached-operator/test/clients/load => ../load

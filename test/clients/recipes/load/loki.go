@@ -10,37 +10,38 @@ import (
 	lokicache "github.com/grafana/loki/v3/pkg/storage/chunk/cache"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/example-inc/memcached-operator/test/clients/load"
 	"github.com/example-inc/memcached-operator/test/clients/recipes"
 )
 
 // loki is the cache of Loki's chunks. A fetch that failed is an error.
 type loki struct{ cache lokicache.Cache }
 
-func newLoki(recipe []byte, servers []string) (cache, error) {
+func newLoki(recipe []byte, servers []string) (load.Cache, error) {
 	var config lokicache.Config
 	config.RegisterFlagsWithPrefix("", "", flag.NewFlagSet("", flag.ContinueOnError)) // Loki's defaults.
 	if err := recipes.Decode(recipe, &config, "chunk_store_config", "chunk_cache_config"); err != nil {
 		return nil, err
 	}
 	config.MemcacheClient.Addresses = strings.Join(servers, ",")
-	config.DefaultValidity = expiry
+	config.DefaultValidity = load.Expiry
 	metrics := prometheus.NewRegistry()
 	client, err := lokicache.New(config, metrics, log.NewNopLogger(), stats.ChunkCache, "loki")
 	return loki{client}, err
 }
 
-func (l loki) get(key string) ([]byte, error) {
+func (l loki) Get(key string) ([]byte, error) {
 	_, values, _, err := l.cache.Fetch(context.Background(), []string{key})
 	if err != nil {
 		return nil, err
 	}
 	if len(values) == 0 {
-		return nil, errMiss
+		return nil, load.ErrMiss
 	}
 	return values[0], nil
 }
 
-// set returns before the value is stored. If that fails, the key is missing later.
-func (l loki) set(key, value string) error {
+// Set returns before the value is stored. If that fails, the key is missing later.
+func (l loki) Set(key, value string) error {
 	return l.cache.Store(context.Background(), []string{key}, [][]byte{[]byte(value)})
 }

@@ -8,6 +8,7 @@ import (
 	dskit "github.com/grafana/dskit/cache"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/example-inc/memcached-operator/test/clients/load"
 	"github.com/example-inc/memcached-operator/test/clients/recipes"
 )
 
@@ -15,7 +16,7 @@ import (
 // GetMultiWithError and Set, which Mimir's client has in addition, return what failed.
 type mimir struct{ cache dskit.Cache }
 
-func newMimir(recipe []byte, servers []string) (cache, error) {
+func newMimir(recipe []byte, servers []string) (load.Cache, error) {
 	var config dskit.BackendConfig
 	config.Memcached.RegisterFlagsWithPrefix("", flag.NewFlagSet("", flag.ContinueOnError)) // Mimir's defaults.
 	if err := recipes.Decode(recipe, &config, "blocks_storage", "bucket_store", "index_cache"); err != nil {
@@ -26,18 +27,18 @@ func newMimir(recipe []byte, servers []string) (cache, error) {
 	return mimir{client}, err
 }
 
-func (m mimir) get(key string) ([]byte, error) {
+func (m mimir) Get(key string) ([]byte, error) {
 	values, err := m.cache.GetMultiWithError(context.Background(), []string{key})
 	if err != nil {
 		return nil, err
 	}
 	value, found := values[key]
 	if !found {
-		return nil, errMiss
+		return nil, load.ErrMiss
 	}
 	return value, nil
 }
 
-func (m mimir) set(key, value string) error {
-	return m.cache.Set(context.Background(), key, []byte(value), expiry)
+func (m mimir) Set(key, value string) error {
+	return m.cache.Set(context.Background(), key, []byte(value), load.Expiry)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/thanos-io/thanos/pkg/cacheutil"
 	"gopkg.in/yaml.v3"
+
+	"github.com/example-inc/memcached-operator/test/clients/load"
 )
 
 // thanos is the client of Thanos. To Thanos, a fetch that failed is a miss. Its metric alone knows better.
@@ -17,7 +19,7 @@ type thanos struct {
 	failed  float64 // fetches so far
 }
 
-func newThanos(recipe []byte, servers []string) (cache, error) {
+func newThanos(recipe []byte, servers []string) (load.Cache, error) {
 	var file struct{ Config map[string]any }
 	if err := yaml.Unmarshal(recipe, &file); err != nil {
 		return nil, err
@@ -35,7 +37,7 @@ func newThanos(recipe []byte, servers []string) (cache, error) {
 	return &thanos{client: client, metrics: metrics}, nil
 }
 
-func (t *thanos) get(key string) ([]byte, error) {
+func (t *thanos) Get(key string) ([]byte, error) {
 	value, found := t.client.GetMulti(context.Background(), []string{key})[key]
 	if found {
 		return value, nil
@@ -47,7 +49,7 @@ func (t *thanos) get(key string) ([]byte, error) {
 	if t.failed > before {
 		return nil, errors.New("thanos_memcached_operation_failures_total has grown")
 	}
-	return nil, errMiss
+	return nil, load.ErrMiss
 }
 
 // count reads from the client's metrics how many fetches failed.
@@ -69,7 +71,7 @@ func (t *thanos) count() error {
 	return err
 }
 
-// set returns before the value is stored. If that fails, the key is missing later.
-func (t *thanos) set(key, value string) error {
-	return t.client.SetAsync(key, []byte(value), expiry)
+// Set returns before the value is stored. If that fails, the key is missing later.
+func (t *thanos) Set(key, value string) error {
+	return t.client.SetAsync(key, []byte(value), load.Expiry)
 }
