@@ -242,7 +242,7 @@ func (s *Syncer) update(
 	}
 	err = s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
 	if len(refusedFields(err)) > 0 {
-		err = s.applyWithoutReplacements(ctx, live, changed, object, err)
+		err = s.applyWithoutRejected(ctx, live, changed, object, err)
 	}
 	if err == nil {
 		s.conflicts.note(live.GetUID(), hash)

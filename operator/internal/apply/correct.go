@@ -83,11 +83,11 @@ func (s *Syncer) withManagedFields(
 // hasFields distinguishes an entry read from the API server from what the cache keeps: the record of a pause.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutReplacements removes what another client put in place of the operator's fields, and applies again: list
+// applyWithoutRejected removes what another client put in place of the operator's fields, and applies again: list
 // items with other keys, and fields that exclude an operator's field. If there is none of that, it removes what another
 // client attached to what the operator no longer applies. It removes them only from the object version that was read.
 // If there are none, it returns the refusal.
-func (s *Syncer) applyWithoutReplacements(
+func (s *Syncer) applyWithoutRejected(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {
 	rejected, err := drift.Replacements(live, object.Configuration, changed)

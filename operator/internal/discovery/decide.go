@@ -170,12 +170,17 @@ func (in Input) nodes(newest List) []Node {
 // that was added waits for its first Pod, because clients would ask it in vain for keys that other servers have. A
 // first list has all.
 func (in Input) slotNodes(newest List) []Node {
+	listed, ready := map[string]bool{}, map[string]bool{}
+	for _, node := range newest.Nodes {
+		listed[node.Host] = true
+	}
+	for _, pod := range in.Pods {
+		ready[pod.Name] = pod.Ready
+	}
 	var all, nodes []Node
 	for _, slot := range in.Slots {
 		all = append(all, slot.Node)
-		isListed := slices.ContainsFunc(newest.Nodes, func(known Node) bool { return known.Host == slot.Host })
-		isReady := slices.ContainsFunc(in.Pods, func(pod Pod) bool { return pod.Ready && pod.Name == slot.Pod })
-		if isListed || isReady {
+		if listed[slot.Host] || ready[slot.Pod] {
 			nodes = append(nodes, slot.Node)
 		}
 	}

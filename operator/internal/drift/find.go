@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,4 +139,12 @@ func Replacements(live Object, desired any, changed *fieldpath.Set) ([]string, e
 		}
 	}
 	return lastFirst(replacements), nil
+}
+
+// lastFirst sorts JSON pointers so that later list items come first.
+func lastFirst(pointers []string) []string {
+	slices.SortFunc(pointers, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a)) // /ports/10 before /ports/9
+	})
+	return pointers
 }

@@ -100,9 +100,6 @@ func drawRefusal(r *rand.Rand) any {
 	return with
 }
 
-// untilOver is longer than any plan takes.
-const untilOver = time.Hour
-
 // refuse spares administrators: what a step has done must be undone.
 func refuseWrites(ctx context.Context, w *world.World, with refusal) error {
 	spared := admissionv1.MatchCondition{
@@ -136,6 +133,9 @@ const (
 	otherImage    = `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{` +
 		`containers: [Object.spec.template.spec.containers{name: "memcached", image: "registry.example.com/mirror/memcached:1"}]}}}}`
 )
+
+// untilOver is longer than any plan takes.
+const untilOver = time.Hour
 
 func drawMutation(r *rand.Rand) any {
 	with := mutation{lasting: drawLasting(r)}

@@ -48,9 +48,6 @@ const (
 // still runs.
 type processFault func(w *world.World, down time.Duration, over <-chan struct{}) (survived bool)
 
-// processFaultUntil is a processFault that ends early once over is closed.
-type processFaultUntil func(over <-chan struct{}) (survived bool)
-
 func kills() []Action {
 	killed, terminated := crashed(world.Kill), crashed(world.Terminate)
 	return []Action{
@@ -139,8 +136,10 @@ func atWrite(fault processFault) func(context.Context, *world.World, plan.Step) 
 	}
 }
 
-// injectAtWrite has the operator meet a fault at a moment of a write.
-func injectAtWrite(ctx context.Context, w *world.World, at moment, meet processFaultUntil) {
+// injectAtWrite has the operator meet a processFault at a moment of a write.
+func injectAtWrite(
+	ctx context.Context, w *world.World, at moment, meet func(over <-chan struct{}) (survived bool),
+) {
 	inject(ctx, w, &proxy.Rule{Matches: proxy.Request.IsWrite, Skip: at.Write - 1, Times: 1, Fault: func(c proxy.Call) {
 		switch at.When {
 		case beforeSent:

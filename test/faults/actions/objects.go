@@ -48,11 +48,10 @@ func objects() []Action {
 				metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan)}
 		}}, deleteObject},
 		{plan.Action{Name: "a third party recreates an object", Weight: 2, Draw: func(r *rand.Rand) any {
-			return recreation{drawKind(r), r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
+			return drawRecreation(r, drawKind(r))
 		}}, recreate},
 		{plan.Action{Name: "a third party recreates an object before a write", Weight: 2, Draw: func(r *rand.Rand) any {
-			kind := one(r, drawKind(r), "PodDisruptionBudget") // which the operator deletes most often
-			return recreation{kind, r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
+			return drawRecreation(r, one(r, drawKind(r), "PodDisruptionBudget")) // which the operator deletes most often
 		}}, recreateBeforeWrite},
 		{plan.Action{Name: "a third party changes the owner of an object", Weight: 2, Draw: func(r *rand.Rand) any {
 			owner := one(r, noOwner, noOwner, otherOwner, controller, additional, noController, formerCache)
@@ -79,6 +78,10 @@ func deleteObject(ctx context.Context, w *world.World, step plan.Step) error {
 
 func uidOf(object client.Object) client.Preconditions {
 	return client.Preconditions{UID: new(object.GetUID())}
+}
+
+func drawRecreation(r *rand.Rand, kind string) recreation {
+	return recreation{kind, r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
 }
 
 // recreate competes with the operator, which creates a deleted object, too.

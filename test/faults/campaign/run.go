@@ -37,8 +37,8 @@ const (
 	// settled is for how long an operator at rest sends no request.
 	settled = 1500 * time.Millisecond
 
-	// starved is for how long it may send none though it has something to do, on a machine with other work.
-	starved = 10 * time.Second
+	// longestIdle is for how long it may send none though it has something to do, on a machine with other work.
+	longestIdle = 10 * time.Second
 
 	// atRest is how long it is observed then.
 	atRest = time.Second
@@ -193,7 +193,7 @@ func (r *run) settle(ctx context.Context) {
 	began := time.Now()
 	_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
 		idle := min(r.First().Idle(), time.Since(began))
-		return idle > settled && (idle > starved || r.areObserved(ctx)), nil
+		return idle > settled && (idle > longestIdle || r.areObserved(ctx)), nil
 	})
 }
 

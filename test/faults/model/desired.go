@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -147,12 +146,10 @@ func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 // undone returns which value of what the operator sent is another one in the stored object: admission had changed it,
 // and no longer does.
 func undone(sent, stored *object) string {
-	for _, path := range [][]string{{"metadata", "labels"}, {"spec"}} {
-		if found := otherScalar(strings.Join(path, "."), value(sent, path...), value(stored, path...)); found != "" {
-			return found
-		}
-	}
-	return ""
+	return cmp.Or(
+		otherScalar("metadata.labels", value(sent, "metadata", "labels"), value(stored, "metadata", "labels")),
+		otherScalar("spec", value(sent, "spec"), value(stored, "spec")),
+	)
 }
 
 // otherScalar compares fields, and items of lists with the same name. Other lists may have another order.

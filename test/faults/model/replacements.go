@@ -22,15 +22,15 @@ func (t *others) removed(before *object, by *audit.Request) string {
 	path, _, _ := strings.Cut(by.URI, "?")
 	refused := t.refused[path]
 	for _, operation := range operations {
-		wrong := ""
+		wrong, pointer := "", strings.Split(operation.Path, "/")[1:]
 		switch {
 		case operation.Op == "replace" && operation.Path == "/metadata/resourceVersion":
 		case operation.Op != "remove" || !strings.HasPrefix(operation.Path, "/spec/"):
 			wrong = "which is not its own field"
 		case refused == nil || history.ProcessOf(refused) != history.ProcessOf(by):
 			wrong = "although the API server had not refused its own"
-		case inTheWay(strings.Split(operation.Path, "/")[1:], before.Object, bodyOf(refused)):
-		case !isDangling(strings.Split(operation.Path, "/")[1:], before, bodyOf(refused)):
+		case inTheWay(pointer, before.Object, bodyOf(refused)):
+		case !isDangling(pointer, before, bodyOf(refused)):
 			wrong = "which does not exclude its own field"
 		}
 		if wrong != "" {

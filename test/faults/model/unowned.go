@@ -101,7 +101,7 @@ func (t *others) cause(o *object, by *audit.Request) string {
 
 // changed returns which field of another client an application changed.
 func (t *others) changed(before, o *object, by *audit.Request) string {
-	own, last := ownFields(o), t.applied[o.GetUID()]
+	had, own, last := ownFields(before), ownFields(o), t.applied[o.GetUID()]
 	sameSpec := last.cause != "" && last.process == history.ProcessOf(by) && last.cause == t.cause(o, by)
 	for _, entry := range before.GetManagedFields() {
 		if isOperators(entry) || entry.Subresource != "" {
@@ -110,7 +110,7 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
 			// Which metadata it sets follows from the spec alone. So it may not set more for the same spec.
 			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
-			return (own.Has(path) || ownsWithin(own, path)) && !seized || isInRemoved(path, ownFields(before), own)
+			return (own.Has(path) || ownsWithin(own, path)) && !seized || isInRemoved(path, had, own)
 		})
 		if lost != "" {
 			return fmt.Sprintf("the operator changed %s %s, field of %q: %s", o.GetKind(), o.GetName(), entry.Manager, lost)
