@@ -51,6 +51,34 @@ func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 	}
 }
 
+// TestNothingOfOthersIsRemovedForAnotherRefusal: the mount alone would not make the API server accept the Deployment.
+func TestNothingOfOthersIsRemovedForAnotherRefusal(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
+	const limits = `{"name":"memcached","resources":{"limits":{"cpu":%s}}}`
+	w.changedBy("kubectl-edit", &appsv1.Deployment{}, fmt.Sprintf(`{"spec":{"template":{"spec":{
+		"initContainers":[{"name":"agent","volumeMounts":[{"name":"handoff","mountPath":"/mnt/copy","readOnly":true}]}],
+		"containers":[%s]}}}}`, fmt.Sprintf(limits, `"100m"`)))
+	w.ready("cache")
+	before := get(w.world, "cache", &appsv1.Deployment{}).Generation
+
+	w.patchSpec(`{"slots":null,"threads":2,"resources":{"requests":{"cpu":"500m"}}}`)
+
+	w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.quiet()
+	if after := get(w.world, "cache", &appsv1.Deployment{}).Generation; after != before {
+		t.Errorf("the Deployment has generation %d, and had %d", after, before)
+	}
+	w.changedBy("kubectl-edit", &appsv1.Deployment{}, fmt.Sprintf(
+		`{"spec":{"template":{"spec":{"containers":[%s]}}}}`, fmt.Sprintf(limits, "null")))
+	w.ready("cache")
+	if diff := cmp.Diff([]string{"agent", "memcached"}, partsOf(
+		get(w.world, "cache", &appsv1.Deployment{}).Spec.Template.Spec,
+	)); diff != "" {
+		t.Errorf("parts of the Pods (-want +got):\n%s", diff)
+	}
+}
+
 // partsOf names the containers of a Pod with their mounts, and its volumes.
 func partsOf(pod corev1.PodSpec) (names []string) {
 	for _, container := range append(pod.InitContainers, pod.Containers...) {

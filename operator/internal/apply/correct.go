@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -91,7 +92,7 @@ func (s *Syncer) applyWithoutRejected(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {
 	rejected, err := drift.Replacements(live, object.Configuration, changed)
-	if err == nil && len(rejected) == 0 {
+	if err == nil && len(rejected) == 0 && isOfMounts(refusal) {
 		if live, err = s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 			rejected, err = drift.DanglingMounts(live, object.Configuration)
 		}
@@ -103,6 +104,13 @@ func (s *Syncer) applyWithoutRejected(
 		return err
 	}
 	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+}
+
+// isOfMounts reports whether the API server rejected nothing but the volumes that mounts name.
+func isOfMounts(refusal error) bool {
+	return !slices.ContainsFunc(refusedFields(refusal), func(field string) bool {
+		return !strings.Contains(field, ".volumeMounts[") || !strings.HasSuffix(field, ".name")
+	})
 }
 
 // removeFields removes fields from the object version that was read, and returns the resulting generation.

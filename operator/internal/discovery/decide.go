@@ -166,26 +166,34 @@ func (in Input) nodes(newest List) []Node {
 	return nodes
 }
 
-// slotNodes returns the slots that are servers. One whose Pod does not exist stays: its name gets another Pod. One
-// that was added waits for its first Pod, because clients would ask it in vain for keys that other servers have. A
-// first list has all.
+// slotNodes returns the slots that are servers. One that was announced stays, whether it has a Pod or not, and also
+// where its address changes: its name gets another Pod. One that was added waits for its first Pod, because clients
+// would ask it in vain for keys that other servers have. Where no list has any of them, a list has all.
 func (in Input) slotNodes(newest List) []Node {
 	listed, ready := map[string]bool{}, map[string]bool{}
 	for _, node := range newest.Nodes {
-		listed[node.Host] = true
+		listed[node.slot()] = true
 	}
 	for _, pod := range in.Pods {
 		ready[pod.Name] = pod.Ready
 	}
 	var all, nodes []Node
+	isFirst := true
 	for _, slot := range in.Slots {
 		all = append(all, slot.Node)
-		if listed[slot.Host] || ready[slot.Pod] {
+		isFirst = isFirst && !listed[slot.slot()]
+		if listed[slot.slot()] || ready[slot.Pod] {
 			nodes = append(nodes, slot.Node)
 		}
 	}
-	if len(nodes) == 0 {
+	if isFirst {
 		return all
 	}
 	return nodes
+}
+
+// slot is the name of the slot that a server is: the first part of the name of its host.
+func (n Node) slot() string {
+	name, _, _ := strings.Cut(n.Host, ".")
+	return name
 }

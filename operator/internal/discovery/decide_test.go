@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,10 @@ func TestSlotsAreTheServers(t *testing.T) {
 		host := fmt.Sprintf("shop-%d.shop-slots.team.svc", number)
 		return Slot{Node: Node{Host: host, Port: 11211}, Pod: pod}
 	}
+	inMode := func(mode string, slot Slot) Slot {
+		slot.Host = strings.Replace(slot.Host, "shop-slots.", mode, 1)
+		return slot
+	}
 	lists := func(version int64, slots ...Slot) func(*Pod) {
 		list := List{Version: version, Endpoint: "shop.team.svc:11211"}
 		for _, slot := range slots {
@@ -142,6 +147,14 @@ func TestSlotsAreTheServers(t *testing.T) {
 		"all of a new cache, whether their Pods are ready or not": {
 			slots: []Slot{slot(0, ""), slot(1, "")}, pods: []Pod{pod(1, unready)},
 			want: "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
+		},
+		"all where no list is left, though only some are ready": {
+			slots: []Slot{slot(0, "p1"), slot(1, "")}, pods: []Pod{pod(1)},
+			want: "1795600800\nshop-0.shop-slots.team.svc||11211 shop-1.shop-slots.team.svc||11211\n",
+		},
+		"all that were announced, by their new addresses": {
+			slots: []Slot{inMode("", slot(0, "p1")), inMode("", slot(1, ""))}, pods: []Pod{pod(1, lists(7, slot(0, ""), slot(1, "")))},
+			want: "1795600800\nshop-0.team.svc||11211 shop-1.team.svc||11211\n",
 		},
 		"those whose Pod does not exist": {
 			slots: []Slot{slot(0, "p1"), slot(1, "")}, pods: []Pod{pod(1, lists(7, slot(0, ""), slot(1, "")))},

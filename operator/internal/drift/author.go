@@ -47,11 +47,9 @@ func Applied(object metav1.Object) bool {
 
 // Owns reports whether a field is as the operator applied it. The object must have managed fields.
 func Owns(object metav1.Object, path fieldpath.Path) bool {
-	return owns(read(object.GetManagedFields()), path)
-}
-
-func owns(entries []entry, path fieldpath.Path) bool {
-	return slices.ContainsFunc(entries, func(e entry) bool { return e.isOperator() && e.fields.Has(path) })
+	return slices.ContainsFunc(read(object.GetManagedFields()), func(e entry) bool {
+		return e.isOperator() && e.fields.Has(path)
+	})
 }
 
 // entry is an author with the fields it owns.

@@ -9,8 +9,8 @@ import (
 // podPath is where the Pods of a Deployment are described.
 var podPath = fieldpath.MakePathOrDie("spec", "template", "spec")
 
-// DanglingMounts returns the JSON pointers of mounts by which other clients use volumes that the operator owns and no
-// longer applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The live
+// DanglingMounts returns the JSON pointers of mounts by which other clients use volumes that the operator alone owns
+// and no longer applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The live
 // object must have managed fields. Later list items come first, so that they can be removed one after another.
 func DanglingMounts(live Object, desired any) ([]string, error) {
 	actual, expected, err := contents(live, desired)
@@ -22,7 +22,8 @@ func DanglingMounts(live Object, desired any) ([]string, error) {
 	volumes, _ := pod.field("volumes")
 	var pointers []string
 	for _, volume := range volumes.items([]string{"name"}) {
-		if _, stays := find(expected, volume.path); !stays && owns(entries, volume.path) {
+		author := authorOf(entries, volume.path) // another client, if it owns the volume, too: then the volume stays
+		if _, stays := find(expected, volume.path); !stays && author != nil && author.isOperator() {
 			pointers = append(pointers, mountsOf(volume, pod, entries)...)
 		}
 	}

@@ -47,6 +47,10 @@ func TestDanglingMounts(t *testing.T) {
 			corev1ac.PodSpec().WithInitContainers(agent),
 			corev1.VolumeMount{Name: "other", MountPath: "/mnt/copy"}, mountAdded, nil,
 		},
+		"a mount of a volume that another client applies, too": {
+			corev1ac.PodSpec().WithInitContainers(agent),
+			corev1.VolumeMount{Name: "handoff", MountPath: "/mnt/copy"}, agentOwned, nil,
+		},
 		"a mount in a container that goes": {
 			corev1ac.PodSpec(), corev1.VolumeMount{Name: "other", MountPath: "/mnt/copy"}, mountAdded, nil,
 		},

@@ -181,7 +181,7 @@ func (s *state) following(pod *Pod) instruction.Instruction {
 	if !found {
 		next = pod.Instruction
 	}
-	if s.isAhead(next) {
+	if s.isAhead(pod, next) {
 		next.Since = s.Now
 	}
 	return next

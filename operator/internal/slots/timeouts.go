@@ -15,11 +15,11 @@ const settleTime = 5 * time.Second
 // isSettled reports whether the readiness of a Pod is that under its role.
 func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
-// isAhead reports whether the clock was set back since an instruction was written, under which a slot may wait for its
-// Pod: until it is seen not ready, or has drained. How old the instruction is, is not known then: it counts from now
-// on. Its agent does again what it may have done: it empties memcached that no client uses, or ends it.
-func (s *state) isAhead(i instruction.Instruction) bool {
-	waits := i.Role == instruction.None || i.Role == instruction.Cold || i.Role == instruction.Leave
+// isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for the Pod:
+// until it is seen not ready, or has drained. How old the instruction is, is not known then: it counts from now on. The
+// agent does again what it may have done: it empties memcached, or ends it. So a Pod that clients use keeps it.
+func (s *state) isAhead(pod *Pod, i instruction.Instruction) bool {
+	waits := i.Role == instruction.None || i.Role == instruction.Cold && !s.holds(pod) || i.Role == instruction.Leave
 	return waits && i.Since.After(s.Now.Add(settleTime))
 }
 
