@@ -10,8 +10,8 @@ import (
 var podPath = fieldpath.MakePathOrDie("spec", "template", "spec")
 
 // DanglingMounts returns the JSON pointers of mounts by which other clients use volumes that the operator alone owns
-// and no longer applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The live
-// object must have managed fields. Later list items come first, so that they can be removed one after another.
+// and no longer applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The
+// live object must have managed fields. Later list items come first, so that they can be removed one after another.
 func DanglingMounts(live Object, desired any) ([]string, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {

@@ -15,7 +15,7 @@ const settleTime = 5 * time.Second
 // isSettled reports whether the readiness of a Pod is that under its role.
 func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
-// isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for the Pod:
+// isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for it:
 // until it is seen not ready, or has drained. How old the instruction is, is not known then: it counts from now on. The
 // agent does again what it may have done: it empties memcached, or ends it. So a Pod that clients use keeps it.
 func (s *state) isAhead(pod *Pod, i instruction.Instruction) bool {
