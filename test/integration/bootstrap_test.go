@@ -126,9 +126,11 @@ func TestNoOtherPodCopiesWhileClientsMayUseBoth(t *testing.T) {
 	w.bootstrapped(cachev1.ReasonBootstrapCutOver)
 
 	w.copies.Store(false)
+	former := w.copying()[0]
 	w.Expect(cluster.Delete(w.ctx, get(w.world, "cache-bootstrap", &appsv1.Deployment{}))).To(gomega.Succeed())
 	w.bootstrapped(cachev1.ReasonBootstrapCopying)
-	w.Expect(w.phases()).To(gomega.Equal([]string{"moved"}), "the Deployment was deleted, and with it the record")
+	w.Eventually(w.copying).ShouldNot(gomega.ContainElement(gomega.HaveField("Name", former.Name)))
+	w.Eventually(w.phases).Should(gomega.Equal([]string{"moved"}), "the Deployment was deleted, and with it the record")
 	w.copies.Store(true)
 	w.bootstrapped(cachev1.ReasonBootstrapCutOver)
 
