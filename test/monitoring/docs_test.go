@@ -58,6 +58,15 @@ func TestTheDocsListEveryAlert(t *testing.T) {
 	page.Tables(t, monitoringPage, *update, map[string]string{"alerts": table})
 }
 
+func TestTheDocsListEverySeriesThatIsRecorded(t *testing.T) {
+	text := page.Read(t, monitoringPage)
+	for _, name := range recorded(t) {
+		if !strings.Contains(text, "\n| `"+name+"` | ") {
+			t.Errorf("%s does not have %s", monitoringPage, name)
+		}
+	}
+}
+
 // meaning is the first paragraph of an alert's page.
 func meaning(t *testing.T, alert string) string {
 	t.Helper()
@@ -87,7 +96,7 @@ func TestPrometheusTakesTheQueriesOfTheDocs(t *testing.T) {
 
 var (
 	metricRow  = regexp.MustCompile("(?m)^\\| `((?:memcached_operator_|memcached_)\\w+)` \\| (\\w+) \\|")
-	metricName = regexp.MustCompile(`\b(?:memcached_\w+|` + strings.Join(ofLibraries, "|") + `)\b`)
+	metricName = regexp.MustCompile(`\b(?:memcached[_:][\w:]+|` + strings.Join(ofLibraries, "|") + `)\b`)
 )
 
 // ofLibraries are metrics of Prometheus, controller-runtime, client-go and the process. An e2e test has them from the
@@ -99,7 +108,7 @@ var ofLibraries = []string{
 
 func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 	known := map[string]bool{"memcached_cr": true}
-	for _, name := range ofLibraries {
+	for _, name := range append(recorded(t), ofLibraries...) {
 		known[name] = true
 	}
 	for _, table := range []string{repository + "/docs/agent.md", monitoringPage} {
@@ -111,8 +120,9 @@ func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 		}
 	}
 	queries := queriesOfDocs(t)
-	for _, alert := range alerts(t) {
-		queries[alert.Alert] = append(queries[alert.Alert], alert.Expr.StrVal)
+	for _, rule := range rules(t) {
+		name := rule.Alert+rule.Record
+		queries[name] = append(queries[name], rule.Expr.StrVal)
 	}
 	for file, read := range readDashboards(t) {
 		for _, query := range append(dashboards.Queries(read), dashboards.VariableQueries(read)...) {

@@ -56,7 +56,7 @@ func TestThePrometheusRuleHoldsTheRules(t *testing.T) {
 	for _, group := range rule.Spec.Groups {
 		all = append(all, group.Rules...)
 	}
-	if diff := cmp.Diff(alerts(t), all); diff != "" {
+	if diff := cmp.Diff(rules(t), all); diff != "" {
 		t.Errorf("rules (-rules.yaml +PrometheusRule):\n%s", diff)
 	}
 }
@@ -90,11 +90,11 @@ func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 	if from := string(relabeling.SourceLabels[0]); from != "__meta_kubernetes_pod_label_memcached_cr" {
 		t.Errorf("the label %s is made of %s", relabeling.TargetLabel, from)
 	}
-	for _, alert := range alerts(t) {
-		for _, selector := range nodeMetric.FindAllString(alert.Expr.StrVal, -1) {
+	for _, rule := range rules(t) {
+		for _, selector := range nodeMetric.FindAllString(rule.Expr.StrVal, -1) {
 			ofOperator := strings.HasPrefix(selector, "memcached_operator_")
 			if !ofOperator && !strings.HasSuffix(selector, "{"+relabeling.TargetLabel+`!=""`) {
-				t.Errorf("%s selects more than the Pods of caches: %s", alert.Alert, selector)
+				t.Errorf("%s selects more than the Pods of caches: %s", rule.Alert+rule.Record, selector)
 			}
 		}
 	}
