@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,11 +19,13 @@ func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 	tests := map[string]struct {
 		added, spec string
 		want        []string // containers and their mounts, and volumes
+		event       string
 	}{
 		"a mount of the volume of slots": {
 			added: `"volumeMounts":[{"name":"handoff","mountPath":"/mnt/copy","readOnly":true}]`,
 			spec:  `{"slots":null,"threads":2}`,
 			want:  []string{"agent", "memcached"},
+			event: `[mountPath="/mnt/copy"], which another client attached to what was removed; .`,
 		},
 		"a variable of the agent's container": {
 			added: `"env":[{"name":"TEAM","value":"shop"}]`,
@@ -47,6 +50,7 @@ func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 			if diff := cmp.Diff(tc.want, partsOf(pod)); diff != "" {
 				t.Errorf("parts of the Pods (-want +got):\n%s", diff)
 			}
+			w.Eventually(func() []string { return w.notes("Updated") }).Should(gomega.ContainElement(gomega.ContainSubstring(tc.event)))
 		})
 	}
 }

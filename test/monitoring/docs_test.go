@@ -121,7 +121,7 @@ func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 	}
 	queries := queriesOfDocs(t)
 	for _, rule := range rules(t) {
-		name := rule.Alert+rule.Record
+		name := rule.Alert + rule.Record
 		queries[name] = append(queries[name], rule.Expr.StrVal)
 	}
 	for file, read := range readDashboards(t) {

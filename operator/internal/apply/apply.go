@@ -241,14 +241,15 @@ func (s *Syncer) update(
 		object.Metadata.WithResourceVersion(object.Version)
 	}
 	err = s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+	var attached []string
 	if len(refusedFields(err)) > 0 {
-		err = s.applyWithoutRejected(ctx, live, changed, object, err)
+		attached, err = s.applyWithoutRejected(ctx, live, changed, object, err)
 	}
 	if err == nil {
 		s.conflicts.note(live.GetUID(), hash)
-	}
-	if err == nil {
-		return s.stored(live, changed, asked, object)
+		outcome, err := s.stored(live, changed, asked, object)
+		outcome.Attached = attached
+		return outcome, err
 	}
 	if immutable := immutableField(err); immutable != "" {
 		const fix = "delete it, and the operator creates it again"

@@ -86,24 +86,34 @@ func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != 
 
 // applyWithoutRejected removes what another client put in place of the operator's fields, and applies again: list
 // items with other keys, and fields that exclude an operator's field. If there is none of that, it removes what another
-// client attached to what the operator no longer applies. It removes them only from the object version that was read.
-// If there are none, it returns the refusal.
+// client attached to what the operator no longer applies, and returns its paths. It removes them only from the object
+// version that was read. If there are none, it returns the refusal.
 func (s *Syncer) applyWithoutRejected(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
-) error {
+) ([]string, error) {
 	rejected, err := drift.Replacements(live, object.Configuration, changed)
+	var attached []string
 	if err == nil && len(rejected) == 0 && isOfMounts(refusal) {
 		if live, err = s.withManagedFields(ctx, live, object.GroupKind); err == nil {
-			rejected, err = drift.DanglingMounts(live, object.Configuration)
+			rejected, attached, err = danglingMounts(live, object)
 		}
 	}
 	if err != nil || len(rejected) == 0 {
-		return refusal
+		return nil, refusal
 	}
 	if _, err := s.removeFields(ctx, live, object.GroupKind, rejected); err != nil {
-		return err
+		return nil, err
 	}
-	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+	return attached, s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+}
+
+// danglingMounts returns the JSON pointers and the paths of mounts whose volume the operator removes.
+func danglingMounts(live client.Object, object render.Object) (pointers, paths []string, err error) {
+	mounts, err := drift.DanglingMounts(live, object.Configuration)
+	for _, mount := range mounts {
+		pointers, paths = append(pointers, mount.Pointer), append(paths, mount.Path)
+	}
+	return pointers, paths, err
 }
 
 // isOfMounts reports whether the API server rejected nothing but the volumes that mounts name.

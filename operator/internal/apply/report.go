@@ -60,6 +60,9 @@ type Outcome struct {
 	// Fields are the paths that an update changed, without the operator's own annotations.
 	Fields []string
 
+	// Attached are the paths of what other clients had attached to what an update removed, and that it removed, too.
+	Attached []string
+
 	// Drift is what another client changed, if that is why the object was updated, is conflicting or failed. Version is
 	// the resource version that had the drift.
 	Drift   []drift.Drift

@@ -26,7 +26,7 @@ const (
 	// eventCreated: objects were created. Those of a new Memcached share one event.
 	eventCreated = "Created"
 
-	// eventUpdated: the desired state of an object changed. The note has the fields.
+	// eventUpdated: the desired state of an object changed. The note has the fields, and what other clients attached to what was removed.
 	eventUpdated = "Updated"
 
 	// eventScaled: the number of Pods of the Deployment changed.
@@ -238,6 +238,10 @@ func broughtUpToSpec(o apply.Outcome) pendingEvent {
 	fields := strings.Join(o.Fields, ", ")
 	if fields == "" {
 		fields = "a field that is no longer set, or only an annotation of the operator"
+	}
+	if len(o.Attached) > 0 {
+		attached := strings.Join(o.Attached, ", ")
+		fields = fmt.Sprintf("%s, which another client attached to what was removed; %s", attached, fields)
 	}
 	return normal(o, eventUpdated, "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
 }

@@ -138,13 +138,9 @@ func Replacements(live Object, desired any, changed *fieldpath.Set) ([]string, e
 			replacements = append(replacements, field.pointer)
 		}
 	}
-	return lastFirst(replacements), nil
+	slices.SortFunc(replacements, byLast)
+	return replacements, nil
 }
 
-// lastFirst sorts JSON pointers so that later list items come first.
-func lastFirst(pointers []string) []string {
-	slices.SortFunc(pointers, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a)) // /ports/10 before /ports/9
-	})
-	return pointers
-}
+// byLast orders JSON pointers so that later list items come first: /ports/10 before /ports/9.
+func byLast(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a)) }

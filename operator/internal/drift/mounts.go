@@ -3,16 +3,24 @@ package drift
 // Finds what other clients attached to what the operator removes.
 
 import (
+	"slices"
+
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // podPath is where the Pods of a Deployment are described.
 var podPath = fieldpath.MakePathOrDie("spec", "template", "spec")
 
-// DanglingMounts returns the JSON pointers of mounts by which other clients use volumes that the operator alone owns
+// Attached is what another client attached to what the operator removes.
+type Attached struct {
+	Path    string // as it is known, such as in managed fields
+	Pointer string // a JSON pointer
+}
+
+// DanglingMounts returns the mounts by which other clients use volumes that the operator alone owns
 // and no longer applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The
 // live object must have managed fields. Later list items come first, so that they can be removed one after another.
-func DanglingMounts(live Object, desired any) ([]string, error) {
+func DanglingMounts(live Object, desired any) ([]Attached, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {
 		return nil, err
@@ -20,19 +28,20 @@ func DanglingMounts(live Object, desired any) ([]string, error) {
 	entries := read(live.GetManagedFields())
 	pod, _ := find(actual, podPath)
 	volumes, _ := pod.field("volumes")
-	var pointers []string
+	var mounts []Attached
 	for _, volume := range volumes.items([]string{"name"}) {
 		author := authorOf(entries, volume.path) // another client, if it owns the volume, too: then the volume stays
 		if _, stays := find(expected, volume.path); !stays && author != nil && author.isOperator() {
-			pointers = append(pointers, mountsOf(volume, pod, entries)...)
+			mounts = append(mounts, mountsOf(volume, pod, entries)...)
 		}
 	}
-	return lastFirst(pointers), nil
+	slices.SortFunc(mounts, func(a, b Attached) int { return byLast(a.Pointer, b.Pointer) })
+	return mounts, nil
 }
 
 // mountsOf returns the mounts of a volume that the operator does not own.
-func mountsOf(volume, pod place, entries []entry) []string {
-	var pointers []string
+func mountsOf(volume, pod place, entries []entry) []Attached {
+	var attached []Attached
 	name, _ := volume.field("name")
 	for _, list := range []string{"initContainers", "containers"} {
 		containers, _ := pod.field(list)
@@ -41,10 +50,10 @@ func mountsOf(volume, pod place, entries []entry) []string {
 			for _, mount := range mounts.items([]string{"mountPath"}) {
 				author := authorOf(entries, mount.path)
 				if its, _ := mount.field("name"); its.value == name.value && (author == nil || !author.isOperator()) {
-					pointers = append(pointers, mount.pointer)
+					attached = append(attached, Attached{mount.path.String(), mount.pointer})
 				}
 			}
 		}
 	}
-	return pointers
+	return attached
 }

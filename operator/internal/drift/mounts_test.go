@@ -24,12 +24,15 @@ const (
 func TestDanglingMounts(t *testing.T) {
 	agent := corev1ac.Container().WithName("agent").WithImage("agent:1")
 	volume := corev1ac.Volume().WithName("handoff")
-	const mount = "/spec/template/spec/initContainers/0/volumeMounts/1"
+	mount := Attached{
+		`.spec.template.spec.initContainers[name="agent"].volumeMounts[mountPath="/mnt/copy"]`,
+		"/spec/template/spec/initContainers/0/volumeMounts/1",
+	}
 	tests := map[string]struct {
 		wanted *corev1ac.PodSpecApplyConfiguration
 		added  corev1.VolumeMount
 		others string // managed fields of another client
-		want   []string
+		want   []Attached
 	}{
 		"a mount of a volume that stays": {
 			corev1ac.PodSpec().WithInitContainers(agent).WithVolumes(volume),
@@ -37,11 +40,11 @@ func TestDanglingMounts(t *testing.T) {
 		},
 		"a mount of a volume that goes": {
 			corev1ac.PodSpec().WithInitContainers(agent),
-			corev1.VolumeMount{Name: "handoff", MountPath: "/mnt/copy"}, mountAdded, []string{mount},
+			corev1.VolumeMount{Name: "handoff", MountPath: "/mnt/copy"}, mountAdded, []Attached{mount},
 		},
 		"a mount that no client is known to have added": {
 			corev1ac.PodSpec().WithInitContainers(agent),
-			corev1.VolumeMount{Name: "handoff", MountPath: "/mnt/copy"}, `{}`, []string{mount},
+			corev1.VolumeMount{Name: "handoff", MountPath: "/mnt/copy"}, `{}`, []Attached{mount},
 		},
 		"a mount of another client's volume": {
 			corev1ac.PodSpec().WithInitContainers(agent),
