@@ -26,7 +26,8 @@ const (
 	// eventCreated: objects were created. Those of a new Memcached share one event.
 	eventCreated = "Created"
 
-	// eventUpdated: the desired state of an object changed. The note has the fields, and what other clients attached to what was removed.
+	// eventUpdated: the desired state of an object changed. The note has the fields, and what other clients attached to
+	// what was removed.
 	eventUpdated = "Updated"
 
 	// eventScaled: the number of Pods of the Deployment changed.
