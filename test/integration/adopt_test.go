@@ -10,6 +10,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -43,6 +44,30 @@ func TestAnUnownedObjectWithTheAnnotationAdoptByIsAdopted(t *testing.T) {
 	w.Expect(metav1.IsControlledBy(adopted, mc)).To(gomega.BeTrue())
 	w.Expect(adopted.Annotations).To(gomega.HaveKeyWithValue(cachev1.AnnotationAdoptBy, "cache"), "it is unowned, and stays")
 	w.Expect(metav1.IsControlledBy(get(w, "cache", &corev1.Service{}), mc)).To(gomega.BeTrue())
+}
+
+// TestAnAdoptedDeploymentGetsTheOperatorsHandlers: a hook has one, and server-side apply would keep both.
+func TestAnAdoptedDeploymentGetsTheOperatorsHandlers(t *testing.T) {
+	w := newWorld(t)
+	deployment := deploymentLike(w.namespace, ourSelector)
+	deployment.Annotations = map[string]string{cachev1.AnnotationAdoptBy: "cache"}
+	run := corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sleep", "9"}}}
+	probe := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(80)}}
+	container := &deployment.Spec.Template.Spec.Containers[0]
+	container.Name, container.Lifecycle = "memcached", &corev1.Lifecycle{PreStop: &run}
+	container.ReadinessProbe = &corev1.Probe{ProbeHandler: probe}
+	w.Expect(cluster.Create(w.ctx, deployment)).To(gomega.Succeed())
+	mc := w.memcached("cache", 1)
+	w.ready("cache")
+
+	adopted := w.deployment("cache")
+	w.Expect(adopted.UID).To(gomega.Equal(deployment.UID))
+	w.Expect(metav1.IsControlledBy(adopted, mc)).To(gomega.BeTrue())
+	got := adopted.Spec.Template.Spec.Containers[0]
+	w.Expect(got.Lifecycle.PreStop.Exec).To(gomega.BeNil())
+	w.Expect(got.Lifecycle.PreStop.Sleep).NotTo(gomega.BeNil())
+	w.Expect(got.ReadinessProbe.HTTPGet).To(gomega.BeNil())
+	w.Expect(got.ReadinessProbe.TCPSocket).NotTo(gomega.BeNil())
 }
 
 func TestOwnershipConflictWithoutTheAnnotationAdoptByOrWithAnotherOwnerOrSelector(t *testing.T) {

@@ -222,3 +222,19 @@ func TestEachDriftHasItsOwnEvent(t *testing.T) {
 			gomega.ContainSubstring(`-> "` + manager + `" by "` + manager + `" (Update, T)`))
 	}
 }
+
+// TestDriftToAnotherHandlerIsReverted: a hook has one, and server-side apply would keep both.
+func TestDriftToAnotherHandlerIsReverted(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	w.changedBy("kubectl-edit", &appsv1.Deployment{}, `{"spec":{"template":{"spec":{"containers":[
+		{"name":"memcached","lifecycle":{"preStop":{"sleep":null,"exec":{"command":["true"]}}}}]}}}}`)
+	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+		hook := d.Spec.Template.Spec.Containers[0].Lifecycle.PreStop
+		return hook != nil && hook.Sleep != nil && hook.Exec == nil
+	})
+	w.ready("cache")
+	w.Eventually(func() []string { return w.notes("DriftCorrected") }).Should(
+		gomega.ContainElement(gomega.ContainSubstring(".lifecycle.preStop.sleep")))
+}

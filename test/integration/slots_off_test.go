@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -56,4 +57,22 @@ func (w *slotWorld) namesOfSlots() []string {
 		found = append(found, slices.Items[i].Name)
 	}
 	return found
+}
+
+// TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted: of two operators that run for a moment, one may not
+// know yet that the cache has no slots.
+func TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
+	former := get(w.world, "cache-1", &corev1.Service{})
+	w.patchSpec(`{"slots":null,"threads":2}`)
+	w.Eventually(w.namesOfSlots).Should(gomega.BeEmpty())
+	w.quiet()
+
+	again := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: former.Namespace, Name: former.Name, Labels: former.Labels, Annotations: former.Annotations,
+		OwnerReferences: former.OwnerReferences,
+	}, Spec: corev1.ServiceSpec{Ports: former.Spec.Ports}}
+	w.Expect(cluster.Create(w.ctx, again)).To(gomega.Succeed())
+	w.Eventually(w.namesOfSlots).Should(gomega.BeEmpty())
 }

@@ -3,6 +3,7 @@ package apply
 // Unowned objects are left alone or adopted, and terminating objects are waited for.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,9 @@ func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
 func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
+	if isOfHandlers(err) {
+		outcome, err = s.adoptWithoutRivals(ctx, found, object, err)
+	}
 	if len(refusedFields(err)) > 0 {
 		return notOwned(object, "cannot be adopted ("+err.Error()+")",
 			"change or delete the conflicting fields, or delete the object"), nil
@@ -100,6 +104,35 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 		outcome.Result = Adopted
 	}
 	return outcome, err
+}
+
+// isOfHandlers reports whether the API server rejected nothing but second handlers of hooks and probes, so that it
+// accepts the object without the first ones.
+func isOfHandlers(refusal error) bool {
+	fields := refusedFields(refusal)
+	return len(fields) > 0 && !slices.ContainsFunc(fields, func(field string) bool {
+		return !drift.IsHandler(field[strings.LastIndex(field, ".")+1:])
+	})
+}
+
+// adoptWithoutRivals adopts an object of which hooks or probes have another handler. It removes these first.
+func (s *Syncer) adoptWithoutRivals(
+	ctx context.Context, found client.Object, object render.Object, refusal error,
+) (Outcome, error) {
+	changed, err := s.schemas.differences(found, object)
+	if err != nil {
+		return Outcome{}, err
+	}
+	rivals, err := drift.Rivals(found, object.Configuration, changed)
+	if err != nil || len(rivals) == 0 {
+		return Outcome{}, cmp.Or(err, refusal)
+	}
+	answer, err := s.removeFields(ctx, found, object.GroupKind, rivals)
+	if err != nil {
+		return Outcome{}, err
+	}
+	object.Metadata.WithResourceVersion(answer.GetResourceVersion())
+	return s.update(ctx, answer, fieldpath.NewSet(), object)
 }
 
 // adoptCommand returns the kubectl command that allows the Memcached to adopt an object.

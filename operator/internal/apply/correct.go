@@ -123,10 +123,10 @@ func isOfMounts(refusal error) bool {
 	})
 }
 
-// removeFields removes fields from the object version that was read, and returns the resulting generation.
+// removeFields removes fields from the object version that was read, and returns the resulting one.
 func (s *Syncer) removeFields(
 	ctx context.Context, live client.Object, kind schema.GroupKind, pointers []string,
-) (int64, error) {
+) (client.Object, error) {
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
@@ -139,11 +139,11 @@ func (s *Syncer) removeFields(
 	}
 	patch, err := json.Marshal(operations)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	answer := observe.New(kind)
 	answer.SetNamespace(live.GetNamespace())
 	answer.SetName(live.GetName())
 	err = s.client.Patch(ctx, answer, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(names.FieldOwner))
-	return answer.GetGeneration(), err
+	return answer, err
 }

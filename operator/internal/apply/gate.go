@@ -26,8 +26,12 @@ func (s *Syncer) removeGate(ctx context.Context, live client.Object, object rend
 		return Outcome{Result: Unchanged, RetryAfter: wait}, nil
 	}
 	s.conflicts.note(owner, pointer)
-	generation, err := s.removeFields(ctx, live, object.GroupKind, []string{pointer})
-	return Outcome{Result: Updated, Fields: []string{".spec.template.spec.readinessGates"}, Generation: generation}, err
+	answer, err := s.removeFields(ctx, live, object.GroupKind, []string{pointer})
+	if err != nil {
+		return Outcome{}, err
+	}
+	field := ".spec.template.spec.readinessGates"
+	return Outcome{Result: Updated, Fields: []string{field}, Generation: answer.GetGeneration()}, nil
 }
 
 // undesiredGate returns the JSON pointer of a gate that is not desired.

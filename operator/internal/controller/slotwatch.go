@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,10 +72,18 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 }
 
 // concerns reports whether a Memcached has slots, or still has objects of slots that it had. Services are cached in any
-// case, so an operator that was restarted finds them, too. That of all slots is deleted last, but another client may
-// have taken its name.
+// case, so an operator that was restarted finds them, too: any one, as another operator may have created it again. That
+// of all slots is deleted last, but another client may have taken its name, or removed its label.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
+		return true, nil
+	}
+	services := &corev1.ServiceList{}
+	of := client.MatchingFields{observe.MemcachedIndex: mc.Name}
+	if err := w.reader.List(ctx, services, client.InNamespace(mc.Namespace), of); err != nil {
+		return false, fmt.Errorf("list the Services of slots: %w", err)
+	}
+	if slices.ContainsFunc(services.Items, func(s corev1.Service) bool { return belongs(&s, mc) }) {
 		return true, nil
 	}
 	for _, name := range []string{names.SlotService(mc.Name), names.SlotName(mc.Name, 0)} {
@@ -94,12 +103,27 @@ func (w *slotWatch) hasService(ctx context.Context, mc *cachev1.Memcached, name 
 	case err != nil:
 		return false, fmt.Errorf("read Service %s: %w", key, err)
 	}
-	owner := metav1.GetControllerOf(former)
-	return owner == nil || owner.UID == mc.UID, nil
+	return belongs(former, mc), nil
+}
+
+// belongs reports whether an object belongs to the Memcached or to nobody.
+func belongs(object client.Object, mc *cachev1.Memcached) bool {
+	owner := metav1.GetControllerOf(object)
+	return owner == nil || owner.UID == mc.UID
+}
+
+// indexSlotServices is needed before a Memcached has slots: one that had some may still have a Service of them.
+func indexSlotServices(mgr ctrl.Manager) error {
+	err := mgr.GetFieldIndexer().IndexField(
+		context.Background(), &corev1.Service{}, observe.MemcachedIndex, observe.InstanceOfSlot)
+	if err != nil {
+		return fmt.Errorf("index the Services of slots: %w", err)
+	}
+	return nil
 }
 
 func (w *slotWatch) start(ctx context.Context) error {
-	for _, kind := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}, observe.ReplicaSet()} {
+	for _, kind := range []client.Object{&discoveryv1.EndpointSlice{}, observe.ReplicaSet()} {
 		err := w.cache.IndexField(ctx, kind, observe.MemcachedIndex,
 			func(object client.Object) []string { return []string{observe.InstanceOf(object)} })
 		if err != nil {

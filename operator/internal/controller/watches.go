@@ -117,7 +117,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	}
 	reconciler.secrets.controller, reconciler.slots.controller = built, built
 	reconciler.bindings.controller, reconciler.certificates.controller = built, built
-	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
+	return errors.Join(indexSecrets(mgr), indexPods(mgr), indexSlotServices(mgr), mgr.Add(counted))
 }
 
 // objectChanges ignores events that bring nothing new about a managed object: its creation by the operator, and

@@ -184,6 +184,13 @@ func DiscoveryService(instance string) string { return instance + "-discovery" }
 // SlotName returns the name of a slot: its host name below the Service of the slots.
 func SlotName(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
 
+// SlotNumber returns which slot of a Memcached has a name.
+func SlotNumber(instance, name string) (int, bool) {
+	digits, found := strings.CutPrefix(name, instance+"-")
+	number, err := strconv.Atoi(digits)
+	return number, found && err == nil && number >= 0 && name == SlotName(instance, number)
+}
+
 // Bootstrap returns the name of the Deployment whose Pod copies the keys of other servers into a Memcached.
 func Bootstrap(instance string) string { return instance + "-bootstrap" }
 

@@ -22,6 +22,16 @@ import (
 // MemcachedIndex finds the Services, EndpointSlices, ReplicaSets and Secrets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
+// InstanceOfSlot returns the value of LabelInstance of a Service of slots, and of no other Service: so an index of them
+// is empty where no Memcached has slots.
+func InstanceOfSlot(service client.Object) []string {
+	instance, name := InstanceOf(service), service.GetName()
+	if _, isOfOne := names.SlotNumber(instance, name); isOfOne || name == names.SlotService(instance) {
+		return []string{instance}
+	}
+	return nil
+}
+
 // addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may not have the
 // operator's own writes, so each object is then read by its name.
 func (c Collector) addSlotObjects(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
@@ -178,9 +188,8 @@ func holder(instance string, endpoint *discoveryv1.Endpoint) (slots.Endpoint, bo
 	if endpoint.Hostname == nil || endpoint.TargetRef == nil || len(endpoint.Addresses) == 0 {
 		return slots.Endpoint{}, false
 	}
-	digits, found := strings.CutPrefix(*endpoint.Hostname, instance+"-")
-	number, err := strconv.Atoi(digits)
-	if !found || err != nil || *endpoint.Hostname != names.SlotName(instance, number) {
+	number, found := names.SlotNumber(instance, *endpoint.Hostname)
+	if !found {
 		return slots.Endpoint{}, false
 	}
 	ready := endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready

@@ -15,7 +15,7 @@ import (
 
 // removed returns which field of another client a JSON patch removed without need. The operator may remove what the
 // API server has just refused next to its own: a list item with the name of the operator's item, a field that excludes
-// the operator's, and a mount of a volume that it no longer applies.
+// the operator's, a hook or a probe with another handler, and a mount of a volume that it no longer applies.
 func (t *others) removed(before *object, by *audit.Request) string {
 	var operations []struct{ Op, Path string }
 	_ = json.Unmarshal(by.Body, &operations)
@@ -53,7 +53,7 @@ func inTheWay(pointer []string, there any, body *object) bool {
 		case map[string]any:
 			fields, _ := own.(map[string]any)
 			if last {
-				return fields[name] == nil && missesAny(here, fields)
+				return excludes(here, fields, name)
 			}
 			there, own = here[name], fields[name]
 		case []any:
@@ -70,6 +70,20 @@ func inTheWay(pointer []string, there any, body *object) bool {
 		}
 	}
 	return false
+}
+
+// excludes reports whether a field that is there takes the place of one of the operator's, or of the operator's value.
+func excludes(there, own map[string]any, name string) bool {
+	return own[name] == nil && missesAny(there, own) || hasAnotherHandler(there[name], own[name])
+}
+
+// hasAnotherHandler reports whether a hook or a probe runs something else than the operator's.
+func hasAnotherHandler(there, own any) bool {
+	handlers := []string{"exec", "grpc", "httpGet", "sleep", "tcpSocket"}
+	its, _ := there.(map[string]any)
+	wanted, _ := own.(map[string]any)
+	return slices.ContainsFunc(handlers, func(name string) bool { return its[name] != nil && wanted[name] == nil }) &&
+		slices.ContainsFunc(handlers, func(name string) bool { return its[name] == nil && wanted[name] != nil })
 }
 
 // missesAny reports whether the operator sets a field that is not there.

@@ -44,6 +44,12 @@ func ports(number string) string {
 		"spec: {ports: [{name: memcached, port: '" + number + "'}]}}"
 }
 
+// hook is a Deployment that the operator applied before, with a handler of a hook.
+func hook(handler string) string {
+	return "{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h}}, spec: " +
+		"{template: {spec: {containers: [{name: memcached, lifecycle: {preStop: {" + handler + "}}}]}}}}"
+}
+
 // mounting is a Deployment that the operator applied before, with a mount of another client.
 func mounting(volume string) string {
 	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
@@ -64,6 +70,8 @@ func sidecar(owned, agent string) string {
 
 // mounted is the agent of a sidecar.
 const mounted = "{name: agent, volumeMounts: [{mountPath: /x, name: certs}]}"
+
+const preStop = "/spec/template/spec/containers/0/lifecycle/preStop"
 
 const mount = "/spec/template/spec/containers/0/volumeMounts/0"
 
@@ -100,6 +108,9 @@ func TestFieldsOfOthersStay(t *testing.T) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
 					"/spec/minAvailable")
 			},
+			"a hook with another handler": func(s *recorded) {
+				s.user(hook("exec: {}")).refuses(hook("sleep: {seconds: 9}")).patches(hook(""), preStop)
+			},
 			"a port with the name of the operator's": func(s *recorded) {
 				s.user(ports("8080")).refuses(ports("11211")).patches(ports(""), "/spec/ports/0")
 			},
@@ -126,6 +137,9 @@ func TestFieldsOfOthersStay(t *testing.T) {
 			"a replacement that an earlier process was refused": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).restart()
 				s.patches(budget("x: x"), "/spec/minAvailable")
+			},
+			"a hook with the same handler": func(s *recorded) {
+				s.user(hook("sleep: {seconds: 1}")).refuses(hook("sleep: {seconds: 9}")).patches(hook(""), preStop)
 			},
 			"a label instead of the replacement": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
