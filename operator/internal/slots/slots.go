@@ -184,5 +184,6 @@ func (s *state) following(pod *Pod) instruction.Instruction {
 	if s.isAhead(pod, next) {
 		next.Since = s.Now
 	}
+	next.Record = s.dated(next.Record)
 	return next
 }

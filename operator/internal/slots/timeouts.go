@@ -15,16 +15,40 @@ const settleTime = 5 * time.Second
 // isSettled reports whether the readiness of a Pod is that under its role.
 func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
+// isFuture reports whether a time is of a clock that was ahead, and was set back since.
+func (s *state) isFuture(at time.Time) bool { return at.After(s.Now.Add(settleTime)) }
+
 // isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for it:
 // until it is seen not ready, or has drained. How old the instruction is, is not known then: it counts from now on. The
-// agent does again what it may have done: it empties memcached, or ends it. So a Pod that clients use keeps it.
+// agent does again what it may have done: it empties memcached, or ends it. So a Pod that clients use keeps it, but for
+// one that has not begun to copy its keys to the others.
 func (s *state) isAhead(pod *Pod, i instruction.Instruction) bool {
-	waits := i.Role == instruction.None || i.Role == instruction.Cold && !s.holds(pod) || i.Role == instruction.Leave
-	return waits && i.Since.After(s.Now.Add(settleTime))
+	waits := i.Role == instruction.None || i.Role == instruction.Cold && !s.holds(pod) || i.Role == instruction.Leave ||
+		i.Role == instruction.Send && i.Record.Began.IsZero()
+	return waits && s.isFuture(i.Since)
+}
+
+// dated returns a record in which what a clock that was ahead dated counts from now on. No agent reads it.
+func (s *state) dated(record instruction.Record) instruction.Record {
+	for _, at := range []*time.Time{&record.StateSince, &record.MovedAt, &record.Began} {
+		if s.isFuture(*at) {
+			*at = s.Now
+		}
+	}
+	return record
 }
 
 // copyEnds returns when a copy took too long.
-func (s *state) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(s.Timeout) }
+func (s *state) copyEnds(pod *Pod) time.Time {
+	i := pod.Instruction
+	switch {
+	case !s.isFuture(i.Since):
+		return i.Since.Add(s.Timeout)
+	case i.Role == instruction.Send:
+		return i.Record.Began.Add(s.Timeout)
+	}
+	return i.Record.StateSince.Add(s.Timeout)
+}
 
 // within returns in how many seconds the keys of a holder have to be copied, because it ends: it has to notice that its
 // slot moved, and to drain, before the kubelet kills it. 0 means that it does not terminate.
@@ -54,7 +78,7 @@ const moveTime = time.Minute
 // moveEnds returns until when the predecessor of a Pod that took a slot should be deleted.
 func (s *state) moveEnds(pod *Pod) time.Time {
 	since := pod.Instruction.Since
-	if moved := pod.Instruction.Record.MovedAt; moved.After(since) {
+	if moved := pod.Instruction.Record.MovedAt; moved.After(since) || s.isFuture(since) {
 		since = moved
 	}
 	return since.Add(moveTime + s.MinReady)
