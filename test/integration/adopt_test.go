@@ -179,7 +179,7 @@ func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	})).To(gomega.Succeed())
 	w.ready("cache")
 	w.Eventually(func() error { return cluster.Get(w.ctx, client.ObjectKeyFromObject(policy), policy) }).ShouldNot(gomega.Succeed())
-	w.Expect(w.events()).To(gomega.ContainElement("Normal Deleted NetworkPolicy"))
+	w.Eventually(w.events).Should(gomega.ContainElement("Normal Deleted NetworkPolicy"))
 }
 
 // TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix: no client can make it headless again.

@@ -54,7 +54,7 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 2}, []int{count(requests, "get deployments"), count(requests, "patch deployments")}); diff != "" {
 		t.Errorf("reads and writes of the Deployment (-want +got):\n%s\n%v", diff, requests)
 	}
-	w.Expect(w.events()).To(gomega.ContainElement("Normal Updated Deployment"))
+	w.Eventually(w.events).Should(gomega.ContainElement("Normal Updated Deployment"))
 	w.Expect(w.events()).NotTo(gomega.ContainElement(gomega.HavePrefix("Warning")), "nobody has changed what was owned")
 
 	w.stop()

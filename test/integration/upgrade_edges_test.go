@@ -88,7 +88,7 @@ func TestAnOrphanedDeploymentIsAdoptedWithItsPods(t *testing.T) {
 	for _, child := range managedObjects() {
 		w.Expect(metav1.IsControlledBy(get(w, "cache", child), successor)).To(gomega.BeTrue(), "%T", child)
 	}
-	w.Expect(w.events()).To(gomega.ContainElement("Normal Adopted Deployment"))
+	w.Eventually(w.events).Should(gomega.ContainElement("Normal Adopted Deployment"))
 	w.waits("cache", oneToTwo)
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
 }
