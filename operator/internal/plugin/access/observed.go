@@ -69,7 +69,7 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 	if err := o.leaveOut(err, "Events"); err != nil {
 		return o, err
 	}
-	o.Events = ordered(events.Items)
+	o.Events = Ordered(events.Items)
 	return o, c.observeNodes(ctx, &o)
 }
 
@@ -105,8 +105,8 @@ func (o *Observed) leaveOut(err error, what string) error {
 	return fmt.Errorf("read the %s of %s/%s: %w", what, o.Memcached.Namespace, o.Memcached.Name, err)
 }
 
-// ordered sorts events by when they happened last.
-func ordered(events []corev1.Event) []corev1.Event {
+// Ordered sorts events by when they happened last.
+func Ordered(events []corev1.Event) []corev1.Event {
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return LastSeen(&a).Compare(LastSeen(&b)) })
 	return events
 }

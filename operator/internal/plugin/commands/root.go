@@ -44,7 +44,7 @@ func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	p.flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newStatus(p))
+	root.AddCommand(newStatus(p), newWhy(p))
 	return root
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/printers"
+
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
 )
 
@@ -15,7 +17,8 @@ var colorOf = map[overview.State]Color{
 
 // Cache prints the screen of a cache.
 func (s Screen) Cache(cache overview.Cache, wide bool) error {
-	fmt.Fprintf(s, "Memcached %s/%s: %s\n  %s\n\n", cache.Namespace, cache.Name, s.headline(cache.Summary), cache.Message)
+	fmt.Fprintf(s, "Memcached %s/%s: %s\n  %s\n\n", cache.Namespace, cache.Name, s.headline(cache.Summary),
+		printers.EscapeTerminal(cache.Message))
 	s.facts(cache)
 	s.waits(cache)
 	if len(cache.Servers) > 0 {
@@ -107,7 +110,7 @@ func bar(rollout overview.Rollout) string {
 func (s Screen) waits(cache overview.Cache) {
 	for _, waiting := range cache.Waits {
 		title := s.painted(waiting.Condition, Yellow)
-		fmt.Fprintf(s, "\n%s (%s)\n  %s\n", title, waiting.Reason, waiting.Message)
+		fmt.Fprintf(s, "\n%s (%s)\n  %s\n", title, waiting.Reason, printers.EscapeTerminal(waiting.Message))
 	}
 }
 
