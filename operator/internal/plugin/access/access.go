@@ -4,15 +4,14 @@ package access
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
@@ -103,7 +103,7 @@ func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...cl
 		}
 		all["items"] = items
 		if query.Continue = page.GetContinue(); query.Continue == "" {
-			return decode(all, list)
+			return decodeList(all, list, chosen)
 		}
 	}
 }
@@ -128,6 +128,18 @@ func selectors(chosen *client.ListOptions, kind schema.GroupVersionKind) (byLabe
 	return set.String(), ""
 }
 
+// decodeList reads the items of a list. Of the Pods with the labels of a Memcached, only those that belong to it count.
+func decodeList(all map[string]any, list client.ObjectList, chosen *client.ListOptions) error {
+	if err := decode(all, list); err != nil || chosen.FieldSelector == nil {
+		return err
+	}
+	instance, indexed := chosen.FieldSelector.RequiresExactMatch(observe.PodIndex)
+	if pods, ok := list.(*corev1.PodList); ok && indexed {
+		pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return cached.MemcachedOf(&pod) != instance })
+	}
+	return nil
+}
+
 // Patch changes an object, or only tries to, by the options.
 func (c Cluster) Patch(
 	ctx context.Context, object client.Object, patch types.PatchType, content []byte, options metav1.PatchOptions,
@@ -142,21 +154,6 @@ func (c Cluster) Patch(
 		return err
 	}
 	return decode(changed.Object, object)
-}
-
-// Applied returns what the API server would make of an applied object: with defaults, and validated. Nothing changes.
-func (c Cluster) Applied(ctx context.Context, object *unstructured.Unstructured, manager string) (
-	*cachev1.Memcached, error,
-) {
-	content, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
-	err = c.Patch(ctx, mc, types.ApplyPatchType, content, metav1.PatchOptions{
-		DryRun: []string{metav1.DryRunAll}, FieldManager: manager, Force: new(true),
-	})
-	return mc, err
 }
 
 // logBytes is the most that is read of a log.

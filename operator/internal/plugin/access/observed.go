@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/cached"
-	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
 // Observed is what a user may read of a cache.
@@ -59,11 +58,11 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 		}
 	}
 	pods, events := &corev1.PodList{}, &corev1.EventList{}
-	err = c.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingLabels(names.Selector(key.Name)))
+	err = c.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingFields{observe.PodIndex: key.Name})
 	if err := o.leaveOut(err, "Pods"); err != nil {
 		return o, err
 	}
-	o.Pods = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return cached.MemcachedOf(&pod) != key.Name })
+	o.Pods = pods.Items
 	slices.SortFunc(o.Pods, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	err = c.List(ctx, events, client.InNamespace(key.Namespace), client.MatchingFields{"involvedObject.name": key.Name})
 	if err := o.leaveOut(err, "Events"); err != nil {

@@ -18,7 +18,7 @@ var Now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // Ago is a time before Now.
 func Ago(before time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-before)) }
 
-// Memcached is a cache of three Pods in the namespace team, whose condition Ready has a reason, with further conditions.
+// Memcached is a cache of three Pods in the namespace team, whose condition Ready has a reason, with more conditions.
 func Memcached(name, reason, message string, conditions ...metav1.Condition) *cachev1.Memcached {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team", Name: name, UID: "11111111-1111-1111-1111-111111111111", Generation: 2,

@@ -44,7 +44,7 @@ func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	p.flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newStatus(p), newWhy(p))
+	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newPause(p), newResume(p), newRestart(p))
 	return root
 }
 

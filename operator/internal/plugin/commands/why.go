@@ -19,8 +19,8 @@ func newWhy(p *plugin) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "why NAME",
 		Short: "Explain the state of a cache, from its condition to the line of the log",
-		Long: "Explains the state of a cache: from its condition to the Pod, the Node and the line of the log that says so, " +
-			"and the\nnext command to type.",
+		Long: "Explains the state of a cache: from its condition to the Pod, the Node and the line of the log that " +
+			"says so, and the\nnext command to type.",
 		Example:           "  kubectl memcached why sessions -n team",
 		Args:              oneName,
 		ValidArgsFunction: p.name,
