@@ -39,7 +39,7 @@ func newOwner(p *plugin) *cobra.Command {
 	flags.StringVar(&options.hash, "hash", "",
 		"How clients choose: "+owner.Hashes()+". Defaults to spec.slots.clientHash.")
 	flags.StringVarP(&options.output, "output", "o", "", "Output format: json or yaml.")
-	_ = command.RegisterFlagCompletionFunc("cache", p.name) // The flag exists.
+	_ = command.RegisterFlagCompletionFunc("cache", p.anyName) // The flag exists.
 	return command
 }
 

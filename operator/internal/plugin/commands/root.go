@@ -62,11 +62,16 @@ func (p *plugin) connect() (access.Cluster, string, error) {
 	return cluster, namespace, err
 }
 
-// name completes the name of a Memcached.
-func (p *plugin) name(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+// name completes the first argument: the name of a Memcached.
+func (p *plugin) name(command *cobra.Command, given []string, start string) ([]string, cobra.ShellCompDirective) {
 	if len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	return p.anyName(command, given, start)
+}
+
+// anyName completes the name of a Memcached of the namespace.
+func (p *plugin) anyName(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	caches, err := p.list(command.Context(), false)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

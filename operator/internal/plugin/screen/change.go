@@ -11,8 +11,8 @@ import (
 // podsText and keysText are what happens to Pods and keys, in a sentence.
 var (
 	podsText = map[change.Pods]string{
-		change.PodsStay: "no Pod is replaced", change.PodsAreCreated: "Pods are created",
-		change.PodsAreReplaced: "all Pods are replaced, one after another",
+		change.PodsStay: "none is replaced", change.PodsAreCreated: "all are created: the cache is new",
+		change.PodsAreReplaced: "all are replaced, one after another",
 	}
 	keysText = map[change.Keys]string{
 		change.KeysStay:          "all keys stay where they are",
@@ -37,7 +37,10 @@ func (s Screen) Change(c change.Change) {
 	if c.Keys == change.AllKeysAreLost || c.Keys == change.SomeKeysAreLost {
 		keys = s.painted(keys, Red)
 	}
-	fmt.Fprintf(s, "\nPods: %s\nKeys: %s\n", podsText[c.Pods], keys)
+	fmt.Fprintf(s, "\nPods: %s\n", podsText[c.Pods])
+	if c.Pods != change.PodsAreCreated {
+		fmt.Fprintf(s, "Keys: %s\n", keys)
+	}
 	for _, note := range c.Notes {
 		fmt.Fprintln(s, "Note: "+note)
 	}
