@@ -1,5 +1,7 @@
 package access
 
+// What the API server would make of a manifest, and what the operator would plan from.
+
 import (
 	"context"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package access
 
+// Reads all that a screen needs of a cache, and names what the user may not read.
+
 import (
 	"context"
 	"fmt"

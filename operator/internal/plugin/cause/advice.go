@@ -1,5 +1,7 @@
 package cause
 
+// The next command to type, for each reason.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package cause
 
+// Finds the Pod that is the most likely cause, and its log.
+
 import (
 	"cmp"
 	"slices"

@@ -1,5 +1,7 @@
 package change
 
+// What else to know of a change.
+
 import (
 	"fmt"
 	"strings"

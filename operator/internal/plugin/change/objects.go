@@ -1,5 +1,7 @@
 package change
 
+// Compares the managed objects before and after a change.
+
 import (
 	"encoding/json"
 	"fmt"

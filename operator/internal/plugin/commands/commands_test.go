@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
 )
@@ -33,12 +34,12 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-	page := cachev1.MemcachedList{Items: f.items[from:min(from+limit, len(f.items))]}
-	page.APIVersion, page.Kind = cachev1.GroupVersion.String(), "MemcachedList"
+	list := cachev1.MemcachedList{Items: f.items[from:min(from+limit, len(f.items))]}
+	list.APIVersion, list.Kind = cachev1.GroupVersion.String(), "MemcachedList"
 	if from+limit < len(f.items) {
-		page.Continue = strconv.Itoa(from + limit)
+		list.Continue = strconv.Itoa(from + limit)
 	}
-	content, _ := json.Marshal(page)
+	content, _ := json.Marshal(list)
 	f.requests, f.bytes = f.requests+1, f.bytes+len(content)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content)
@@ -123,6 +124,18 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 		_, err := run(t, f, append(strings.Fields(arguments), "-n", "team")...)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", arguments, err, want)
+		}
+	}
+}
+
+func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
+	text := page.Read(t, "../../../../docs/kubectl-memcached.md")
+	for _, golden := range []string{
+		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "cause/testdata/PodsNotReady.txt",
+		"change/testdata/memory-with-slots.txt",
+	} {
+		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {
+			t.Errorf("copy %s to docs/kubectl-memcached.md", golden)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package commands
 
+// The flags and the question of the commands that change something.
+
 import (
 	"bufio"
 	"errors"

@@ -1,5 +1,7 @@
 package commands
 
+// The commands pause and resume.
+
 import (
 	"context"
 	"fmt"

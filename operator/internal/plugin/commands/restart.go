@@ -1,5 +1,7 @@
 package commands
 
+// The command restart.
+
 import (
 	"context"
 	"encoding/json"

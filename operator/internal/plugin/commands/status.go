@@ -1,5 +1,7 @@
 package commands
 
+// The command status.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package overview
 
+// All that one screen shows of a cache.
+
 import (
 	"fmt"
 	"time"

@@ -1,5 +1,7 @@
 package overview
 
+// All caches, the worst first.
+
 import (
 	"cmp"
 	"slices"

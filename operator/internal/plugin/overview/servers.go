@@ -1,5 +1,7 @@
 package overview
 
+// The slots of a cache with their Pods, or the Pods.
+
 import (
 	"cmp"
 	"strings"

@@ -1,5 +1,7 @@
 package screen
 
+// The screen of a cache.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package screen
 
+// The screen of a change.
+
 import (
 	"fmt"
 

@@ -1,5 +1,7 @@
 package screen
 
+// The screen of an explanation.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package screen
 
+// The screen of many caches.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package screen
 
+// The screen of the slots of keys.
+
 import "github.com/example-inc/memcached-operator/operator/internal/plugin/owner"
 
 // Owners prints which slot has which key.

@@ -72,7 +72,7 @@ func TestTheScreenOfACacheMatchesItsGoldenFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := (Screen{Writer: &out, Now: cachetest.Now}).Cache(overview.CacheOf(observed, cachetest.Now), true); err != nil {
+			if err := (Screen{Writer: &out, Now: cachetest.Now}).Cache(overview.CacheOf(observed, cachetest.Now), name == "healthy"); err != nil {
 				t.Fatal(err)
 			}
 			page.Golden(t, "testdata/"+strings.ReplaceAll(name, " ", "-")+".txt", out.String(), *update)
@@ -84,6 +84,7 @@ func TestTheScreenOfAFleetMatchesItsGoldenFile(t *testing.T) {
 	expired := cachetest.Memcached("mail", cachev1.ReasonCertificateExpired, "expired", stalled(cachev1.ReasonCertificateExpired, "expired"))
 	expired.Status.TLS = &cachev1.TLSStatus{NotAfter: new(cachetest.Ago(time.Hour))}
 	caches := []cachev1.Memcached{*healthy().Memcached, *withSlots().Memcached, *withoutRights().Memcached, *expired}
+	caches[0].Name, caches[2].Name = "sessions", "search"
 	var out bytes.Buffer
 	if err := (Screen{Writer: &out, Now: cachetest.Now}).Fleet(overview.FleetOf(caches), true, false); err != nil {
 		t.Fatal(err)
