@@ -32,7 +32,7 @@ func Memcached(name, reason, message string, conditions ...metav1.Condition) *ca
 	mc.Status.Conditions = append([]metav1.Condition{ready}, conditions...)
 	mc.Status.ObservedGeneration, mc.Status.Replicas = 2, 3
 	mc.Status.Endpoint = name + ".team.svc:11211"
-	mc.Status.Image = "docker.io/library/memcached:1.6.45"
+	mc.Status.Image = "registry.example.com/memcached:1.6.45"
 	return mc
 }
 
@@ -64,7 +64,7 @@ func Pod(cache, suffix, node string) corev1.Pod {
 	pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = "5d9c7b6f4"
 	pod.Spec.NodeName = node
 	pod.Spec.Containers = []corev1.Container{
-		{Name: names.Container, Image: "docker.io/library/memcached:1.6.45"}, {Name: names.Agent, Image: "agent:0.2.0"},
+		{Name: names.Container, Image: "registry.example.com/memcached:1.6.45"}, {Name: names.Agent, Image: "agent:0.2.0"},
 	}
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.PodIP = "10.0.0." + suffix[:1]
