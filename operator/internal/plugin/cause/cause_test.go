@@ -199,3 +199,37 @@ func TestTheSuspectIsThePodThatSaysMost(t *testing.T) {
 		t.Error("a ready Pod is a suspect")
 	}
 }
+
+func TestALogDoesNotControlTheTerminal(t *testing.T) {
+	e := scenarios()[cachev1.ReasonPodsNotReady]
+	e.Log = "\x1b[2Jcleared\n"
+	if text := printed(e); strings.Contains(text, "\x1b") || !strings.Contains(text, "^[[2Jcleared") {
+		t.Errorf("the log is printed as it is: %q", text)
+	}
+}
+
+func TestTheLogIsThatOfAContainerThatEnded(t *testing.T) {
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
+	agent := corev1.ContainerStatus{Name: names.Agent, State: running}
+	for name, tc := range map[string]struct {
+		memcached corev1.ContainerStatus
+		want      cause.Source
+	}{
+		"it has ended":           {corev1.ContainerStatus{State: ended}, cause.Source{Container: names.Container}},
+		"it will start again":    {corev1.ContainerStatus{LastTerminationState: ended}, cause.Source{Container: names.Container, Previous: true}},
+		"it runs again":          {corev1.ContainerStatus{State: running, LastTerminationState: ended}, cause.Source{Container: names.Container, Previous: true}},
+		"it is ready":            {corev1.ContainerStatus{State: running, Ready: true}, cause.Source{Container: names.Agent}},
+		"it has not started yet": {corev1.ContainerStatus{}, cause.Source{Container: names.Agent}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.memcached.Name = names.Container
+			pod := &corev1.Pod{Status: corev1.PodStatus{
+				InitContainerStatuses: []corev1.ContainerStatus{agent}, ContainerStatuses: []corev1.ContainerStatus{tc.memcached},
+			}}
+			if got, _ := cause.SourceOf(pod); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}

@@ -57,22 +57,25 @@ func weight(pod *corev1.Pod) int {
 	return 0
 }
 
-// SourceOf returns the log of the first container that is not ready, and has run.
+// SourceOf returns the log of the first container that ended or, if none did, of the first that runs and is not ready: an
+// agent may only be waiting for memcached.
 func SourceOf(pod *corev1.Pod) (Source, bool) {
-	for _, containers := range [][]corev1.ContainerStatus{
-		pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses,
-	} {
-		for i := range containers {
-			status := &containers[i]
-			source := Source{Pod: pod.Name, Container: status.Name}
-			switch {
-			case status.Ready:
-			case status.State.Running != nil, status.State.Terminated != nil:
-				return source, true
-			case status.LastTerminationState.Terminated != nil:
-				source.Previous = true
-				return source, true
-			}
+	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	statuses = slices.DeleteFunc(statuses, func(status corev1.ContainerStatus) bool { return status.Ready })
+	for i := range statuses {
+		status := &statuses[i]
+		source := Source{Pod: pod.Name, Container: status.Name}
+		switch {
+		case status.State.Terminated != nil:
+			return source, true
+		case status.LastTerminationState.Terminated != nil:
+			source.Previous = true
+			return source, true
+		}
+	}
+	for i := range statuses {
+		if statuses[i].State.Running != nil {
+			return Source{Pod: pod.Name, Container: statuses[i].Name}, true
 		}
 	}
 	return Source{}, false
