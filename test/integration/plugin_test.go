@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -181,6 +182,15 @@ func TestThePluginNamesWhatTheUserHasNoRightFor(t *testing.T) {
 	out, err = u.run("", "status", "-A")
 	w.Expect(err).To(gomega.HaveOccurred(), "the role is bound in one namespace")
 	w.Expect(out).To(gomega.ContainSubstring("at the cluster scope"))
+	everywhere := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: u.name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "memcached-user"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
+	}
+	w.Expect(cluster.Create(w.ctx, everywhere)).To(gomega.Succeed())
+	t.Cleanup(func() { _ = cluster.Delete(context.WithoutCancel(w.ctx), everywhere) })
+	w.Eventually(func() (string, error) { return u.run("", "status", "-A") }).
+		Should(gomega.MatchRegexp(`(?m)^` + w.namespace + ` +shop +Unknown`))
 	unknown := user{world: w, program: u.program, name: "unknown"}
 	out, err = unknown.run("", "status")
 	w.Expect(err).To(gomega.HaveOccurred())

@@ -57,8 +57,8 @@ func weight(pod *corev1.Pod) int {
 	return 0
 }
 
-// SourceOf returns the log of the first container that ended or, if none did, of the first that runs and is not ready: an
-// agent may only be waiting for memcached.
+// SourceOf returns the log of the first container that ended or, if none did, of the first that runs and is not ready:
+// an agent may only be waiting for memcached.
 func SourceOf(pod *corev1.Pod) (Source, bool) {
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 	statuses = slices.DeleteFunc(statuses, func(status corev1.ContainerStatus) bool { return status.Ready })
