@@ -51,6 +51,6 @@ func bootstrapPod(pod *corev1.Pod) plan.BootstrapPod {
 		Name: pod.Name, UID: string(pod.UID), Phase: instruction.Phase(pod.Annotations[names.AnnotationBootstrap]),
 		Runs:    agent.Ready || agent.State.Running != nil,
 		Follows: agent.Started != nil && *agent.Started, Ready: agent.Ready,
-		Failure: failure, Problem: problemOf(pod),
+		Failure: failure, Problem: ProblemOf(pod),
 	}
 }

@@ -50,7 +50,7 @@ func podsOf(list []corev1.Pod) []Pod {
 		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			pods = append(pods, Pod{
 				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Unresponsive: isUnresponsive(pod),
-				Unschedulable: cached.IsUnschedulable(pod), Ports: cached.Ports(&pod.Spec), Problem: problemOf(pod),
+				Unschedulable: cached.IsUnschedulable(pod), Ports: cached.Ports(&pod.Spec), Problem: ProblemOf(pod),
 			})
 		}
 	}
@@ -109,7 +109,8 @@ func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
 // CanNotBeScheduled begins the problem of an unschedulable Pod.
 const CanNotBeScheduled = "cannot be scheduled: "
 
-func problemOf(pod *corev1.Pod) string {
+// ProblemOf returns why a Pod does not become ready (Pod.Problem).
+func ProblemOf(pod *corev1.Pod) string {
 	if cached.IsUnschedulable(pod) {
 		return CanNotBeScheduled + OneLine(cached.Condition(pod, corev1.PodScheduled).Message)
 	}

@@ -128,14 +128,14 @@ func TestProblemOf(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := problemOf(&tc.pod); got != tc.want {
+			if got := ProblemOf(&tc.pod); got != tc.want {
 				t.Errorf("problem %q, want %q", got, tc.want)
 			}
 			trimmed, err := cached.TrimPod(tc.pod.DeepCopy())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := problemOf(trimmed.(*corev1.Pod)); got != tc.want {
+			if got := ProblemOf(trimmed.(*corev1.Pod)); got != tc.want {
 				t.Errorf("problem of the trimmed Pod %q, want %q", got, tc.want)
 			}
 		})

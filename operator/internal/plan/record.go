@@ -104,6 +104,11 @@ func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Recor
 	return Record{Inputs: inputs, Requested: now.Requested}, ok
 }
 
+// Recorded returns what the Pods of a Memcached are made from, for a client that does not know the operator's defaults.
+func Recorded(mc *cachev1.Memcached, live *appsv1.Deployment) (Record, bool) {
+	return recorded(mc, live, Record{})
+}
+
 // IsRecorded reports whether the status and the annotation of the Deployment agree. If not, the managed fields of the
 // Deployment decide.
 func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {

@@ -1,0 +1,191 @@
+// Package access reads and changes objects with the rights of the user who runs the plugin. It asks the API server for
+// nothing but these objects: no discovery, and no watch.
+package access
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// pageSize is how many objects one answer of the API server has at most: kubectl's own.
+const pageSize = 500
+
+// Cluster is what a user may read and change.
+type Cluster struct {
+	// Objects are all objects.
+	Objects dynamic.Interface
+
+	// Pods has the logs of Pods.
+	Pods corev1client.PodsGetter
+}
+
+var _ client.Reader = Cluster{}
+
+// New connects to the cluster of a configuration.
+func New(config *rest.Config) (Cluster, error) {
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return Cluster{}, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	pods, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return Cluster{}, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	return Cluster{Objects: objects, Pods: pods}, nil
+}
+
+// Scheme has all types that the plugin reads.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err) // Two types of one name: a programming error.
+		}
+	}
+	return scheme
+}
+
+var scheme = Scheme()
+
+// Get reads an object.
+func (c Cluster) Get(ctx context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	resource, _, err := resourceOf(object)
+	if err != nil {
+		return err
+	}
+	found, err := c.Objects.Resource(resource).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	return decode(found.Object, object)
+}
+
+// List reads all objects that the options choose, page by page. The indexes of the operator's cache are labels here.
+func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	resource, kind, err := resourceOf(list)
+	if err != nil {
+		return err
+	}
+	chosen := new(client.ListOptions).ApplyOptions(options)
+	query := metav1.ListOptions{Limit: pageSize}
+	query.LabelSelector, query.FieldSelector = selectors(chosen, kind)
+	all := map[string]any{"items": []any{}}
+	for {
+		page, err := c.Objects.Resource(resource).Namespace(chosen.Namespace).List(ctx, query)
+		if err != nil {
+			return err
+		}
+		items := all["items"].([]any)
+		for i := range page.Items {
+			items = append(items, page.Items[i].Object)
+		}
+		all["items"] = items
+		if query.Continue = page.GetContinue(); query.Continue == "" {
+			return decodeList(all, list, chosen)
+		}
+	}
+}
+
+// selectors returns the selectors of a list. The operator finds objects of a Memcached by an index of its cache, which
+// the API server does not have.
+func selectors(chosen *client.ListOptions, kind schema.GroupVersionKind) (byLabels, byFields string) {
+	if chosen.LabelSelector != nil {
+		byLabels = chosen.LabelSelector.String()
+	}
+	if chosen.FieldSelector == nil {
+		return byLabels, ""
+	}
+	instance, indexed := chosen.FieldSelector.RequiresExactMatch(observe.PodIndex)
+	if !indexed {
+		return byLabels, chosen.FieldSelector.String()
+	}
+	set := labels.Set(names.Selector(instance))
+	if kind == discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice") {
+		set[discoveryv1.LabelManagedBy] = names.SliceManager
+	}
+	return set.String(), ""
+}
+
+// decodeList reads the items of a list. Of the Pods with the labels of a Memcached, only those that belong to it count.
+func decodeList(all map[string]any, list client.ObjectList, chosen *client.ListOptions) error {
+	if err := decode(all, list); err != nil || chosen.FieldSelector == nil {
+		return err
+	}
+	instance, indexed := chosen.FieldSelector.RequiresExactMatch(observe.PodIndex)
+	if pods, ok := list.(*corev1.PodList); ok && indexed {
+		pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return cached.MemcachedOf(&pod) != instance })
+	}
+	return nil
+}
+
+// Patch changes an object, or only tries to, by the options.
+func (c Cluster) Patch(
+	ctx context.Context, object client.Object, patch types.PatchType, content []byte, options metav1.PatchOptions,
+) error {
+	resource, _, err := resourceOf(object)
+	if err != nil {
+		return err
+	}
+	namespaced := c.Objects.Resource(resource).Namespace(object.GetNamespace())
+	changed, err := namespaced.Patch(ctx, object.GetName(), patch, content, options)
+	if err != nil {
+		return err
+	}
+	return decode(changed.Object, object)
+}
+
+// logBytes is the most that is read of a log.
+const logBytes = 64 << 10
+
+// Log returns the last lines of the log of a container, or of its previous run.
+func (c Cluster) Log(
+	ctx context.Context, pod *corev1.Pod, container string, previous bool, lines int64,
+) (string, error) {
+	options := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: &lines}
+	stream, err := c.Pods.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer stream.Close()
+	content, err := io.ReadAll(io.LimitReader(stream, logBytes))
+	return string(content), err
+}
+
+// resourceOf returns the resource of an object, or of a list, and the kind of its objects.
+func resourceOf(object runtime.Object) (schema.GroupVersionResource, schema.GroupVersionKind, error) {
+	kind, err := apiutil.GVKForObject(object, scheme)
+	if err != nil {
+		return schema.GroupVersionResource{}, kind, err
+	}
+	if meta.IsListType(object) {
+		kind.Kind = kind.Kind[:len(kind.Kind)-len("List")]
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(kind) // All kinds that are read have regular plurals.
+	return resource, kind, nil
+}
+
+func decode(content map[string]any, into runtime.Object) error {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(content, into)
+}

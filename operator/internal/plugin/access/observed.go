@@ -1,0 +1,127 @@
+package access
+
+// Reads all that a screen needs of a cache, and names what the user may not read.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// Observed is what a user may read of a cache.
+type Observed struct {
+	Memcached  *cachev1.Memcached
+	Deployment *appsv1.Deployment // nil if there is none
+	Pods       []corev1.Pod       // sorted by name
+	Nodes      map[string]corev1.Node
+
+	// Events are those about the Memcached and the objects of its name, the last one at the end.
+	Events []corev1.Event
+
+	// Unread is what the user has no right to read.
+	Unread []string
+}
+
+// Memcached reads a Memcached. The error has the fix if there is none.
+func (c Cluster) Memcached(ctx context.Context, key client.ObjectKey) (*cachev1.Memcached, error) {
+	mc := &cachev1.Memcached{}
+	err := c.Get(ctx, key, mc)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("namespace %s has no Memcached %q (%w): list all by kubectl memcached status -A",
+			key.Namespace, key.Name, err)
+	}
+	return mc, err
+}
+
+// Observe reads a cache and what belongs to it. What the user has no right to read is left out and named.
+func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, error) {
+	mc, err := c.Memcached(ctx, key)
+	if err != nil {
+		return Observed{}, err
+	}
+	o := Observed{Memcached: mc, Nodes: map[string]corev1.Node{}}
+	deployment := &appsv1.Deployment{}
+	switch err := c.Get(ctx, key, deployment); {
+	case err == nil:
+		o.Deployment = deployment
+	case !apierrors.IsNotFound(err):
+		if err := o.leaveOut(err, "Deployments"); err != nil {
+			return o, err
+		}
+	}
+	pods, events := &corev1.PodList{}, &corev1.EventList{}
+	err = c.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingFields{observe.PodIndex: key.Name})
+	if err := o.leaveOut(err, "Pods"); err != nil {
+		return o, err
+	}
+	o.Pods = pods.Items
+	slices.SortFunc(o.Pods, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	err = c.List(ctx, events, client.InNamespace(key.Namespace), client.MatchingFields{"involvedObject.name": key.Name})
+	if err := o.leaveOut(err, "Events"); err != nil {
+		return o, err
+	}
+	o.Events = Ordered(events.Items)
+	return o, c.observeNodes(ctx, &o)
+}
+
+// observeNodes reads the Nodes that have Pods, once each.
+func (c Cluster) observeNodes(ctx context.Context, o *Observed) error {
+	for i := range o.Pods {
+		name := o.Pods[i].Spec.NodeName
+		if _, known := o.Nodes[name]; known || name == "" {
+			continue
+		}
+		node := &corev1.Node{}
+		err := c.Get(ctx, client.ObjectKey{Name: name}, node)
+		if apierrors.IsForbidden(err) {
+			return o.leaveOut(err, "Nodes") // The user may read none, or all.
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read Node %s: %w", name, err)
+		}
+		o.Nodes[name] = *node
+	}
+	return nil
+}
+
+// leaveOut names what the user may not read, and returns any other error.
+func (o *Observed) leaveOut(err error, what string) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsForbidden(err):
+		o.Unread = append(o.Unread, what)
+		return nil
+	}
+	return fmt.Errorf("read the %s of %s/%s: %w", what, o.Memcached.Namespace, o.Memcached.Name, err)
+}
+
+// Ordered sorts events by when they happened last.
+func Ordered(events []corev1.Event) []corev1.Event {
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return LastSeen(&a).Compare(LastSeen(&b)) })
+	return events
+}
+
+// LastSeen returns when an event happened last. Clients of the two versions of the API fill different fields.
+func LastSeen(event *corev1.Event) time.Time {
+	last := event.CreationTimestamp.Time
+	for _, seen := range []time.Time{event.EventTime.Time, event.FirstTimestamp.Time, event.LastTimestamp.Time} {
+		if seen.After(last) {
+			last = seen
+		}
+	}
+	if event.Series != nil && event.Series.LastObservedTime.After(last) {
+		last = event.Series.LastObservedTime.Time
+	}
+	return last
+}

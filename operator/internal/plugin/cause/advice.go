@@ -1,0 +1,143 @@
+package cause
+
+// The next command to type, for each reason.
+
+import (
+	"fmt"
+	"slices"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Advice is a command, and what it is for.
+type Advice struct {
+	Command string `json:"command"`
+	For     string `json:"for"`
+}
+
+// next returns the commands for the reasons of a cache, each once.
+func next(e Evidence, reasons []string) []Advice {
+	c := commands{Evidence: e, namespaced: "kubectl -n " + e.Memcached.Namespace}
+	var found []Advice
+	for _, reason := range reasons {
+		for _, advice := range c.after(reason) {
+			if !slices.Contains(found, advice) {
+				found = append(found, advice)
+			}
+		}
+	}
+	return found
+}
+
+// commands writes commands for a cache.
+type commands struct {
+	Evidence
+
+	namespaced string // begins a command
+}
+
+// after returns what to do about a reason. Those of the API that are not here need nothing.
+func (c commands) after(reason string) []Advice {
+	mc := c.Memcached
+	switch reason {
+	case "":
+		return c.checkOperator()
+	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonUpdateInProgress:
+		return c.wait()
+	case cachev1.ReasonPodsNotReady, cachev1.ReasonProgressDeadlineExceeded:
+		return c.inspect()
+	case cachev1.ReasonInvalidSpec:
+		return c.edit("correct the field that the message names")
+	case cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired:
+		return c.secrets()
+	case cachev1.ReasonCertificateUnavailable, cachev1.ReasonNamesMissing:
+		return c.certificate()
+	case cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict:
+		return c.one("get deployment,service,networkpolicy,poddisruptionbudget "+mc.Name+" -o yaml --show-managed-fields",
+			"see who owns and who writes the object that the message names")
+	case cachev1.ReasonKeysMoving, cachev1.ReasonBootstrapCutOver:
+		return c.edit("remove spec.bootstrap once all clients use the cache")
+	case cachev1.ReasonApplyFailed:
+		return append(c.one("get resourcequota,limitrange", "see what may refuse the objects of the cache"),
+			c.checkOperator()...)
+	case cachev1.ReasonSuspended:
+		return []Advice{{c.own("resume"), "let the operator apply the spec again"}}
+	case cachev1.ReasonDefaultsDiffer, cachev1.ReasonUpdateQueued:
+		return c.one(fmt.Sprintf("annotate memcached/%s --overwrite %s=\"$(date -u +%%FT%%TZ)\"", mc.Name,
+			cachev1.AnnotationUpdateRequested), "apply the pending update, which replaces the Pods")
+	case cachev1.ReasonClientCARemoved, cachev1.ReasonUserRemoved:
+		return []Advice{{c.own("restart"), "replace the Pods, so that none accepts what was removed"}}
+	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying, cachev1.ReasonBootstrapFollowing,
+		cachev1.ReasonBootstrapCuttingOver, cachev1.ReasonBootstrapResuming, cachev1.ReasonBootstrapFailed:
+		return c.one("logs deployment/"+names.Bootstrap(mc.Name), "see how far the copy is, or why it failed")
+	}
+	return nil
+}
+
+// own returns a command of this plugin.
+func (c commands) own(command string) string {
+	return fmt.Sprintf("kubectl memcached %s %s -n %s", command, c.Memcached.Name, c.Memcached.Namespace)
+}
+
+// one returns a command of kubectl in the namespace of the cache.
+func (c commands) one(command, reason string) []Advice {
+	return []Advice{{c.namespaced + " " + command, reason}}
+}
+
+func (c commands) edit(reason string) []Advice {
+	return c.one("edit memcached "+c.Memcached.Name, reason)
+}
+
+func (c commands) wait() []Advice {
+	if c.Memcached.Spec.Suspend {
+		return []Advice{{c.own("resume"), "continue the rollout, which spec.suspend pauses"}}
+	}
+	if c.Deployment != nil && c.Deployment.Spec.Paused {
+		return c.one("rollout resume deployment "+c.Deployment.Name, "continue the rollout, which another client paused")
+	}
+	return c.one("wait --for=condition=Ready --timeout=10m memcached/"+c.Memcached.Name, "wait until all Pods are ready")
+}
+
+// inspect returns how to look at the Pod that is the cause.
+func (c commands) inspect() []Advice {
+	pod, source, found := Suspect(c.Observed)
+	if !found {
+		return c.one("describe replicaset -l "+names.LabelInstance+"="+c.Memcached.Name, "see why Pods are missing")
+	}
+	advice := c.one("describe pod "+pod.Name, "see its events")
+	if source.Container == "" {
+		return advice
+	}
+	logs := fmt.Sprintf("logs %s -c %s", pod.Name, source.Container)
+	if source.Previous {
+		logs += " --previous"
+	}
+	return append(c.one(logs, "read the whole log"), advice...)
+}
+
+// secrets returns how to look at the Secrets that the spec names, without their content.
+func (c commands) secrets() []Advice {
+	var advice []Advice
+	if name := c.Memcached.TLSSecretName(); name != "" {
+		advice = append(advice, c.one("describe secret "+name, "see what the Secret of spec.tls has")...)
+	}
+	if auth := c.Memcached.Spec.Auth; auth != nil {
+		advice = append(advice, c.one("describe secret "+auth.SecretName, "see what the Secret of spec.auth has")...)
+	}
+	return advice
+}
+
+// certificate returns how to look at the certificate: by cert-manager, if that makes it.
+func (c commands) certificate() []Advice {
+	if tls := c.Memcached.Spec.TLS; tls != nil && tls.IssuerRef != nil {
+		return c.one("describe certificate "+c.Memcached.Name, "see what cert-manager does about it")
+	}
+	return c.secrets()
+}
+
+func (c commands) checkOperator() []Advice {
+	return []Advice{{
+		"kubectl get pods -A -l app.kubernetes.io/name=memcached-operator", "see whether the operator runs",
+	}}
+}

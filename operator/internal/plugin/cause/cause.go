@@ -1,0 +1,197 @@
+// Package cause finds out why a cache is as it is: from its condition to the Pod, the Node and the line of the log that
+// says so. It is pure.
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
+)
+
+// Evidence is what a user may read of a cache and of the Pod that is the cause.
+type Evidence struct {
+	access.Observed
+
+	// PodEvents are the events about the suspect.
+	PodEvents []corev1.Event
+
+	// Log is the end of the log of the suspect's container; LogErr is why it cannot be read.
+	Log    string
+	LogErr error
+}
+
+// Explanation is why a cache is as it is, and what to do.
+type Explanation struct {
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Chains    []Chain  `json:"chains"`
+	Next      []Advice `json:"next"`
+	Unread    []string `json:"unread,omitempty"`
+}
+
+// Chain leads from a condition to its cause.
+type Chain struct {
+	Condition string     `json:"condition"`
+	Status    string     `json:"status"`
+	Reason    string     `json:"reason"`
+	Since     *time.Time `json:"since,omitempty"`
+	Links     []Link     `json:"links"`
+}
+
+// Link is an object of a chain, with what it says.
+type Link struct {
+	Object string `json:"object"`
+	Says   string `json:"says"`
+}
+
+// Explain returns the chains of all conditions that need an explanation. Ready always does.
+func Explain(e Evidence) Explanation {
+	mc := e.Memcached
+	explanation := Explanation{Namespace: mc.Namespace, Name: mc.Name, Unread: e.Unread}
+	summary := overview.SummaryOf(mc)
+	chain := Chain{Condition: cachev1.ConditionReady, Status: "Unknown", Reason: summary.Reason, Since: summary.Since}
+	if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
+		chain.Status = string(ready.Status)
+	}
+	chain.Links = append([]Link{{"Memcached " + mc.Name, summary.Message}}, linksOf(e)...)
+	explanation.Chains = []Chain{chain}
+	asked := []string{summary.Reason}
+	for _, waiting := range overview.WaitsOf(mc) {
+		explanation.Chains = append(explanation.Chains, chainOf(mc, waiting))
+		asked = append(asked, waiting.Reason)
+	}
+	explanation.Next = next(e, asked)
+	return explanation
+}
+
+// chainOf returns the chain of a condition whose message has the cause already.
+func chainOf(mc *cachev1.Memcached, waiting overview.Waiting) Chain {
+	chain := Chain{
+		Condition: waiting.Condition, Reason: waiting.Reason,
+		Links: []Link{{"Memcached " + mc.Name, waiting.Message}},
+	}
+	if condition := meta.FindStatusCondition(mc.Status.Conditions, waiting.Condition); condition != nil {
+		chain.Status, chain.Since = string(condition.Status), new(condition.LastTransitionTime.UTC())
+	}
+	return chain
+}
+
+// linksOf leads from the Deployment to the log. A cache whose Pods are ready has none.
+func linksOf(e Evidence) []Link {
+	links := deploymentLinks(e.Deployment)
+	pod, _, found := Suspect(e.Observed)
+	if !found {
+		return links
+	}
+	says := overview.StatusOf(pod)
+	if problem := observe.ProblemOf(pod); problem != "" {
+		says += ": " + problem
+	}
+	links = append(links, Link{"Pod " + pod.Name, says})
+	if pod.Spec.NodeName != "" {
+		links = append(links, nodeLink(e, pod.Spec.NodeName))
+	}
+	if warning := lastWarning(e.PodEvents); warning != nil {
+		links = append(links, Link{"Event " + warning.Reason, observe.OneLine(warning.Message)})
+	}
+	return append(links, logLinks(e, pod)...)
+}
+
+// deploymentLinks states why Pods cannot be created, or are not replaced.
+func deploymentLinks(deployment *appsv1.Deployment) []Link {
+	if deployment == nil {
+		return nil
+	}
+	var links []Link
+	for _, condition := range deployment.Status.Conditions {
+		failed := condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue
+		late := condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse
+		if failed || late {
+			links = append(links, Link{"Deployment " + deployment.Name, observe.OneLine(condition.Message)})
+		}
+	}
+	if deployment.Spec.Paused {
+		links = append(links, Link{"Deployment " + deployment.Name, "it is paused, so no Pod is replaced"})
+	}
+	return links
+}
+
+// nodeLink states what is wrong with a Node, or that nothing is.
+func nodeLink(e Evidence, name string) Link {
+	node, known := e.Nodes[name]
+	if !known {
+		return Link{"Node " + name, "not read: it does not exist, or you have no right to read Nodes"}
+	}
+	var problems []string
+	for _, condition := range node.Status.Conditions {
+		isReady := condition.Type == corev1.NodeReady
+		if isReady != (condition.Status == corev1.ConditionTrue) {
+			problems = append(problems, fmt.Sprintf("%s is %s (%s)", condition.Type, condition.Status, condition.Reason))
+		}
+	}
+	if node.Spec.Unschedulable {
+		problems = append(problems, "it is cordoned")
+	}
+	if len(problems) == 0 {
+		return Link{"Node " + name, "it is ready"}
+	}
+	return Link{"Node " + name, strings.Join(problems, ", ")}
+}
+
+// lastWarning returns the last warning, or nil.
+func lastWarning(events []corev1.Event) *corev1.Event {
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Type == corev1.EventTypeWarning {
+			return &events[i]
+		}
+	}
+	return nil
+}
+
+// logLines is how many lines of a log are shown.
+const logLines = 3
+
+// logLinks returns the last lines of the log, which say why memcached ended.
+func logLinks(e Evidence, pod *corev1.Pod) []Link {
+	source, hasLog := SourceOf(pod)
+	switch {
+	case !hasLog:
+		return nil
+	case e.LogErr != nil:
+		return []Link{{source.String(), "not read: " + e.LogErr.Error()}}
+	}
+	var lines []string
+	for line := range strings.Lines(e.Log) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	lines = lines[max(0, len(lines)-logLines):]
+	return []Link{{source.String(), strings.Join(lines, "\n")}}
+}
+
+// isTrue reports whether a Pod has a condition.
+func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == conditionType {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// age is how old an object is.
+func age(object metav1.Object) int64 { return object.GetCreationTimestamp().Unix() }

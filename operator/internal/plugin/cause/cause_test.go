@@ -1,0 +1,235 @@
+package cause_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/cause"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// ready is the scenario of a reason of the condition Ready.
+func ready(reason, message string) cause.Evidence {
+	stalled := map[string]bool{
+		cachev1.ReasonProgressDeadlineExceeded: true, cachev1.ReasonInvalidSpec: true, cachev1.ReasonInvalidSecret: true,
+		cachev1.ReasonCertificateExpired: true, cachev1.ReasonOwnershipConflict: true, cachev1.ReasonSuspended: true,
+	}
+	mc := cachetest.Memcached("shop", reason, message)
+	if stalled[reason] {
+		mc.Status.Conditions = append(mc.Status.Conditions, cachetest.Condition(cachev1.ConditionStalled, reason, message))
+	}
+	return cause.Evidence{Observed: access.Observed{
+		Memcached: mc, Deployment: cachetest.Deployment("shop", 3, 3),
+		Nodes: map[string]corev1.Node{"node-a": cachetest.Node("node-a", "zone-1"), "node-b": cachetest.Node("node-b", "zone-2")},
+		Pods:  []corev1.Pod{cachetest.Pod("shop", "1aaaa", "node-a"), cachetest.Pod("shop", "2bbbb", "node-b")},
+	}}
+}
+
+// healthyBut is the scenario of a reason of a condition that does not reflect the health of the Pods.
+func healthyBut(condition, reason, message string) cause.Evidence {
+	e := ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	added := cachetest.Condition(condition, reason, message)
+	if reason == cachev1.ReasonNoUpdatePending || reason == cachev1.ReasonUpdateInProgress ||
+		condition == cachev1.ConditionBootstrapped && reason != cachev1.ReasonBootstrapCutOver {
+		added.Status = metav1.ConditionFalse
+	}
+	e.Memcached.Status.Conditions = append(e.Memcached.Status.Conditions, added)
+	return e
+}
+
+func changed(e cause.Evidence, change func(*cause.Evidence)) cause.Evidence {
+	change(&e)
+	return e
+}
+
+func withTLS(e cause.Evidence, issuer bool) cause.Evidence {
+	e.Memcached.Spec.TLS = &cachev1.TLS{SecretName: "shop-cert"}
+	if issuer {
+		e.Memcached.Spec.TLS.IssuerRef = &cachev1.IssuerRef{Name: "ca"}
+	}
+	e.Memcached.Spec.Auth = &cachev1.Auth{SecretName: "shop-users"}
+	return e
+}
+
+// crash is a Pod whose memcached does not start.
+func crash(e cause.Evidence) cause.Evidence {
+	return changed(e, func(e *cause.Evidence) {
+		e.Deployment = cachetest.Deployment("shop", 3, 1)
+		e.Pods = append(e.Pods, cachetest.Crashing(cachetest.Pod("shop", "3cccc", "node-a"), 64))
+		warning := cachetest.Event("Pod", "shop-5d9c7b6f4-3cccc", "BackOff", "Back-off restarting failed container memcached", time.Minute)
+		warning.Type = corev1.EventTypeWarning
+		e.PodEvents = []corev1.Event{warning}
+		e.Log = "\nIllegal argument \"-Z\"\nmemcached ended\n"
+	})
+}
+
+// scenarios has one for each reason of the API.
+func scenarios() map[string]cause.Evidence {
+	const update, restart = cachev1.ConditionUpdatePending, cachev1.ConditionRestartRequired
+	const names, bootstrap = cachev1.ConditionCertificateIncomplete, cachev1.ConditionBootstrapped
+	return map[string]cause.Evidence{
+		cachev1.ReasonAllPodsReady: ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"),
+		cachev1.ReasonScaledToZero: ready(cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"),
+		cachev1.ReasonRollingOut: changed(ready(cachev1.ReasonRollingOut, "1 of 3 Pods replaced; the Deployment is paused: "+
+			"kubectl rollout resume deployment shop"), func(e *cause.Evidence) { e.Deployment.Spec.Paused = true }),
+		cachev1.ReasonHandingOver:  ready(cachev1.ReasonHandingOver, "1 of 3 Pods replaced; 2 of 3 slots to be handed over, 1 being copied"),
+		cachev1.ReasonPodsNotReady: crash(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready; 1 Pod: container \"memcached\" exited with code 64 and is restarted")),
+		cachev1.ReasonProgressDeadlineExceeded: changed(ready(cachev1.ReasonProgressDeadlineExceeded, "No progress for 600 seconds "+
+			"(spec.rollout.progressDeadlineSeconds): 2 of 3 Pods ready; 1 Pod: cannot be scheduled: 0/3 nodes are available"), func(e *cause.Evidence) {
+			e.Pods = append(e.Pods, cachetest.Pending(cachetest.Pod("shop", "3cccc", ""), "0/3 nodes are available: 3 Insufficient memory."))
+		}),
+		cachev1.ReasonInvalidSpec:            ready(cachev1.ReasonInvalidSpec, "spec.image \"x y\" is not an image reference: write one such as memcached:1.6"),
+		cachev1.ReasonSecretNotFound:         withTLS(ready(cachev1.ReasonSecretNotFound, "Secret \"shop-cert\" of spec.tls does not exist"), false),
+		cachev1.ReasonCertificateUnavailable: withTLS(ready(cachev1.ReasonCertificateUnavailable, "The cluster does not have cert-manager"), true),
+		cachev1.ReasonInvalidSecret:          withTLS(ready(cachev1.ReasonInvalidSecret, "Secret \"shop-cert\": tls.crt holds no certificate"), false),
+		cachev1.ReasonCertificateExpired:     withTLS(ready(cachev1.ReasonCertificateExpired, "The certificate expired at 2026-03-04T11:00:00Z"), false),
+		cachev1.ReasonOwnershipConflict:      ready(cachev1.ReasonOwnershipConflict, "Service \"shop\" exists and the Memcached does not own it"),
+		cachev1.ReasonFieldManagerConflict:   ready(cachev1.ReasonFieldManagerConflict, "Deployment/shop: field manager \"kubectl-edit\" keeps overwriting spec.replicas"),
+		cachev1.ReasonKeysMoving:             ready(cachev1.ReasonKeysMoving, "A change of the size waits until spec.bootstrap is removed"),
+		cachev1.ReasonApplyFailed:            ready(cachev1.ReasonApplyFailed, "Deployment \"shop\": exceeded quota"),
+		cachev1.ReasonSuspended: changed(ready(cachev1.ReasonSuspended, "spec.suspend is true"), func(e *cause.Evidence) {
+			e.Memcached.Spec.Suspend, e.Deployment, e.Pods = true, nil, nil
+		}),
+		cachev1.ReasonDefaultsDiffer:       healthyBut(update, cachev1.ReasonDefaultsDiffer, "image memcached:1.6.40 -> memcached:1.6.45. The update would replace the Pods."),
+		cachev1.ReasonUpdateQueued:         healthyBut(update, cachev1.ReasonUpdateQueued, "image memcached:1.6.40 -> memcached:1.6.45. The update is queued."),
+		cachev1.ReasonNoUpdatePending:      healthyBut(update, cachev1.ReasonNoUpdatePending, "No update is pending"),
+		cachev1.ReasonUpdateInProgress:     healthyBut(update, cachev1.ReasonUpdateInProgress, "The update is applied; the Pods are being replaced"),
+		cachev1.ReasonClientCARemoved:      healthyBut(restart, cachev1.ReasonClientCARemoved, "Clients of the CA \"old\" are accepted until the Pods are restarted"),
+		cachev1.ReasonUserRemoved:          healthyBut(restart, cachev1.ReasonUserRemoved, "A removed user keeps open connections until the Pods are restarted"),
+		cachev1.ReasonNamesMissing:         withTLS(healthyBut(names, cachev1.ReasonNamesMissing, "The certificate does not cover shop-2.shop-slots.team.svc"), false),
+		cachev1.ReasonBootstrapWaiting:     healthyBut(bootstrap, cachev1.ReasonBootstrapWaiting, "No key is copied yet"),
+		cachev1.ReasonBootstrapCopying:     healthyBut(bootstrap, cachev1.ReasonBootstrapCopying, "The keys are being copied"),
+		cachev1.ReasonBootstrapFollowing:   healthyBut(bootstrap, cachev1.ReasonBootstrapFollowing, "All keys are copied"),
+		cachev1.ReasonBootstrapCuttingOver: healthyBut(bootstrap, cachev1.ReasonBootstrapCuttingOver, "Not all changes are copied yet"),
+		cachev1.ReasonBootstrapCutOver:     healthyBut(bootstrap, cachev1.ReasonBootstrapCutOver, "Clients may use both"),
+		cachev1.ReasonBootstrapResuming:    healthyBut(bootstrap, cachev1.ReasonBootstrapResuming, "The Pod that copies has started again"),
+		cachev1.ReasonBootstrapFailed:      healthyBut(bootstrap, cachev1.ReasonBootstrapFailed, "10.0.0.1:11211: connection refused"),
+	}
+}
+
+func printed(e cause.Evidence) string {
+	var out bytes.Buffer
+	screen.Screen{Writer: &out, Now: cachetest.Now}.Explanation(cause.Explain(e))
+	return out.String()
+}
+
+// TestEachReasonOfTheAPIHasAScenario walks the constants of the API, so that no new one is forgotten.
+func TestEachReasonOfTheAPIHasAScenario(t *testing.T) {
+	all := scenarios()
+	for _, reason := range page.Constants(t, "../../../api/v1", "Reasons of the") {
+		e, found := all[reason.Value]
+		if !found {
+			t.Errorf("add a scenario for %s", reason.Name)
+			continue
+		}
+		text := printed(e)
+		if !strings.Contains(text, reason.Value) && reason.Value != cachev1.ReasonNoUpdatePending {
+			t.Errorf("the explanation does not name %s:\n%s", reason.Value, text)
+		}
+		page.Golden(t, "testdata/"+reason.Value+".txt", text, *update)
+		delete(all, reason.Value)
+	}
+	for reason := range all {
+		t.Errorf("%s is no reason of the API: remove its scenario", reason)
+	}
+}
+
+func TestOnlyWhatNeedsNoActionHasNoNextCommand(t *testing.T) {
+	for reason, e := range scenarios() {
+		none := reason == cachev1.ReasonAllPodsReady || reason == cachev1.ReasonScaledToZero || reason == cachev1.ReasonNoUpdatePending
+		if got := len(cause.Explain(e).Next) == 0; got != none {
+			t.Errorf("%s: without a next command: %t", reason, got)
+		}
+	}
+}
+
+func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
+	crashing := scenarios()[cachev1.ReasonPodsNotReady]
+	for name, e := range map[string]cause.Evidence{
+		"no status": {Observed: access.Observed{Memcached: &cachev1.Memcached{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop"}}}},
+		"no right to read logs and Nodes": changed(crashing, func(e *cause.Evidence) {
+			e.Log, e.LogErr, e.Nodes = "", errors.New("pods is forbidden"), nil
+			e.Unread = []string{"Nodes"}
+		}),
+		"a Node that is not ready": changed(crashing, func(e *cause.Evidence) {
+			node := cachetest.Node("node-a", "zone-1")
+			node.Spec.Unschedulable = true
+			node.Status.Conditions = []corev1.NodeCondition{
+				{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"},
+				{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue, Reason: "KubeletHasInsufficientMemory"},
+			}
+			e.Nodes = map[string]corev1.Node{"node-a": node}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			page.Golden(t, "testdata/other/"+strings.ReplaceAll(name, " ", "-")+".txt", printed(e), *update)
+		})
+	}
+}
+
+func TestTheSuspectIsThePodThatSaysMost(t *testing.T) {
+	silent := cachetest.Pod("shop", "1aaaa", "node-a")
+	silent.Status.Conditions, silent.Status.ContainerStatuses[0].Ready = nil, false
+	crashing := cachetest.Crashing(cachetest.Pod("shop", "2bbbb", "node-b"), 1)
+	newer := *crashing.DeepCopy()
+	newer.Name, newer.CreationTimestamp = "newer", cachetest.Ago(time.Minute)
+	ended := *newer.DeepCopy()
+	ended.Name, ended.DeletionTimestamp = "terminating", new(cachetest.Ago(0))
+	pod, source, found := cause.Suspect(access.Observed{Pods: []corev1.Pod{silent, crashing, newer, ended}})
+	want := cause.Source{Pod: "newer", Container: names.Container, Previous: true}
+	if !found || pod.Name != "newer" || source != want {
+		t.Errorf("got %v, %+v", pod, source)
+	}
+	if _, _, found := cause.Suspect(access.Observed{Pods: []corev1.Pod{cachetest.Pod("shop", "1aaaa", "node-a")}}); found {
+		t.Error("a ready Pod is a suspect")
+	}
+}
+
+func TestALogDoesNotControlTheTerminal(t *testing.T) {
+	e := scenarios()[cachev1.ReasonPodsNotReady]
+	e.Log = "\x1b[2Jcleared\n"
+	if text := printed(e); strings.Contains(text, "\x1b") || !strings.Contains(text, "^[[2Jcleared") {
+		t.Errorf("the log is printed as it is: %q", text)
+	}
+}
+
+func TestTheLogIsThatOfAContainerThatEnded(t *testing.T) {
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
+	agent := corev1.ContainerStatus{Name: names.Agent, State: running}
+	for name, tc := range map[string]struct {
+		memcached corev1.ContainerStatus
+		want      cause.Source
+	}{
+		"it has ended":           {corev1.ContainerStatus{State: ended}, cause.Source{Container: names.Container}},
+		"it will start again":    {corev1.ContainerStatus{LastTerminationState: ended}, cause.Source{Container: names.Container, Previous: true}},
+		"it runs again":          {corev1.ContainerStatus{State: running, LastTerminationState: ended}, cause.Source{Container: names.Container, Previous: true}},
+		"it is ready":            {corev1.ContainerStatus{State: running, Ready: true}, cause.Source{Container: names.Agent}},
+		"it has not started yet": {corev1.ContainerStatus{}, cause.Source{Container: names.Agent}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.memcached.Name = names.Container
+			pod := &corev1.Pod{Status: corev1.PodStatus{
+				InitContainerStatuses: []corev1.ContainerStatus{agent}, ContainerStatuses: []corev1.ContainerStatus{tc.memcached},
+			}}
+			if got, _ := cause.SourceOf(pod); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}

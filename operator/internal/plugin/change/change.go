@@ -1,0 +1,201 @@
+// Package change finds out what a change of a Memcached would do, by the operator's own packages plan and render. It is
+// pure.
+package change
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/desired"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+// Input is what a change starts from.
+type Input struct {
+	// Before is the Memcached as it is, or nil if it is new; After is what it would be.
+	Before, After *cachev1.Memcached
+
+	// Current is the observed state of the cache.
+	Current plan.Current
+
+	Now time.Time
+}
+
+// Pods is what happens to the Pods.
+type Pods string
+
+// What happens to the Pods.
+const (
+	// PodsStay: none is replaced.
+	PodsStay Pods = "Unchanged"
+
+	// PodsAreCreated: the cache is new.
+	PodsAreCreated Pods = "Created"
+
+	// PodsAreReplaced: all are replaced, one after another.
+	PodsAreReplaced Pods = "Replaced"
+)
+
+// Keys is what happens to the keys.
+type Keys string
+
+// What happens to the keys.
+const (
+	// KeysStay: each stays where it is.
+	KeysStay Keys = "Kept"
+
+	// KeysAreHandedOver: each Pod gets those of the Pod that it replaces.
+	KeysAreHandedOver Keys = "HandedOver"
+
+	// KeysAreMoved: those that clients look for elsewhere are copied there.
+	KeysAreMoved Keys = "Moved"
+
+	// SomeKeysAreLost: those of removed Pods, and those that clients look for elsewhere.
+	SomeKeysAreLost Keys = "SomeLost"
+
+	// AllKeysAreLost: new Pods start empty.
+	AllKeysAreLost Keys = "Lost"
+)
+
+// Change is what a change of a Memcached would do.
+type Change struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+
+	// Problems are the errors in the new spec. Nothing would be done.
+	Problems []string `json:"problems,omitempty"`
+
+	Spec    []Difference `json:"spec,omitempty"`
+	Objects []Object     `json:"objects,omitempty"`
+	Pods    Pods         `json:"pods"`
+	Keys    Keys         `json:"keys"`
+
+	// Notes are what else to know, such as what the change waits for.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Of returns what a change would do.
+func Of(in Input) (Change, error) {
+	c := Change{Namespace: in.After.Namespace, Name: in.After.Name, Pods: PodsStay, Keys: KeysStay}
+	spec, err := compare(specOf(in.Before), specOf(in.After))
+	if err != nil {
+		return c, err
+	}
+	c.Spec = spec
+	record, defaults, err := defaultsOf(in)
+	if err != nil {
+		return c, err
+	}
+	after, template, err := desired.State(in.After, in.Current, defaults)
+	if err != nil {
+		return c, err
+	}
+	if invalid, ok := after.(plan.Invalid); ok {
+		c.Problems = invalid.Problems
+		return c, nil
+	}
+	planned, _ := plan.Of(after)
+	c.judge(in, planned, record)
+	c.Notes = notes(in, after, c)
+	former, err := formerObjects(in, defaults)
+	if err != nil {
+		return c, err
+	}
+	c.Objects, err = objects(former, render.Objects(planned, template, in.Current.Deployment))
+	return c, err
+}
+
+// specOf returns the spec under its name, so that the paths of its fields are complete.
+func specOf(mc *cachev1.Memcached) any {
+	if mc == nil {
+		return map[string]any{"spec": map[string]any{}}
+	}
+	return map[string]any{"spec": mc.Spec}
+}
+
+// newImage stands for the operator's default image, which a user does not know.
+const newImage = "default-of-the-operator"
+
+// defaultsOf returns what the Pods are made from. For a new cache, that is what the operator would use; the user knows
+// none of it, and sees only which objects are created.
+func defaultsOf(in Input) (plan.Record, plan.Defaults, error) {
+	revisions := render.Revisions()
+	defaults := plan.Defaults{
+		Revisions: revisions, Image: newImage, AgentImage: newImage, Platform: plan.Kubernetes, Now: in.Now,
+	}
+	if in.Current.Deployment == nil {
+		return plan.Record{}, defaults, nil
+	}
+	record, known := plan.Recorded(in.After, in.Current.Deployment)
+	if !known {
+		return record, defaults, errors.New("the Memcached and its Deployment have no record of what the Pods are made " +
+			"from, so what a change does is not known: check that the operator manages them")
+	}
+	last := slices.Index(revisions, record.Revision)
+	if last < 0 {
+		return record, defaults, fmt.Errorf("the Pods have the template revision %d, and this plugin knows %v: "+
+			"install the plugin of the operator's version", record.Revision, revisions)
+	}
+	defaults.Revisions, defaults.Image, defaults.AgentImage = revisions[:last+1], record.Image, record.Agent
+	defaults.Architectures, defaults.Platform = record.Architectures, record.Platform
+	return record, defaults, nil
+}
+
+// judge decides what happens to Pods and keys.
+func (c *Change) judge(in Input, planned plan.Plan, record plan.Record) {
+	switch {
+	case in.Current.Deployment == nil:
+		c.Pods = PodsAreCreated
+	case in.After.Spec.Suspend || planned.Template != plan.RenderTemplate:
+	case record.Template != planned.Record.Template:
+		c.Pods = PodsAreReplaced
+	}
+	c.Keys = keysOf(in, c.Pods)
+}
+
+// keysOf decides what happens to the keys: by a replacement of the Pods first, since it concerns all of them.
+func keysOf(in Input, pods Pods) Keys {
+	before, after := sizeNow(in.Current.Deployment), sizeOf(in.After)
+	slots := in.After.Spec.Slots
+	record, _ := plan.Recorded(in.After, in.Current.Deployment)
+	switch {
+	case pods == PodsAreCreated || before == 0 || in.After.Spec.Suspend:
+		return KeysStay
+	case after == 0:
+		return AllKeysAreLost
+	case pods == PodsAreReplaced && !handsOver(record, slots):
+		return AllKeysAreLost
+	case before != after && (slots == nil || slots.ClientHash == ""):
+		return SomeKeysAreLost
+	case before != after:
+		return KeysAreMoved
+	case pods == PodsAreReplaced:
+		return KeysAreHandedOver
+	}
+	return KeysStay
+}
+
+// handsOver reports whether Pods that have slots now give their keys to their successors.
+func handsOver(record plan.Record, slots *cachev1.Slots) bool {
+	return record.Slots && slots != nil && (slots.Handoff == nil || slots.Handoff.Mode != cachev1.HandoffNever)
+}
+
+func sizeOf(mc *cachev1.Memcached) int32 {
+	if mc.Spec.Size == nil {
+		return 1
+	}
+	return *mc.Spec.Size
+}
+
+func sizeNow(deployment *appsv1.Deployment) int32 {
+	if deployment == nil || deployment.Spec.Replicas == nil {
+		return 0
+	}
+	return *deployment.Spec.Replicas
+}

@@ -1,0 +1,60 @@
+package change
+
+// What else to know of a change.
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// waits are what a blocked plan waits for.
+var waits = map[plan.Blocker]string{
+	plan.SecretUnusable: "The Pod template waits for a Secret with which new Pods can start",
+	plan.SlotMoves:      "The Pod template waits until the Pod that has just given its slot away is deleted",
+	plan.KeysMove:       "The Pod template and the size wait until spec.bootstrap is removed",
+	plan.UpdateQueued:   "The update to the operator's defaults waits for the updates of other caches",
+}
+
+// notes returns what else to know of a change.
+func notes(in Input, outcome plan.Outcome, c Change) []string {
+	var found []string
+	if blocked, ok := outcome.(plan.Blocked); ok {
+		found = append(found, waits[blocked.By])
+	}
+	if planned, ok := plan.Of(outcome); ok && len(planned.Pending) > 0 {
+		found = append(found, "Until Pods are replaced, this stays pending: "+strings.Join(planned.Pending, "; "))
+	}
+	if c.Keys == KeysAreMoved {
+		found = append(found, "Slots are added and removed one at a time: this is the first step")
+	}
+	if in.After.Spec.Suspend {
+		found = append(found, "spec.suspend is true: the operator does nothing of this until it is false")
+	}
+	pending := meta.FindStatusCondition(in.After.Status.Conditions, cachev1.ConditionUpdatePending)
+	updates := c.Pods == PodsAreReplaced || in.After.Spec.UpdatePolicy == cachev1.UpdateAutomatic
+	if pending != nil && isTrue(pending.Status) && updates {
+		found = append(found, "The pending update is applied, too: "+pending.Message)
+	}
+	if request := requested(in.Before, in.After); request != "" {
+		found = append(found, fmt.Sprintf("The annotation %s %q applies the operator's defaults, which may replace the Pods",
+			cachev1.AnnotationUpdateRequested, request))
+	}
+	return found
+}
+
+// requested returns the value of the annotation that requests an update, if it is new.
+func requested(before, after *cachev1.Memcached) string {
+	request := after.Annotations[cachev1.AnnotationUpdateRequested]
+	if before == nil || request == before.Annotations[cachev1.AnnotationUpdateRequested] {
+		return ""
+	}
+	return request
+}
+
+// isTrue reports whether a status of a condition is True.
+func isTrue[T ~string](status T) bool { return status == "True" }

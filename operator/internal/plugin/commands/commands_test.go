@@ -1,0 +1,157 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
+)
+
+// fleet is an API server with many Memcacheds and nothing else.
+type fleet struct {
+	items           []cachev1.Memcached
+	requests, bytes int
+}
+
+func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/apis/cache.example.com/v1/memcacheds" && r.URL.Path != "/apis/cache.example.com/v1/namespaces/team/memcacheds" {
+		http.Error(w, "only lists of Memcacheds are served: "+r.URL.Path, http.StatusInternalServerError)
+		return
+	}
+	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	list := cachev1.MemcachedList{Items: f.items[from:min(from+limit, len(f.items))]}
+	list.APIVersion, list.Kind = cachev1.GroupVersion.String(), "MemcachedList"
+	if from+limit < len(f.items) {
+		list.Continue = strconv.Itoa(from + limit)
+	}
+	content, _ := json.Marshal(list)
+	f.requests, f.bytes = f.requests+1, f.bytes+len(content)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(content)
+}
+
+// run runs a command against a fleet.
+func run(t *testing.T, f *fleet, arguments ...string) (string, error) {
+	t.Helper()
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	var out bytes.Buffer
+	root := New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, "1.2.3")
+	flags := []string{"--server=" + server.URL, "--cache-dir=" + t.TempDir()} // Before the words to complete.
+	root.SetArgs(slices.Insert(arguments, 1, flags...))
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+// large is a Memcached with about what a real one has at most: slots, conditions and managed fields.
+func large(number int) cachev1.Memcached {
+	mc := cachetest.Memcached(fmt.Sprintf("cache-%04d", number), cachev1.ReasonAllPodsReady, strings.Repeat("x", 500))
+	mc.APIVersion, mc.Kind = cachev1.GroupVersion.String(), "Memcached"
+	for n := range 20 {
+		name := fmt.Sprintf("%s-%d", mc.Name, n)
+		mc.Status.Slots = append(mc.Status.Slots, cachev1.SlotStatus{
+			Name: name, Address: name + "." + mc.Name + "-slots.team.svc:11211", Pod: mc.Name + "-5d9c7b6f4-abcde",
+			State: cachev1.SlotServing, Since: new(cachetest.Ago(time.Hour)),
+		})
+		mc.Status.Nodes = append(mc.Status.Nodes, mc.Name+"-5d9c7b6f4-abcde")
+	}
+	mc.Annotations = map[string]string{"managed": strings.Repeat("f", 8<<10)}
+	return *mc
+}
+
+func TestAFleetOfAThousandCachesIsOneListOfFewBytes(t *testing.T) {
+	f := &fleet{}
+	for number := range 1000 {
+		f.items = append(f.items, large(number))
+	}
+	began := time.Now()
+	out, err := run(t, f, "status", "-A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d requests, %d KiB, %s", f.requests, f.bytes>>10, time.Since(began))
+	if lines := strings.Count(out, "\n"); lines != 1001 {
+		t.Errorf("%d lines", lines)
+	}
+	const most = 20 << 20
+	if f.requests != 2 || f.bytes > most {
+		t.Errorf("%d requests and %d bytes, more than 2 pages of one list and %d", f.requests, f.bytes, most)
+	}
+}
+
+func TestANameIsCompleted(t *testing.T) {
+	f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
+	for _, arguments := range [][]string{{"status", ""}, {"why", ""}, {"pause", "cache"}, {"owner", "key", "--cache", ""}} {
+		out, err := run(t, f, append([]string{cobra.ShellCompNoDescRequestCmd, "-n", "team"}, arguments...)...)
+		if err != nil || !strings.HasPrefix(out, "cache-0001\ncache-0002\n:4\n") {
+			t.Errorf("%q: got %q, %v", arguments, out, err)
+		}
+	}
+}
+
+func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"status a b":             `["a" "b"] are more names than one: name one Memcached`,
+		"status a -A":            "leave one of the two out",
+		"status -o xml":          `--output "xml" is unknown: write one of ["json" "yaml" "wide"]`,
+		"why":                    "NAME is missing",
+		"why a -o wide":          `--output "wide" is unknown`,
+		"diff":                   "--filename is missing",
+		"diff -f /does/not":      "does not exist",
+		"owner":                  "KEY is missing",
+		"owner a":                "the namespace has 2 Memcacheds: name one",
+		"pause":                  "NAME is missing",
+		"pause a --dry-run=ever": `--dry-run "ever" is unknown: write none or server`,
+		"restart a b":            "are more names than one",
+	} {
+		f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
+		_, err := run(t, f, append(strings.Fields(arguments), "-n", "team")...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", arguments, err, want)
+		}
+	}
+}
+
+func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
+	text := page.Read(t, "../../../../docs/kubectl-memcached.md")
+	for _, golden := range []string{
+		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "cause/testdata/PodsNotReady.txt",
+		"change/testdata/memory-with-slots.txt",
+	} {
+		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {
+			t.Errorf("copy %s to docs/kubectl-memcached.md", golden)
+		}
+	}
+}
+
+func TestEachCommandHasHelpWithAnExample(t *testing.T) {
+	root := New(genericiooptions.NewTestIOStreamsDiscard(), "1.2.3")
+	for _, command := range root.Commands() {
+		if command.Short == "" || command.Long == "" || !strings.Contains(command.Example, "kubectl memcached "+command.Name()) {
+			t.Errorf("%s: help %q, example %q", command.Name(), command.Long, command.Example)
+		}
+	}
+}
+
+func TestAnEmptyNamespaceIsNoError(t *testing.T) {
+	out, err := run(t, &fleet{}, "status", "-n", "team")
+	if err != nil || out != "No Memcacheds found.\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}

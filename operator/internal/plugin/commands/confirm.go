@@ -1,0 +1,61 @@
+package commands
+
+// The flags and the question of the commands that change something.
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// changeOptions are those of all commands that change something.
+type changeOptions struct {
+	yes    bool
+	dryRun string
+}
+
+func (o *changeOptions) addFlags(command *cobra.Command) {
+	command.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
+	command.Flags().StringVar(&o.dryRun, "dry-run", "none",
+		`Must be "none" or "server". With server, the API server checks the request and changes nothing.`)
+	command.Flags().Lookup("dry-run").NoOptDefVal = "server"
+}
+
+// patchOptions returns the options of the request.
+func (o *changeOptions) patchOptions() (metav1.PatchOptions, error) {
+	options := metav1.PatchOptions{FieldManager: "kubectl-memcached"}
+	switch o.dryRun {
+	case "none":
+	case "server":
+		options.DryRun = []string{metav1.DryRunAll}
+	default:
+		return options, fmt.Errorf("--dry-run %q is unknown: write none or server", o.dryRun)
+	}
+	return options, nil
+}
+
+// done ends the line that reports a change.
+func (o *changeOptions) done(what string) string {
+	if o.dryRun == "server" {
+		return what + " (server dry run)"
+	}
+	return what
+}
+
+// confirm asks the user, unless nothing would change or the user has agreed already.
+func (p *plugin) confirm(options changeOptions, question string) error {
+	if options.yes || options.dryRun == "server" {
+		return nil
+	}
+	fmt.Fprintf(p.ErrOut, "%s Continue? [y/N] ", question)
+	answer, _ := bufio.NewReader(p.In).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errors.New("nothing was changed, as the question was not answered by y: add --yes to skip it")
+}

@@ -1,0 +1,132 @@
+package commands
+
+// The command diff.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/change"
+)
+
+type diffOptions struct {
+	files   resource.FilenameOptions
+	manager string
+	output  string
+}
+
+func newDiff(p *plugin) *cobra.Command {
+	options := &diffOptions{}
+	command := &cobra.Command{
+		Use:   "diff -f FILE",
+		Short: "Show what a change of a Memcached would do to its Pods and keys",
+		Long: "Shows what a change of a Memcached would do: which objects change, whether Pods are replaced, and whether " +
+			"keys are\nkept, handed over or lost. The API server validates the manifest and fills in defaults, and nothing " +
+			"is changed.\nThe rest is computed by the same code as the operator's. Secrets are not read.",
+		Example: "  kubectl memcached diff -f sessions.yaml\n  kubectl kustomize overlays/prod | kubectl memcached diff -f -",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := checkOutput(options.output, "json", "yaml"); err != nil {
+				return err
+			}
+			return p.diff(command.Context(), *options)
+		},
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&options.files.Filenames, "filename", "f", nil,
+		"Files, folders or URLs with manifests; - is stdin.")
+	flags.BoolVarP(&options.files.Recursive, "recursive", "R", false, "Read folders recursively.")
+	flags.StringVar(&options.manager, "field-manager", "",
+		"Field manager that will apply the manifest. Defaults to the one that applied the existing Memcached.")
+	flags.StringVarP(&options.output, "output", "o", "", "Output format: json or yaml.")
+	return command
+}
+
+// diff shows what the manifests of Memcacheds would do.
+func (p *plugin) diff(ctx context.Context, options diffOptions) error {
+	if len(options.files.Filenames) == 0 {
+		return errors.New("--filename is missing: name a file with a Memcached, or - for stdin")
+	}
+	cluster, namespace, err := p.connect()
+	if err != nil {
+		return err
+	}
+	manifests, err := p.manifests(options.files, namespace)
+	if err != nil {
+		return err
+	}
+	var changes []change.Change
+	for _, manifest := range manifests {
+		found, err := changeOf(ctx, cluster, manifest, options.manager, p.screen.Now)
+		if err != nil {
+			return fmt.Errorf("diff of Memcached %s/%s: %w", manifest.GetNamespace(), manifest.GetName(), err)
+		}
+		changes = append(changes, found)
+	}
+	if options.output != "" {
+		return p.screen.Document(options.output, "CacheChangeList", map[string]any{"items": changes})
+	}
+	for i, found := range changes {
+		if i > 0 {
+			fmt.Fprintln(p.screen)
+		}
+		p.screen.Change(found)
+	}
+	return nil
+}
+
+// manifests reads the Memcacheds of files. Other objects are left out.
+func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]*unstructured.Unstructured, error) {
+	infos, err := resource.NewLocalBuilder().Unstructured().
+		NamespaceParam(namespace).DefaultNamespace().FilenameParam(false, &files).Flatten().Do().Infos()
+	if err != nil {
+		return nil, err
+	}
+	var found []*unstructured.Unstructured
+	for _, info := range infos {
+		manifest, ok := info.Object.(*unstructured.Unstructured)
+		if !ok || manifest.GroupVersionKind() != cachev1.GroupVersion.WithKind("Memcached") {
+			continue
+		}
+		if manifest.GetNamespace() == "" {
+			manifest.SetNamespace(namespace)
+		}
+		found = append(found, manifest)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%q have no manifest of kind Memcached in %s", files.Filenames, cachev1.GroupVersion)
+	}
+	return found, nil
+}
+
+// changeOf reads what exists, and asks the API server what the manifest would become.
+func changeOf(
+	ctx context.Context, cluster access.Cluster, manifest *unstructured.Unstructured, manager string, now time.Time,
+) (change.Change, error) {
+	in := change.Input{Now: now}
+	live := &cachev1.Memcached{}
+	switch err := cluster.Get(ctx, client.ObjectKeyFromObject(manifest), live); {
+	case err == nil:
+		in.Before = live
+	case !apierrors.IsNotFound(err):
+		return change.Change{}, err
+	}
+	var err error
+	if in.After, err = cluster.Applied(ctx, manifest, in.Before, manager); err != nil {
+		return change.Change{}, err
+	}
+	if in.Current, err = cluster.Current(ctx, in.After); err != nil {
+		return change.Change{}, err
+	}
+	return change.Of(in)
+}

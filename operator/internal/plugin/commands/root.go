@@ -1,0 +1,119 @@
+// Package commands has the commands of kubectl memcached.
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
+)
+
+// plugin is what all commands share.
+type plugin struct {
+	genericiooptions.IOStreams
+
+	flags  *genericclioptions.ConfigFlags
+	screen screen.Screen
+}
+
+// New returns the root command.
+func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
+	p := &plugin{IOStreams: streams, flags: genericclioptions.NewConfigFlags(true), screen: screen.New(streams.Out)}
+	p.flags.WithWarningPrinter(streams)
+	root := &cobra.Command{
+		Use:     "kubectl-memcached",
+		Short:   "Show and operate the caches of the memcached operator",
+		Long:    "Shows and operates the caches of the memcached operator, with your own rights.",
+		Version: version,
+		Example: "  kubectl memcached status -A\n  kubectl memcached why sessions -n team",
+		Annotations: map[string]string{
+			cobra.CommandDisplayNameAnnotation: "kubectl memcached",
+		},
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	p.flags.AddFlags(root.PersistentFlags())
+	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newPause(p), newResume(p), newRestart(p))
+	return root
+}
+
+// connect returns what the user may use, and the namespace that the flags or the kubeconfig choose.
+func (p *plugin) connect() (access.Cluster, string, error) {
+	namespace, _, err := p.flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return access.Cluster{}, "", err
+	}
+	config, err := p.flags.ToRESTConfig()
+	if err != nil {
+		return access.Cluster{}, "", err
+	}
+	cluster, err := access.New(config)
+	return cluster, namespace, err
+}
+
+// name completes the first argument: the name of a Memcached.
+func (p *plugin) name(command *cobra.Command, given []string, start string) ([]string, cobra.ShellCompDirective) {
+	if len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.anyName(command, given, start)
+}
+
+// anyName completes the name of a Memcached of the namespace.
+func (p *plugin) anyName(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	caches, err := p.list(command.Context(), false)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var found []string
+	for i := range caches {
+		found = append(found, caches[i].Name)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// list reads the Memcacheds of the namespace, or of all.
+func (p *plugin) list(ctx context.Context, all bool) ([]cachev1.Memcached, error) {
+	cluster, namespace, err := p.connect()
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		namespace = ""
+	}
+	caches := &cachev1.MemcachedList{}
+	if err := cluster.List(ctx, caches, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list Memcacheds: %w", err)
+	}
+	return caches.Items, nil
+}
+
+// oneName requires the name of a Memcached.
+func oneName(_ *cobra.Command, arguments []string) error {
+	switch len(arguments) {
+	case 1:
+		return nil
+	case 0:
+		return errors.New("NAME is missing: name a Memcached, such as one that kubectl memcached status lists")
+	}
+	return fmt.Errorf("%q are more names than one: name one Memcached", arguments)
+}
+
+// checkOutput refuses a format that a command does not have.
+func checkOutput(output string, formats ...string) error {
+	if output == "" || slices.Contains(formats, output) {
+		return nil
+	}
+	return fmt.Errorf("--output %q is unknown: write one of %q", output, formats)
+}

@@ -1,0 +1,84 @@
+package commands
+
+// The command status.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
+)
+
+type statusOptions struct {
+	all    bool
+	output string
+}
+
+func newStatus(p *plugin) *cobra.Command {
+	options := &statusOptions{}
+	command := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show a cache on one screen, or all of them, the worst first",
+		Long: "Shows a cache on one screen: whether it is healthy or why not, its slots and Pods, what waits, a rollout in " +
+			"progress and\nthe last events. Without NAME it shows all caches of the namespace, the worst first.",
+		Example: "  kubectl memcached status sessions -n team\n  kubectl memcached status -A\n" +
+			"  kubectl memcached status sessions -o json",
+		ValidArgsFunction: p.name,
+		RunE: func(command *cobra.Command, names []string) error {
+			if err := checkOutput(options.output, "json", "yaml", "wide"); err != nil {
+				return err
+			}
+			if len(names) == 0 {
+				return p.fleet(command.Context(), *options)
+			}
+			if err := oneName(command, names); err != nil {
+				return err
+			}
+			if options.all {
+				return errors.New("a NAME and --all-namespaces exclude each other: leave one of the two out")
+			}
+			return p.status(command.Context(), names[0], *options)
+		},
+	}
+	command.Flags().BoolVarP(&options.all, "all-namespaces", "A", false, "Show the caches of all namespaces.")
+	command.Flags().StringVarP(&options.output, "output", "o", "", "Output format: json, yaml or wide.")
+	return command
+}
+
+// status shows a cache.
+func (p *plugin) status(ctx context.Context, name string, options statusOptions) error {
+	cluster, namespace, err := p.connect()
+	if err != nil {
+		return err
+	}
+	observed, err := cluster.Observe(ctx, client.ObjectKey{Namespace: namespace, Name: name})
+	if err != nil {
+		return err
+	}
+	cache := overview.CacheOf(observed, p.screen.Now)
+	if options.output == "json" || options.output == "yaml" {
+		return p.screen.Document(options.output, "CacheStatus", cache)
+	}
+	return p.screen.Cache(cache, options.output == "wide")
+}
+
+// fleet shows all caches by one list.
+func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
+	caches, err := p.list(ctx, options.all)
+	if err != nil {
+		return err
+	}
+	members := overview.FleetOf(caches)
+	switch {
+	case options.output == "json" || options.output == "yaml":
+		return p.screen.Document(options.output, "CacheStatusList", map[string]any{"items": members})
+	case len(members) == 0:
+		fmt.Fprintln(p.ErrOut, "No Memcacheds found.")
+		return nil
+	}
+	return p.screen.Fleet(members, options.all, options.output == "wide")
+}

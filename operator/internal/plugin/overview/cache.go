@@ -1,0 +1,98 @@
+package overview
+
+// All that one screen shows of a cache.
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+)
+
+// Cache is all that one screen shows of a cache.
+type Cache struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Summary   `json:",inline"`
+
+	Endpoint          string       `json:"endpoint,omitempty"`
+	DiscoveryEndpoint string       `json:"discoveryEndpoint,omitempty"`
+	Image             string       `json:"image,omitempty"`
+	Certificate       *Certificate `json:"certificate,omitempty"`
+	Waits             []Waiting    `json:"waits,omitempty"`
+	Rollout           *Rollout     `json:"rollout,omitempty"`
+	Servers           []Server     `json:"servers,omitempty"`
+	Events            []Event      `json:"events,omitempty"`
+
+	// Unread is what the user has no right to read.
+	Unread []string `json:"unread,omitempty"`
+}
+
+// Certificate is the state of the certificate that the Pods serve.
+type Certificate struct {
+	NotAfter time.Time `json:"notAfter"`
+	Expired  bool      `json:"expired"`
+}
+
+// Rollout is how far the replacement of Pods is.
+type Rollout struct {
+	Size     int32 `json:"size"`
+	UpToDate int32 `json:"upToDate"`
+	Ready    int32 `json:"ready"`
+	Former   int32 `json:"former"`
+	Paused   bool  `json:"paused,omitempty"`
+}
+
+// Event is something that happened to the cache or an object of its name.
+type Event struct {
+	LastSeen time.Time `json:"lastSeen"`
+	Type     string    `json:"type"`
+	Reason   string    `json:"reason"`
+	Object   string    `json:"object"`
+	Message  string    `json:"message"`
+}
+
+// mostEvents is how many events a screen shows.
+const mostEvents = 5
+
+// CacheOf returns what to show of a cache.
+func CacheOf(o access.Observed, now time.Time) Cache {
+	mc := o.Memcached
+	cache := Cache{
+		Namespace: mc.Namespace, Name: mc.Name, Summary: SummaryOf(mc),
+		Endpoint: mc.Status.Endpoint, DiscoveryEndpoint: mc.Status.DiscoveryEndpoint, Image: mc.Status.Image,
+		Waits: WaitsOf(mc), Servers: serversOf(o), Unread: o.Unread,
+	}
+	if tls := mc.Status.TLS; tls != nil && tls.NotAfter != nil {
+		cache.Certificate = &Certificate{NotAfter: tls.NotAfter.UTC(), Expired: !now.Before(tls.NotAfter.Time)}
+	}
+	cache.Rollout = rolloutOf(o, cache.Size)
+	for i := max(0, len(o.Events)-mostEvents); i < len(o.Events); i++ {
+		cache.Events = append(cache.Events, eventOf(&o.Events[i]))
+	}
+	return cache
+}
+
+// rolloutOf returns the rollout in progress, or nil.
+func rolloutOf(o access.Observed, size int32) *Rollout {
+	if o.Deployment == nil {
+		return nil
+	}
+	status := o.Deployment.Status
+	if status.UpdatedReplicas == size && status.Replicas == size && status.ReadyReplicas == size {
+		return nil
+	}
+	return &Rollout{
+		Size: size, UpToDate: status.UpdatedReplicas, Ready: status.ReadyReplicas,
+		Former: max(0, status.Replicas-status.UpdatedReplicas), Paused: o.Deployment.Spec.Paused,
+	}
+}
+
+func eventOf(event *corev1.Event) Event {
+	return Event{
+		LastSeen: access.LastSeen(event).UTC(), Type: event.Type, Reason: event.Reason, Message: event.Message,
+		Object: fmt.Sprintf("%s/%s", event.InvolvedObject.Kind, event.InvolvedObject.Name),
+	}
+}

@@ -1,0 +1,110 @@
+// Package overview turns what a user may read of caches into what a screen shows of them. It is pure.
+package overview
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// State is how a cache is.
+type State string
+
+// States, the worst first.
+const (
+	// Stalled: nothing will change without a user's action.
+	Stalled State = "Stalled"
+
+	// Unknown: the operator has written no status.
+	Unknown State = "Unknown"
+
+	// Reconciling: the operator or the cluster works towards the spec.
+	Reconciling State = "Reconciling"
+
+	// Ready: all Pods are up to date and ready.
+	Ready State = "Ready"
+)
+
+// Summary is the state of a cache, and why it is so.
+type Summary struct {
+	State     State      `json:"state"`
+	Reason    string     `json:"reason,omitempty"`
+	Message   string     `json:"message"`
+	Since     *time.Time `json:"since,omitempty"`
+	Suspended bool       `json:"suspended,omitempty"`
+
+	Size  int32 `json:"size"`
+	Ready int32 `json:"ready"`
+}
+
+// noStatus and outdated are the messages of caches that the operator has not seen, or not as they are now.
+const (
+	noStatus = "The operator has written no status: check that it runs and serves this namespace"
+	outdated = "The operator has not seen generation %d of the spec yet, but %d: check that it runs"
+)
+
+// SummaryOf judges a cache by its conditions alone.
+func SummaryOf(mc *cachev1.Memcached) Summary {
+	s := Summary{State: Unknown, Message: noStatus, Suspended: mc.Spec.Suspend, Size: 1, Ready: mc.Status.ReadyReplicas}
+	if mc.Spec.Size != nil {
+		s.Size = *mc.Spec.Size
+	}
+	conditions := mc.Status.Conditions
+	ready := meta.FindStatusCondition(conditions, cachev1.ConditionReady)
+	if ready == nil {
+		return s
+	}
+	s.Reason, s.Message, s.Since = ready.Reason, ready.Message, timeOf(&ready.LastTransitionTime)
+	switch {
+	case meta.IsStatusConditionTrue(conditions, cachev1.ConditionStalled):
+		s.State = Stalled
+	case mc.Status.ObservedGeneration < mc.Generation && !mc.Spec.Suspend:
+		s.State, s.Reason = Reconciling, ""
+		s.Message = fmt.Sprintf(outdated, mc.Generation, mc.Status.ObservedGeneration)
+	case ready.Status == metav1.ConditionTrue:
+		s.State = Ready
+	default:
+		s.State = Reconciling
+	}
+	return s
+}
+
+// Waiting is what waits, or needs an action, in a cache whose Pods may all be ready.
+type Waiting struct {
+	Condition string `json:"condition"`
+	Reason    string `json:"reason"`
+	Message   string `json:"message"`
+}
+
+// extras are the conditions that do not reflect the health of the Pods, in the order in which they are shown.
+var extras = []string{
+	cachev1.ConditionRestartRequired, cachev1.ConditionCertificateIncomplete, cachev1.ConditionUpdatePending,
+	cachev1.ConditionBootstrapped,
+}
+
+// WaitsOf returns what waits in a cache.
+func WaitsOf(mc *cachev1.Memcached) []Waiting {
+	var found []Waiting
+	for _, name := range extras {
+		condition := meta.FindStatusCondition(mc.Status.Conditions, name)
+		switch {
+		case condition == nil:
+		case condition.Status == metav1.ConditionTrue, name == cachev1.ConditionBootstrapped,
+			condition.Reason == cachev1.ReasonUpdateInProgress:
+			found = append(found, Waiting{Condition: name, Reason: condition.Reason, Message: condition.Message})
+		}
+	}
+	return found
+}
+
+// timeOf returns a time, or nil for none.
+func timeOf(from *metav1.Time) *time.Time {
+	if from.IsZero() {
+		return nil
+	}
+	return new(from.UTC())
+}

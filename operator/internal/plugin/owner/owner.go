@@ -1,0 +1,102 @@
+// Package owner finds the slot that clients choose for a key. It is pure.
+package owner
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/example-inc/memcached-operator/operator/clienthash"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// Owner is the slot that clients choose for a key.
+type Owner struct {
+	Key     string `json:"key"`
+	Slot    string `json:"slot"`
+	Address string `json:"address"`
+	Pod     string `json:"pod,omitempty"`
+	State   string `json:"state,omitempty"`
+	Hash    string `json:"hash"`
+}
+
+// longestKey is memcached's limit, in bytes.
+const longestKey = 250
+
+// Of returns the owners of keys in a cache. The hash is that of the spec, unless one is given.
+func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
+	slots := mc.Status.Slots
+	if len(slots) == 0 {
+		return nil, fmt.Errorf("the Memcached %s/%s has no slots, so clients choose among addresses of Pods that change: "+
+			"set spec.slots", mc.Namespace, mc.Name)
+	}
+	if mc.Spec.Slots != nil {
+		hash = cmp.Or(hash, string(mc.Spec.Slots.ClientHash))
+	}
+	algorithm, err := algorithmOf(hash)
+	if err != nil {
+		return nil, err
+	}
+	var addresses []string
+	for _, slot := range slots {
+		if slot.Address == "" {
+			return nil, fmt.Errorf("slot %s has no address yet: try again once it has", slot.Name)
+		}
+		addresses = append(addresses, slot.Address)
+	}
+	choose, err := clienthash.New(algorithm, addresses)
+	if err != nil {
+		return nil, err
+	}
+	var owners []Owner
+	for _, key := range keys {
+		if err := check(key); err != nil {
+			return nil, err
+		}
+		slot := slots[choose([]byte(key))]
+		owners = append(owners, Owner{
+			Key: key, Slot: slot.Name, Address: slot.Address, Pod: slot.Pod, State: string(slot.State), Hash: string(algorithm),
+		})
+	}
+	return owners, nil
+}
+
+// algorithmOf finds a hash by its name, in any case.
+func algorithmOf(name string) (clienthash.Algorithm, error) {
+	if name == "" {
+		return "", fmt.Errorf("spec.slots.clientHash is not set, so the operator does not know how clients choose: "+
+			"add --hash with one of %s", Hashes())
+	}
+	for _, algorithm := range clienthash.Algorithms {
+		if strings.EqualFold(name, string(algorithm)) {
+			return algorithm, nil
+		}
+	}
+	return "", fmt.Errorf("--hash %q is unknown: write one of %s", name, Hashes())
+}
+
+// Hashes names all hashes.
+func Hashes() string {
+	var all []string
+	for _, algorithm := range clienthash.Algorithms {
+		all = append(all, string(algorithm))
+	}
+	return strings.Join(all, ", ")
+}
+
+// check refuses what memcached refuses as a key.
+func check(key string) error {
+	switch {
+	case key == "":
+		return fmt.Errorf("KEY %q is empty: memcached has no such key", key)
+	case len(key) > longestKey:
+		return fmt.Errorf("KEY %q has %d bytes, and memcached accepts at most %d: give the key as the client sends it, "+
+			"which may be a hash of yours", key, len(key), longestKey)
+	case strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return fmt.Errorf("KEY %q has a space or a control character, which memcached refuses: "+
+			"give the key as the client sends it", key)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package screen
+
+// The screen of an explanation.
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/cause"
+)
+
+// Explanation prints the chains of a cache, each link below the one that it explains, and what to type next.
+func (s Screen) Explanation(explanation cause.Explanation) {
+	fmt.Fprintf(s, "Memcached %s/%s\n", explanation.Namespace, explanation.Name)
+	for _, chain := range explanation.Chains {
+		s.chain(chain)
+	}
+	if len(explanation.Next) > 0 {
+		fmt.Fprintln(s, "\nNext:")
+	}
+	for _, advice := range explanation.Next {
+		fmt.Fprintf(s, "  %s\n    %s\n", s.painted(advice.Command, Green), advice.For)
+	}
+	if len(explanation.Unread) > 0 {
+		fmt.Fprintf(s, "\nYou have no right to read: %s\n", strings.Join(explanation.Unread, ", "))
+	}
+}
+
+// chain prints a chain. A log may have bytes that control a terminal: these are escaped.
+func (s Screen) chain(chain cause.Chain) {
+	title := fmt.Sprintf("\n%s is %s", chain.Condition, chain.Status)
+	if chain.Reason != "" {
+		title += " (" + chain.Reason + ")"
+	}
+	if chain.Since != nil {
+		title += " for " + s.age(chain.Since)
+	}
+	fmt.Fprintln(s, title)
+	indent := "  "
+	for _, link := range chain.Links {
+		lines := strings.Split(link.Says, "\n")
+		fmt.Fprintf(s, "%s%s: %s\n", indent, link.Object, printers.EscapeTerminal(lines[0]))
+		for _, line := range lines[1:] {
+			fmt.Fprintf(s, "%s  %s\n", indent, printers.EscapeTerminal(line))
+		}
+		indent += "  "
+	}
+}

@@ -1,0 +1,114 @@
+package screen
+
+import (
+	"bytes"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+func stalled(reason, message string) metav1.Condition {
+	return cachetest.Condition(cachev1.ConditionStalled, reason, message)
+}
+
+func nodes() map[string]corev1.Node {
+	return map[string]corev1.Node{
+		"node-a": cachetest.Node("node-a", "zone-1"), "node-b": cachetest.Node("node-b", "zone-2"),
+	}
+}
+
+func healthy() access.Observed {
+	return access.Observed{
+		Memcached:  cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"),
+		Deployment: cachetest.Deployment("shop", 3, 3), Nodes: nodes(),
+		Pods: []corev1.Pod{
+			cachetest.Pod("shop", "1aaaa", "node-a"), cachetest.Pod("shop", "2bbbb", "node-b"), cachetest.Pod("shop", "3cccc", "node-c"),
+		},
+		Events: []corev1.Event{
+			cachetest.Event("Memcached", "shop", "Created", "Created Service shop", 2*time.Hour),
+			cachetest.Event("Memcached", "shop", "AllPodsReady", "3 of 3 Pods ready", time.Hour),
+		},
+	}
+}
+
+func withSlots() access.Observed {
+	o := healthy()
+	const message = "1 of 3 Pods replaced; 2 of 3 slots to be handed over, 1 being copied"
+	o.Memcached = cachetest.Memcached("shop", cachev1.ReasonHandingOver, message)
+	o.Memcached.Status.ReadyReplicas = 2
+	o.Memcached.Status.TLS = &cachev1.TLSStatus{NotAfter: new(cachetest.Ago(-5 * 24 * time.Hour))}
+	o.Memcached.Status.Slots = []cachev1.SlotStatus{
+		{Name: "shop-0", Address: "shop-0.shop-slots.team.svc:11211", Pod: o.Pods[1].Name, State: cachev1.SlotServing},
+		{Name: "shop-1", Address: "shop-1.shop-slots.team.svc:11211", Pod: o.Pods[0].Name, State: cachev1.SlotCopying},
+		{Name: "shop-2", Address: "shop-2.shop-slots.team.svc:11211", State: cachev1.SlotCold, Reason: "NoPod"},
+	}
+	o.Deployment = cachetest.Deployment("shop", 1, 2)
+	return o
+}
+
+func withoutRights() access.Observed {
+	const message = "spec.image \"x y\" is not an image reference"
+	mc := cachetest.Memcached("shop", cachev1.ReasonInvalidSpec, message, stalled(cachev1.ReasonInvalidSpec, message),
+		cachetest.Condition(cachev1.ConditionUpdatePending, cachev1.ReasonDefaultsDiffer, "image a -> b. The update would replace the Pods."))
+	mc.Spec.Suspend = true
+	return access.Observed{Memcached: mc, Unread: []string{"Pods", "Events"}}
+}
+
+func TestTheScreenOfACacheMatchesItsGoldenFile(t *testing.T) {
+	for name, observed := range map[string]access.Observed{
+		"healthy": healthy(), "slots move": withSlots(), "an invalid spec without rights": withoutRights(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := (Screen{Writer: &out, Now: cachetest.Now}).Cache(overview.CacheOf(observed, cachetest.Now), name == "healthy"); err != nil {
+				t.Fatal(err)
+			}
+			page.Golden(t, "testdata/"+strings.ReplaceAll(name, " ", "-")+".txt", out.String(), *update)
+		})
+	}
+}
+
+func TestTheScreenOfAFleetMatchesItsGoldenFile(t *testing.T) {
+	expired := cachetest.Memcached("mail", cachev1.ReasonCertificateExpired, "expired", stalled(cachev1.ReasonCertificateExpired, "expired"))
+	expired.Status.TLS = &cachev1.TLSStatus{NotAfter: new(cachetest.Ago(time.Hour))}
+	caches := []cachev1.Memcached{*healthy().Memcached, *withSlots().Memcached, *withoutRights().Memcached, *expired}
+	caches[0].Name, caches[2].Name = "sessions", "search"
+	var out bytes.Buffer
+	if err := (Screen{Writer: &out, Now: cachetest.Now}).Fleet(overview.FleetOf(caches), true, false); err != nil {
+		t.Fatal(err)
+	}
+	page.Golden(t, "testdata/fleet.txt", out.String(), *update)
+}
+
+func TestADocumentMatchesItsGoldenFile(t *testing.T) {
+	for _, format := range []string{"json", "yaml"} {
+		var out bytes.Buffer
+		cache := overview.CacheOf(withSlots(), cachetest.Now)
+		if err := (Screen{Writer: &out, Now: cachetest.Now}).Document(format, "CacheStatus", cache); err != nil {
+			t.Fatal(err)
+		}
+		page.Golden(t, "testdata/document."+format, out.String(), *update)
+	}
+}
+
+func TestOnlyATerminalHasColors(t *testing.T) {
+	var out bytes.Buffer
+	if New(&out).Colors {
+		t.Error("a buffer has colors")
+	}
+	if got := (Screen{Colors: true}).painted("Ready", Green); got != "\x1b[32mReady\x1b[0m" {
+		t.Errorf("got %q", got)
+	}
+}
