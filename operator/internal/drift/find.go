@@ -1,5 +1,7 @@
 package drift
 
+// Finds values in objects, and what other clients put in place of the operator's.
+
 import (
 	"cmp"
 	"slices"
