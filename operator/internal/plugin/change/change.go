@@ -103,9 +103,13 @@ func Of(in Input) (Change, error) {
 	planned, _ := plan.Of(after)
 	c.judge(in, planned, record)
 	c.Notes = notes(in, after, c)
-	former, err := formerObjects(in, defaults)
+	former, known, err := formerObjects(in, defaults)
 	if err != nil {
 		return c, err
+	}
+	if !known {
+		c.Notes = append(c.Notes, "The present spec is invalid, so what changes in which objects is not known")
+		return c, nil
 	}
 	c.Objects, err = objects(former, render.Objects(planned, template, in.Current.Deployment))
 	return c, err

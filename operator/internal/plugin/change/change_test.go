@@ -149,6 +149,20 @@ func TestAPendingUpdateIsAppliedWithAChangeThatReplacesThePods(t *testing.T) {
 	}
 }
 
+func TestOfAnInvalidSpecItIsNotKnownWhatChanges(t *testing.T) {
+	in := running(t, nothing)
+	in.Before.Spec.Image = "x y"
+	memory(&in.After.Spec)
+	got, err := change.Of(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"The present spec is invalid, so what changes in which objects is not known"}
+	if diff := cmp.Diff(want, got.Notes); diff != "" || len(got.Objects) > 0 || got.Pods != change.PodsAreReplaced {
+		t.Errorf("%s objects %+v, Pods %s", diff, got.Objects, got.Pods)
+	}
+}
+
 func TestWhatIsNotKnownIsAnError(t *testing.T) {
 	newer := running(t, nothing)
 	record, _ := plan.Recorded(newer.After, newer.Current.Deployment)

@@ -47,20 +47,21 @@ type Difference struct {
 	After  string `json:"after,omitempty"`
 }
 
-// formerObjects returns what the operator applies without the change: nothing for a new cache, or an invalid spec.
-func formerObjects(in Input, defaults plan.Defaults) ([]render.Object, error) {
+// formerObjects returns what the operator applies without the change: nothing for a new cache. With an invalid spec, it
+// is not known.
+func formerObjects(in Input, defaults plan.Defaults) (former []render.Object, known bool, err error) {
 	if in.Before == nil {
-		return nil, nil
+		return nil, true, nil
 	}
 	outcome, template, err := desired.State(in.Before, in.Current, defaults)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	planned, ok := plan.Of(outcome)
-	if !ok {
-		return nil, nil
+	planned, known := plan.Of(outcome)
+	if !known {
+		return nil, false, nil
 	}
-	return render.Objects(planned, template, in.Current.Deployment), nil
+	return render.Objects(planned, template, in.Current.Deployment), true, nil
 }
 
 // objects compares the objects before and after a change.
