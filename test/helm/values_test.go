@@ -112,13 +112,13 @@ var reaches = map[string]reach{
 	},
 	// An alert for an operator whose metrics are missing would fire for ever, and nothing would be scraped.
 	"monitoring.enabled, metrics are off": {
-		"{monitoring: {enabled: true}, metrics: {enabled: false}}", rules, map[string]string{".spec.groups[*].name": "memcached"},
+		"{monitoring: {enabled: true}, metrics: {enabled: false}}", rules, map[string]string{".spec.groups[*].name": "memcached-usual memcached"},
 	},
 	"monitoring.enabled, rights in one namespace": {
-		"{monitoring: {enabled: true}, watchNamespaces: [a]}", rules, map[string]string{".spec.groups[*].name": "memcached"},
+		"{monitoring: {enabled: true}, watchNamespaces: [a]}", rules, map[string]string{".spec.groups[*].name": "memcached-usual memcached"},
 	},
 	"monitoring.enabled, with metrics": {
-		"monitoring: {enabled: true}", rules, map[string]string{".spec.groups[*].name": "memcached memcached-operator"},
+		"monitoring: {enabled: true}", rules, map[string]string{".spec.groups[*].name": "memcached-usual memcached memcached-operator"},
 	},
 	"networkPolicy.enabled": {"networkPolicy: {enabled: false}", networkPolicy, map[string]string{"": missing}},
 	"crds.install":          {"crds: {install: false}", crd, map[string]string{"": missing}},

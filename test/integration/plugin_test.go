@@ -141,7 +141,10 @@ func TestThePluginShowsAndOperatesACacheWithTheRoleOfTheDocs(t *testing.T) {
 	w.Expect(out).To(gomega.ContainSubstring("all keys are lost. Continue? [y/N]"))
 	restarted := get(w, "shop", &appsv1.Deployment{}).Spec.Template.Annotations
 	w.Expect(restarted).To(gomega.HaveKey("kubectl.kubernetes.io/restartedAt"))
-	u.prints([]string{"Rollout", "up to date"}, "status", "shop")
+	w.Eventually(func() string {
+		out, _ := u.run("", "status", "shop")
+		return out
+	}).Should(gomega.And(gomega.ContainSubstring("Rollout"), gomega.ContainSubstring("up to date")))
 }
 
 func TestThePluginShowsTheSlotsOfACacheAndThatOfAKey(t *testing.T) {

@@ -94,7 +94,7 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
 	if isOfHandlers(err) {
-		outcome, err = s.adoptWithoutRivals(ctx, found, object, err)
+		outcome, err = s.adoptWithoutHandlers(ctx, found, object, err)
 	}
 	if len(refusedFields(err)) > 0 {
 		return notOwned(object, "cannot be adopted ("+err.Error()+")",
@@ -106,28 +106,19 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	return outcome, err
 }
 
-// isOfHandlers reports whether the API server rejected nothing but second handlers of hooks and probes, so that it
-// accepts the object without the first ones.
-func isOfHandlers(refusal error) bool {
-	fields := refusedFields(refusal)
-	return len(fields) > 0 && !slices.ContainsFunc(fields, func(field string) bool {
-		return !drift.IsHandler(field[strings.LastIndex(field, ".")+1:])
-	})
-}
-
-// adoptWithoutRivals adopts an object of which hooks or probes have another handler. It removes these first.
-func (s *Syncer) adoptWithoutRivals(
+// adoptWithoutHandlers adopts an object of which hooks or probes have another handler. It removes these first.
+func (s *Syncer) adoptWithoutHandlers(
 	ctx context.Context, found client.Object, object render.Object, refusal error,
 ) (Outcome, error) {
 	changed, err := s.schemas.differences(found, object)
 	if err != nil {
 		return Outcome{}, err
 	}
-	rivals, err := drift.Rivals(found, object.Configuration, changed)
-	if err != nil || len(rivals) == 0 {
+	pointers, err := drift.OtherHandlers(found, object.Configuration, changed)
+	if err != nil || len(pointers) == 0 {
 		return Outcome{}, cmp.Or(err, refusal)
 	}
-	answer, err := s.removeFields(ctx, found, object.GroupKind, rivals)
+	answer, err := s.removeFields(ctx, found, object.GroupKind, pointers)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -85,15 +85,19 @@ func (s *Syncer) withManagedFields(
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
 // applyWithoutRejected removes what another client put in place of the operator's fields, and applies again: list
-// items with other keys, and fields that exclude an operator's field. If there is none of that, it removes what another
-// client attached to what the operator no longer applies, and returns its paths. It removes them only from the object
-// version that was read. If there are none, it returns the refusal.
+// items with other keys, fields that exclude an operator's field, hooks and probes with another handler. If there is
+// none of that, it removes what another client attached to what the operator no longer applies, and returns its paths.
+// It removes them only from the object version that was read. If there are none, it returns the refusal.
 func (s *Syncer) applyWithoutRejected(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) ([]string, error) {
 	rejected, err := drift.Replacements(live, object.Configuration, changed)
 	var attached []string
-	if err == nil && len(rejected) == 0 && isOfMounts(refusal) {
+	switch {
+	case err != nil || len(rejected) > 0:
+	case isOfHandlers(refusal):
+		rejected, err = drift.OtherHandlers(live, object.Configuration, changed)
+	case isOfMounts(refusal):
 		if live, err = s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 			rejected, attached, err = danglingMounts(live, object)
 		}
@@ -114,6 +118,15 @@ func danglingMounts(live client.Object, object render.Object) (pointers, paths [
 		pointers, paths = append(pointers, mount.Pointer), append(paths, mount.Path)
 	}
 	return pointers, paths, err
+}
+
+// isOfHandlers reports whether the API server rejected nothing but second handlers of hooks and probes, so that it
+// accepts the object without the first ones.
+func isOfHandlers(refusal error) bool {
+	fields := refusedFields(refusal)
+	return len(fields) > 0 && !slices.ContainsFunc(fields, func(field string) bool {
+		return !drift.IsHandler(field[strings.LastIndex(field, ".")+1:])
+	})
 }
 
 // isOfMounts reports whether the API server rejected nothing but the volumes that mounts name.

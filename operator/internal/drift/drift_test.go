@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -238,40 +236,6 @@ func TestAFieldThatExcludesAnOwnedOneIsAReplacement(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, replacements); diff != "" {
 				t.Errorf("replacements (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestAHandlerOfAnotherKindIsAReplacement(t *testing.T) {
-	wanted := appsv1ac.Deployment("cache", "team").WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
-		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(
-			corev1ac.Container().WithName("memcached").WithLifecycle(corev1ac.Lifecycle().WithPreStop(
-				corev1ac.LifecycleHandler().WithSleep(corev1ac.SleepAction().WithSeconds(30))))))))
-	container := fieldpath.KeyByFields("name", "memcached")
-	sleep := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", container, "lifecycle", "preStop", "sleep", "seconds")
-	const preStop = "/spec/template/spec/containers/0/lifecycle/preStop"
-	tests := map[string]struct {
-		live corev1.LifecycleHandler
-		want []string
-	}{
-		"a command":                     {corev1.LifecycleHandler{Exec: &corev1.ExecAction{}}, []string{preStop}},
-		"a request":                     {corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{}}, []string{preStop}},
-		"another time of the same kind": {corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 9}}, nil},
-		"none":                          {corev1.LifecycleHandler{}, nil},
-	}
-	for sentence, tc := range tests {
-		t.Run(sentence, func(t *testing.T) {
-			live := &appsv1.Deployment{}
-			live.Spec.Template.Spec.Containers = []corev1.Container{{
-				Name: "memcached", Lifecycle: &corev1.Lifecycle{PreStop: &tc.live},
-			}}
-			rivals, err := Rivals(live, wanted, fieldpath.NewSet(sleep))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, rivals); diff != "" {
-				t.Errorf("rivals (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -104,69 +104,40 @@ func replacement(actual, expected map[string]any, path fieldpath.Path) (place, b
 	return place{}, false
 }
 
-// handlers are the ways of a hook or a probe, of which it has one.
-var handlers = []string{"exec", "grpc", "httpGet", "sleep", "tcpSocket"}
+// rivals are fields that another client can set instead of the operator's, and that the API server rejects next to it.
+var rivals = map[string]string{"maxUnavailable": "minAvailable"}
 
-// IsHandler reports whether a field is such a way.
-func IsHandler(field string) bool { return slices.Contains(handlers, field) }
-
-// rival finds what another client set in place of a missing field of the operator, and the API server rejects next to
-// it. A hook or a probe with another handler is one as a whole: without any handler, the API server rejects it, too.
+// rival finds the field that another client set instead of a missing field of the operator.
 func rival(actual map[string]any, path fieldpath.Path) (place, bool) {
 	last := path[len(path)-1].FieldName
-	parent, found := find(actual, path[:len(path)-1])
-	switch {
-	case last == nil || !found:
+	if last == nil || rivals[*last] == "" {
 		return place{}, false
-	case *last == "maxUnavailable":
-		return parent.field("minAvailable")
 	}
-	return parent, IsHandler(*last) && slices.ContainsFunc(handlers, func(other string) bool {
-		_, found := parent.field(other)
-		return found
-	})
-}
-
-// Rivals returns the JSON pointers of what excludes a field of the operator, in whose place another client set it.
-// Server-side apply would keep both, which the API server rejects.
-func Rivals(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
-	actual, _, err := contents(live, desired)
-	if err != nil {
-		return nil, err
+	parent, found := find(actual, path[:len(path)-1])
+	if !found {
+		return place{}, false
 	}
-	pointers := rivalsIn(actual, changed)
-	slices.SortFunc(pointers, byLast)
-	return pointers, nil
-}
-
-// rivalsIn finds the fields that exclude a field of the operator.
-func rivalsIn(actual map[string]any, changed *fieldpath.Set) []string {
-	var pointers []string
-	for _, path := range topmost(actual, changed) {
-		if _, found := find(actual, path); found {
-			continue
-		}
-		if excluding, found := rival(actual, path); found {
-			pointers = append(pointers, excluding.pointer)
-		}
-	}
-	return pointers
+	return parent.field(rivals[*last])
 }
 
 // Replacements returns the JSON pointers of values that replaced the operator's: list items whose keys another client
-// changed, and Rivals. Later list items come first, so that they can be removed one after another.
+// changed, and fields that exclude one of the operator's. Server-side apply would keep both, which the API server
+// rejects. Later list items come first, so that they can be removed one after another.
 func Replacements(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {
 		return nil, err
 	}
-	replacements := rivalsIn(actual, changed)
+	var replacements []string
 	for _, path := range topmost(actual, changed) {
 		if _, found := find(actual, path); found {
 			continue
 		}
 		if item, found := replacement(actual, expected, path); found {
 			replacements = append(replacements, item.pointer)
+		}
+		if field, found := rival(actual, path); found {
+			replacements = append(replacements, field.pointer)
 		}
 	}
 	slices.SortFunc(replacements, byLast)

@@ -1,0 +1,43 @@
+package drift
+
+// Finds hooks and probes to which another client gave another handler.
+
+import (
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// handlers are the ways of a hook or a probe, of which it has one.
+var handlers = []string{"exec", "grpc", "httpGet", "sleep", "tcpSocket"}
+
+// IsHandler reports whether a field is such a way.
+func IsHandler(field string) bool { return slices.Contains(handlers, field) }
+
+// OtherHandlers returns the JSON pointers of hooks and probes that have another handler than the operator's. By
+// server-side apply they would have both, and the API server rejects two. It also rejects none, so each is one as a
+// whole. Where the handler is the operator's own former one, applying removes it, and nothing is rejected: so this is
+// for what the API server has rejected.
+func OtherHandlers(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
+	actual, _, err := contents(live, desired)
+	if err != nil {
+		return nil, err
+	}
+	var pointers []string
+	for _, path := range topmost(actual, changed) {
+		last := path[len(path)-1].FieldName
+		parent, found := find(actual, path[:len(path)-1])
+		if found && last != nil && IsHandler(*last) && parent.hasOtherHandler(*last) {
+			pointers = append(pointers, parent.pointer)
+		}
+	}
+	slices.SortFunc(pointers, byLast)
+	return pointers, nil
+}
+
+func (p place) hasOtherHandler(wanted string) bool {
+	return slices.ContainsFunc(handlers, func(handler string) bool {
+		_, found := p.field(handler)
+		return found && handler != wanted
+	})
+}
