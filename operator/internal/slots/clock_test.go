@@ -86,3 +86,20 @@ func TestACopyEndsByAClockThatIsSetBack(t *testing.T) {
 		},
 	})
 }
+
+// TestACopyToTheOthersThatHasNotBegunDoesNotEnd: its keys would be lost.
+func TestACopyToTheOthersThatHasNotBegunDoesNotEnd(t *testing.T) {
+	last := but(holder("b2", 2), func(p *Pod) {
+		ahead(p)
+		p.Instruction.Role = instruction.Send
+		p.Instruction.Scale = instruction.Scale{Hash: "Ketama", Names: "shop-#", Before: 3, After: 2, Servers: "10.0.0.0 10.0.0.1"}
+	})
+	shrinks := func(in *Input) {
+		in.Scaling, in.Listed, in.Deployed = &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: time.Minute}, 3, 3
+	}
+	check(t, map[string]situation{
+		"it counts from now on": {
+			with(cache(holder("b0", 0), holder("b1", 1), last), shrinks), []string{`b2: role "send" shop-2`},
+		},
+	})
+}

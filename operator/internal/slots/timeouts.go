@@ -38,16 +38,21 @@ func (s *state) dated(record instruction.Record) instruction.Record {
 	return record
 }
 
-// copyEnds returns when a copy took too long.
+// copyEnds returns when a copy took too long. By a clock that was ahead, it counts from what the record has of its
+// beginning, and from now on if that is nothing: a copy that has not begun did not take too long.
 func (s *state) copyEnds(pod *Pod) time.Time {
 	i := pod.Instruction
-	switch {
-	case !s.isFuture(i.Since):
-		return i.Since.Add(s.Timeout)
-	case i.Role == instruction.Send:
-		return i.Record.Began.Add(s.Timeout)
+	began := i.Since
+	if s.isFuture(began) {
+		began = i.Record.StateSince
+		if i.Role == instruction.Send {
+			began = i.Record.Began
+		}
 	}
-	return i.Record.StateSince.Add(s.Timeout)
+	if began.IsZero() {
+		began = s.Now
+	}
+	return began.Add(s.Timeout)
 }
 
 // within returns in how many seconds the keys of a holder have to be copied, because it ends: it has to notice that its
