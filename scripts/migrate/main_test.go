@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
@@ -32,8 +31,8 @@ func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/"+name+".yaml", manifest)
-		golden(t, "testdata/"+name+".txt", reports)
+		page.Golden(t, "testdata/"+name+".yaml", manifest, *update)
+		page.Golden(t, "testdata/"+name+".txt", reports, *update)
 		var memcached cachev1.Memcached
 		if err := yaml.UnmarshalStrict([]byte(manifest), &memcached); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -135,16 +134,4 @@ func run(t *testing.T, file string, arguments ...string) (manifests, reports str
 	command.SetErr(&errors)
 	err = command.Execute()
 	return out.String(), errors.String(), err
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(page.Read(t, file), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
 }

@@ -39,6 +39,12 @@ func Condition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev1.P
 	return nil
 }
 
+// IsTrue reports whether a condition of a Pod is true. One that is not there is not.
+func IsTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
+	condition := Condition(pod, conditionType)
+	return condition != nil && condition.Status == corev1.ConditionTrue
+}
+
 // IsUnschedulable reports whether the scheduler found no Node for a Pod.
 func IsUnschedulable(pod *corev1.Pod) bool {
 	scheduled := Condition(pod, corev1.PodScheduled)

@@ -49,7 +49,7 @@ func podsOf(list []corev1.Pod) []Pod {
 		pod := &list[i]
 		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			pods = append(pods, Pod{
-				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Unresponsive: isUnresponsive(pod),
+				Name: pod.Name, Ready: cached.IsTrue(pod, corev1.PodReady), Unresponsive: isUnresponsive(pod),
 				Unschedulable: cached.IsUnschedulable(pod), Ports: cached.Ports(&pod.Spec), Problem: ProblemOf(pod),
 			})
 		}
@@ -99,11 +99,6 @@ func isUnresponsive(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		return status.Name == names.Container && !status.Ready && status.State.Running != nil
 	})
-}
-
-func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
-	condition := cached.Condition(pod, conditionType)
-	return condition != nil && condition.Status == corev1.ConditionTrue
 }
 
 // CanNotBeScheduled begins the problem of an unschedulable Pod.

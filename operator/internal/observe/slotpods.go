@@ -34,7 +34,7 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 		Hash: pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], Gated: true,
 		Terminating: pod.DeletionTimestamp != nil, Ends: endOf(pod), Ended: hasEnded(pod),
 		MemcachedReady: memcached.Ready, AgentReady: agent.Ready,
-		Ready: isTrue(pod, corev1.PodReady), GateTrue: isTrue(pod, names.HasSlot),
+		Ready: cached.IsTrue(pod, corev1.PodReady), GateTrue: cached.IsTrue(pod, names.HasSlot),
 		Cost: int32(cost), Instruction: order.Normal(), Failure: slotFailure(agent),
 	}
 }

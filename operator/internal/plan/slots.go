@@ -59,7 +59,8 @@ const (
 
 func handoff(spec cachev1.MemcachedSpec) cachev1.Handoff { return orZero(orZero(spec.Slots).Handoff) }
 
-func handsOver(spec cachev1.MemcachedSpec) bool { return handoff(spec).Mode != cachev1.HandoffNever }
+// HandsOver reports whether Pods that are replaced hand their keys over, if they have slots.
+func HandsOver(spec cachev1.MemcachedSpec) bool { return handoff(spec).Mode != cachev1.HandoffNever }
 
 func handoffTimeoutSeconds(spec cachev1.MemcachedSpec) int32 {
 	return orDefault(handoff(spec).TimeoutSeconds, defaultHandoffTimeoutSeconds)
@@ -92,7 +93,7 @@ func (d Draft) slots(size int32, services bool) *Slots {
 	spec, observed := d.memcached.Spec, d.current.Slots
 	in := slots.Input{
 		Cache: d.memcached.Name, Size: int(size), Suspended: spec.Suspend,
-		Handoff: handsOver(spec), Timeout: time.Duration(handoffTimeoutSeconds(spec)) * time.Second,
+		Handoff: HandsOver(spec), Timeout: time.Duration(handoffTimeoutSeconds(spec)) * time.Second,
 		Rate: d.copyRate(), Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
 		MinReady: time.Duration(orDefault(orZero(spec.Rollout).MinReadySeconds, 0)) * time.Second,
 		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods,
@@ -172,7 +173,7 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys between all Pods at a time, "+
 			"and supports a spec.size of at most %d, not %d: lower it, or remove clientHash", maxModuloSize, size))
 	}
-	if err := memcached.CheckSlots(spec.ExtraArgs, handsOver(spec)); err != nil {
+	if err := memcached.CheckSlots(spec.ExtraArgs, HandsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))
 	}
 	for _, name := range []string{names.SlotService(mc.Name), names.SlotName(mc.Name, max(size, 1)-1)} {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
@@ -178,19 +178,7 @@ func compareGolden(t *testing.T, path string, objects ...any) {
 		}
 		documents = append(documents, string(document))
 	}
-	got := strings.Join(documents, documentEnd)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (write it by: go test ./operator/internal/render -update)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; write it again by -update):\n%s", path, diff)
-	}
+	page.Golden(t, path, strings.Join(documents, documentEnd), *update)
 }
 
 func TestRenderingIsTheSameEachTime(t *testing.T) {

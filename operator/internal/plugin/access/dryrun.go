@@ -22,8 +22,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
-// fieldManager is the field manager of the plugin.
-const fieldManager = "kubectl-memcached"
+// FieldManager is the field manager of the plugin.
+const FieldManager = "kubectl-memcached"
 
 // Applied returns what the API server would make of a manifest: with defaults, and validated. Nothing changes. A field
 // that the manifest no longer has is removed as it would be by the client that applied the existing object; an empty
@@ -44,7 +44,7 @@ func (c Cluster) Applied(
 		return nil, fmt.Errorf("encode the manifest: %w", err)
 	}
 	if manager == "" {
-		manager = fieldManager
+		manager = FieldManager
 	}
 	return mc, c.Patch(ctx, mc, types.ApplyPatchType, content, metav1.PatchOptions{
 		DryRun: []string{metav1.DryRunAll}, FieldManager: manager, Force: new(true),

@@ -183,15 +183,5 @@ func logLinks(e Evidence, pod *corev1.Pod) []Link {
 	return []Link{{source.String(), strings.Join(lines, "\n")}}
 }
 
-// isTrue reports whether a Pod has a condition.
-func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == conditionType {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
-
 // age is how old an object is.
 func age(object metav1.Object) int64 { return object.GetCreationTimestamp().Unix() }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
 )
@@ -35,7 +36,7 @@ func Suspect(o access.Observed) (*corev1.Pod, Source, bool) {
 	var suspects []*corev1.Pod
 	for i := range o.Pods {
 		pod := &o.Pods[i]
-		if !isTrue(pod, corev1.PodReady) && pod.DeletionTimestamp.IsZero() {
+		if !cached.IsTrue(pod, corev1.PodReady) && pod.DeletionTimestamp.IsZero() {
 			suspects = append(suspects, pod)
 		}
 	}

@@ -173,7 +173,7 @@ func keysOf(in Input, pods Pods) Keys {
 		return KeysStay
 	case after == 0:
 		return AllKeysAreLost
-	case pods == PodsAreReplaced && !handsOver(record, slots):
+	case pods == PodsAreReplaced && !handsOver(record, in.After):
 		return AllKeysAreLost
 	case before != after && (slots == nil || slots.ClientHash == ""):
 		return SomeKeysAreLost
@@ -186,8 +186,8 @@ func keysOf(in Input, pods Pods) Keys {
 }
 
 // handsOver reports whether Pods that have slots now give their keys to their successors.
-func handsOver(record plan.Record, slots *cachev1.Slots) bool {
-	return record.Slots && slots != nil && (slots.Handoff == nil || slots.Handoff.Mode != cachev1.HandoffNever)
+func handsOver(record plan.Record, mc *cachev1.Memcached) bool {
+	return record.Slots && mc.Spec.Slots != nil && plan.HandsOver(mc.Spec)
 }
 
 func sizeOf(mc *cachev1.Memcached) int32 {

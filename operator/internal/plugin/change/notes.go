@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -37,7 +38,7 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	}
 	pending := meta.FindStatusCondition(in.After.Status.Conditions, cachev1.ConditionUpdatePending)
 	updates := c.Pods == PodsAreReplaced || in.After.Spec.UpdatePolicy == cachev1.UpdateAutomatic
-	if pending != nil && isTrue(pending.Status) && updates {
+	if pending != nil && pending.Status == metav1.ConditionTrue && updates {
 		found = append(found, "The pending update is applied, too: "+pending.Message)
 	}
 	if request := requested(in.Before, in.After); request != "" {
@@ -55,6 +56,3 @@ func requested(before, after *cachev1.Memcached) string {
 	}
 	return request
 }
-
-// isTrue reports whether a status of a condition is True.
-func isTrue[T ~string](status T) bool { return status == "True" }

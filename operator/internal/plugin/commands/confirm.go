@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
 )
 
 // changeOptions are those of all commands that change something.
@@ -27,7 +29,7 @@ func (o *changeOptions) addFlags(command *cobra.Command) {
 
 // patchOptions returns the options of the request.
 func (o *changeOptions) patchOptions() (metav1.PatchOptions, error) {
-	options := metav1.PatchOptions{FieldManager: "kubectl-memcached"}
+	options := metav1.PatchOptions{FieldManager: access.FieldManager}
 	switch o.dryRun {
 	case "none":
 	case "server":

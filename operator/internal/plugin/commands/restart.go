@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // restartedAt is the annotation of kubectl rollout restart, which the operator leaves alone.
@@ -89,9 +90,8 @@ func restartable(mc *cachev1.Memcached, deployment *appsv1.Deployment) error {
 
 // restartQuestion states what a restart does to the keys.
 func restartQuestion(mc *cachev1.Memcached) string {
-	slots := mc.Spec.Slots
 	keys := "and all keys are lost."
-	if len(mc.Status.Slots) > 0 && slots != nil && (slots.Handoff == nil || slots.Handoff.Mode != cachev1.HandoffNever) {
+	if len(mc.Status.Slots) > 0 && mc.Spec.Slots != nil && plan.HandsOver(mc.Spec) {
 		keys = "and each new one copies the keys of the one that it replaces."
 	}
 	return fmt.Sprintf("All Pods of %s/%s will be replaced, one after another, %s", mc.Namespace, mc.Name, keys)

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
 )
@@ -82,10 +83,8 @@ func StatusOf(pod *corev1.Pod) string {
 			return cmp.Or(state.Terminated.Reason, "Error")
 		}
 	}
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
-			return "Ready"
-		}
+	if cached.IsTrue(pod, corev1.PodReady) {
+		return "Ready"
 	}
 	if pod.Status.Phase == corev1.PodRunning {
 		return "NotReady"
