@@ -18,8 +18,8 @@ type Attached struct {
 }
 
 // DanglingMounts returns the mounts by which other clients use volumes that the operator alone owns and no longer
-// applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The live object must
-// have managed fields. Later list items come first, so that they can be removed one after another.
+// applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The live object
+// must have managed fields. Later list items come first, so that they can be removed one after another.
 func DanglingMounts(live Object, desired any) ([]Attached, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {

@@ -33,7 +33,8 @@ func serves(pod *corev1.Pod) bool { return cached.Ports(&pod.Spec).Has(names.Dis
 func discoveryPod(pod *corev1.Pod) discovery.Pod {
 	return discovery.Pod{
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Created: pod.CreationTimestamp.UTC(),
-		Serves: serves(pod), Ready: cached.IsTrue(pod, corev1.PodReady), Leaving: pod.DeletionTimestamp != nil || hasEnded(pod),
+		Serves: serves(pod), Ready: cached.IsTrue(pod, corev1.PodReady),
+		Leaving: pod.DeletionTimestamp != nil || hasEnded(pod),
 		Answers: pod.Labels[names.LabelDiscovery] == "true", List: pod.Annotations[names.AnnotationDiscovery],
 	}
 }
