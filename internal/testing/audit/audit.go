@@ -26,7 +26,8 @@ type Request struct {
 	Response  struct{ Code int } `json:"responseStatus"`
 	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only where the policy's level is Request, or
 	Stored    json.RawMessage    `json:"responseObject,omitempty"` // RequestResponse, which alone has this one
-	Answered  time.Time          `json:"stageTimestamp"`           // where the policy logs only stage ResponseComplete
+	Received  time.Time          `json:"requestReceivedTimestamp"`
+	Answered  time.Time          `json:"stageTimestamp"` // where the policy logs only stage ResponseComplete
 }
 
 // Resource reads like "memcacheds/status".

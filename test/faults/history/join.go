@@ -19,17 +19,17 @@ import (
 
 // join attributes the states to the requests that wrote them, and puts everything in order.
 func join(entries []Entry, requests []audit.Request) []Entry {
-	writes := map[string]*audit.Request{} // by what the request stored
+	writes := map[string][]*audit.Request{} // by what they are answered with
 	for i := range requests {
-		key := stored(&requests[i])
-		if _, known := writes[key]; !known && key != "" { // A later request that stores the same changes nothing.
-			writes[key] = &requests[i]
+		if key := stored(&requests[i]); key != "" {
+			writes[key] = append(writes[key], &requests[i])
 		}
 	}
 	used := attribute(entries, writes)
-	for _, by := range writes {
-		if entry, filled := fill(by); filled {
-			entries, used[by] = append(entries, entry), true
+	for _, answered := range writes {
+		if entry, filled := fill(answered[0]); filled {
+			entry.State.By = writerOf(answered)
+			entries, used[entry.State.By] = append(entries, entry), true
 		}
 	}
 	for i := range requests {
@@ -42,15 +42,16 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 }
 
 // attribute takes the requests that stored recorded states out of the writes, and returns them.
-func attribute(entries []Entry, writes map[string]*audit.Request) map[*audit.Request]bool {
+func attribute(entries []Entry, writes map[string][]*audit.Request) map[*audit.Request]bool {
 	used := map[*audit.Request]bool{}
 	for _, entry := range entries {
 		if entry.State == nil {
 			continue
 		}
 		for _, key := range keysOf(entry.State) {
-			if by := writes[key]; by != nil {
-				entry.State.By, used[by] = by, true
+			if answered := writes[key]; len(answered) > 0 {
+				entry.State.By = writerOf(answered)
+				used[entry.State.By] = true
 			}
 			delete(writes, key)
 		}
@@ -58,7 +59,8 @@ func attribute(entries []Entry, writes map[string]*audit.Request) map[*audit.Req
 	return used
 }
 
-// fill returns the state that a request stored, and that no watch has seen, because the API server restarted.
+// fill returns the state that a request was answered with, and that no watch has seen, because the API server
+// restarted.
 func fill(by *audit.Request) (entry Entry, filled bool) {
 	isRecorded := slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool {
 		return r.Group == by.ObjectRef.APIGroup && r.Resource == by.ObjectRef.Resource
@@ -68,7 +70,7 @@ func fill(by *audit.Request) (entry Entry, filled bool) {
 		strings.Contains(by.URI, "dryRun=") || object.UnmarshalJSON(by.Stored) != nil || object.GetResourceVersion() == "" {
 		return entry, false
 	}
-	state := &State{Type: watch.Modified, Object: object, By: by}
+	state := &State{Type: watch.Modified, Object: object}
 	switch {
 	case by.Response.Code == http.StatusCreated:
 		state.Type = watch.Added

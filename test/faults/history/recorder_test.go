@@ -28,7 +28,7 @@ func state(seconds int, event watch.EventType, version int) Entry {
 }
 
 func answer(seconds int, verb, user, stored string) audit.Request {
-	q := audit.Request{Verb: verb, Answered: after(seconds), Stored: json.RawMessage(stored)}
+	q := audit.Request{Verb: verb, Received: after(seconds), Answered: after(seconds), Stored: json.RawMessage(stored)}
 	q.User.Username, q.Response.Code = user, 200
 	return q
 }
