@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
@@ -68,12 +70,61 @@ const (
 	mostFailing       = 5
 	longestAnswer     = 5 * time.Second
 	longestRetryAfter = 2
+	longestWrite      = 2 * time.Second // that follows from a change, if one does
 )
 
 func requests() []Action {
 	return []Action{
 		{plan.Action{Name: "requests fail", Weight: 14, Draw: drawFailing}, failRequests},
+		{plan.Action{Name: "the only write of a change fails", Weight: 2, Draw: drawOnlyWrite}, failOnlyWrite},
 	}
+}
+
+// onlyWrite is a change that concerns one object and no Pod, and how often its write fails. Nothing that happens
+// afterwards gives the operator a reason to look at the cache again, but the failure itself.
+type onlyWrite struct {
+	Requests string         `json:"requests"` // a class of the proxy
+	Spec     map[string]any `json:"spec"`
+	Times    int            `json:"times"`
+}
+
+func drawOnlyWrite(r *rand.Rand) any {
+	change := one(r, []onlyWrite{
+		{Requests: "poddisruptionbudgets", Spec: map[string]any{
+			"disruption": map[string]any{"maxUnavailable": 1 + r.IntN(9)},
+		}},
+		{Requests: "networkpolicies", Spec: map[string]any{
+			"networkPolicy": map[string]any{"mode": one(r, "Enabled", "Disabled")},
+		}},
+		{Requests: "services", Spec: map[string]any{"service": map[string]any{
+			"metadata": map[string]any{"annotations": map[string]any{"example.com/change": strconv.Itoa(r.IntN(100))}},
+		}}},
+	}...)
+	change.Times = 1 + r.IntN(2)
+	return change
+}
+
+func failOnlyWrite(ctx context.Context, w *world.World, step plan.Step) error {
+	f, err := arguments[onlyWrite](step)
+	if err != nil {
+		return err
+	}
+	named, refuse := proxy.Named(f.Requests), proxy.Refuse(http.StatusInternalServerError, 0)
+	refused := make(chan struct{}, f.Times)
+	inject(ctx, w, &proxy.Rule{
+		Matches: func(r proxy.Request) bool { return named(r) && r.IsWrite() }, Times: f.Times,
+		Fault: func(c proxy.Call) {
+			refuse(c)
+			refused <- struct{}{}
+		},
+	})
+	err = editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, f.Spec) })
+	select { // The faults may end with this step.
+	case <-refused:
+	case <-time.After(longestWrite):
+	case <-ctx.Done():
+	}
+	return err
 }
 
 func drawFailing(r *rand.Rand) any {

@@ -40,6 +40,9 @@ const (
 	// longestIdle is for how long it may send none though it has something to do, on a machine with other work.
 	longestIdle = 10 * time.Second
 
+	// longestRetry is for how long it may send none before it repeats a write that failed, with some time to spare.
+	longestRetry = 20 * time.Second
+
 	// atRest is how long it is observed then.
 	atRest = time.Second
 
@@ -187,23 +190,33 @@ func (r *run) noteLog() error {
 	return err
 }
 
-// settle waits until the operator sends no requests from now on. If it never does, the model finds out. While it has
-// not looked at each Memcached, it may be waiting for a processor.
+// settle waits until the operator sends no requests from now on. If it never does, the model finds out.
 func (r *run) settle(ctx context.Context) {
 	began := time.Now()
 	_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
 		idle := min(r.First().Idle(), time.Since(began))
-		return idle > settled && (idle > longestIdle || r.areObserved(ctx)), nil
+		return idle > settled && idle > r.mayBeIdle(ctx, idle < time.Since(began)), nil
 	})
 }
 
-// areObserved reports whether the status of each Memcached is about its spec.
-func (r *run) areObserved(ctx context.Context) bool {
+// mayBeIdle returns for how long the operator may send no request though it has something to do: while it has not
+// looked at each Memcached, it may be waiting for a processor, and before it has tried again, for its next try.
+func (r *run) mayBeIdle(ctx context.Context, tried bool) time.Duration {
 	list := &cachev1.MemcachedList{}
-	err := r.Client.List(ctx, list, client.InNamespace(r.Namespace))
-	return err == nil && !slices.ContainsFunc(list.Items, func(mc cachev1.Memcached) bool {
-		return mc.Status.ObservedGeneration != mc.Generation
-	})
+	if r.Client.List(ctx, list, client.InNamespace(r.Namespace)) != nil {
+		return longestIdle
+	}
+	longest := time.Duration(0)
+	for _, mc := range list.Items {
+		ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+		switch {
+		case !tried && ready != nil && ready.Reason == cachev1.ReasonApplyFailed:
+			longest = longestRetry
+		case mc.Status.ObservedGeneration != mc.Generation:
+			longest = max(longest, longestIdle)
+		}
+	}
+	return longest
 }
 
 // repair gives a Memcached, which may have been deleted, a simple spec.

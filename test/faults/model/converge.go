@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ func convergeRules() []Rule {
 	return []Rule{{
 		Name: "converges",
 		Promise: "Once the faults are over, the status describes the current generation, and agrees with the Pods and the " +
-			"Secrets. With a valid spec, each Memcached becomes Ready.",
+			"Secrets, and each write that failed was repeated. With a valid spec, each Memcached becomes Ready.",
 		New: converges,
 	}, {
 		Name: "desired state",
@@ -87,6 +88,8 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 		return ""
 	case wrong != "":
 		return wrong
+	case ready.Reason == cachev1.ReasonApplyFailed && !p.isRefused(mc):
+		return "a write failed, and was not repeated: " + ready.Message
 	case isTrue(mc, cachev1.ConditionReady) && !isOwned:
 		return "it is Ready, and owns no Deployment"
 	case isTrue(mc, cachev1.ConditionReady):
@@ -95,6 +98,16 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 		return fmt.Sprintf("the reason is %s (%s), and the Deployment is complete", ready.Reason, ready.Message)
 	}
 	return ""
+}
+
+// isRefused reports whether the API server has refused a write for a cache since the faults were over, as it does if
+// the cluster has not what the spec requires.
+func (p *past) isRefused(mc *cachev1.Memcached) bool {
+	return slices.ContainsFunc(p.entries[p.over:], func(e history.Entry) bool {
+		q := e.Request
+		return q != nil && q.User.Username == p.operator && strings.HasPrefix(q.ObjectRef.Name, mc.Name) &&
+			q.Response.Code >= http.StatusBadRequest
+	})
 }
 
 // isRollingOut reports whether a reason says that Pods are being added, replaced or removed.

@@ -77,6 +77,10 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 				cache(s, "True", "AllPodsReady").user(named).reports(missing).user(secret("valid"))
 				s.request("get", "secrets", 500).step("a while").step(history.PhaseAtRest)
 			},
+			"a write that the API server refuses": func(s *recorded) {
+				cache(s, "True", "ApplyFailed").step(history.PhaseFaultsOver).requestOf("patch", "services", "a", 422)
+				s.step("a while").step(history.PhaseAtRest)
+			},
 			"an object that nothing allows to adopt": func(s *recorded) {
 				cache(s, "True", "OwnershipConflict").user(loose("NetworkPolicy", "")).step(history.PhaseReady)
 			},
@@ -96,6 +100,14 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 			},
 			"a status that another client overwrote a few times": func(s *recorded) {
 				overwritten(s, mostOverwrites-1).step(history.PhaseAtRest)
+			},
+			"a write that failed before the faults were over": func(s *recorded) {
+				cache(s, "True", "ApplyFailed").requestOf("patch", "services", "a", 422).step(history.PhaseFaultsOver)
+				s.step("a while").step(history.PhaseAtRest)
+			},
+			"a write that failed, when the API server refused one for another cache": func(s *recorded) {
+				cache(s, "True", "ApplyFailed").step(history.PhaseFaultsOver).requestOf("patch", "services", "b", 422)
+				s.step("a while").step(history.PhaseAtRest)
 			},
 			"an old generation": func(s *recorded) {
 				s.user(mc("status: {observedGeneration: 0}")).step(history.PhaseAtRest)

@@ -27,7 +27,7 @@ func writes() []Mutant {
 		},
 		{
 			Name: "does not repeat a write that failed", FixedByRestart: true, Rule: "converges",
-			Needs: []string{"requests fail"},
+			Needs: []string{"the only write of a change fails"},
 			Edits: replace(controllerFile,
 				"	if err = c.failure(); err != nil {\n		return ctrl.Result{}, err\n	}\n", ""),
 		},
