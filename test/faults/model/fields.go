@@ -71,11 +71,12 @@ func unexpected(body *object, wanted []expectation) string {
 	return ""
 }
 
-// wrongDeployment allows more replicas to a cache with slots: there may be more Pods for a while.
+// wrongDeployment allows a cache with slots more replicas than its size for a while, and fewer if it keeps the keys when
+// it is scaled: it adds one slot at a time.
 func wrongDeployment(body *object, mc *cachev1.Memcached) string {
 	hasSlots := isGated(body)
-	replicas := number(body, "spec", "replicas")
-	if !holdsStill(mc) && (replicas < sizeOf(mc) || replicas > sizeOf(mc) && !hasSlots) {
+	replicas, addsSlots := number(body, "spec", "replicas"), hasSlots && orEmpty(mc.Spec.Slots).ClientHash != ""
+	if !holdsStill(mc) && (replicas < sizeOf(mc) && !addsSlots || replicas > sizeOf(mc) && !hasSlots) {
 		return fmt.Sprintf("spec.replicas is %d, not %d", replicas, sizeOf(mc))
 	}
 	if isKept(body) {

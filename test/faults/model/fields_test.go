@@ -57,6 +57,9 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 				s.user(mc("spec: {slots: {handoff: {timeoutSeconds: 100}}, terminationDelaySeconds: 10}"))
 				s.operator(withSlots(140))
 			},
+			"fewer Pods, as one slot after another is added": func(s *recorded) {
+				s.user(mc("spec: {size: 3, slots: {clientHash: Ketama}, terminationDelaySeconds: 10}")).operator(withSlots(640))
+			},
 			"slots without a handoff, as a change of the mode replaces no Pod": func(s *recorded) {
 				s.user(mc("spec: {slots: {handoff: {mode: Never}}}")).operator(withSlots(660))
 			},
@@ -69,7 +72,10 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 		},
 		breaks: map[string]func(*recorded){
 			"Pods with slots that wait for nobody": func(s *recorded) { s.user(mc("spec: {slots: {}}")).operator(withSlots(60)) },
-			"another size":                         func(s *recorded) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
+			"fewer Pods with slots that are all added": func(s *recorded) {
+				s.user(mc("spec: {size: 3, slots: {}, terminationDelaySeconds: 10}")).operator(withSlots(640))
+			},
+			"another size": func(s *recorded) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
 			"another strategy": func(s *recorded) {
 				s.user(mc("")).operator(deployed(1, "maxSurge: 1, maxUnavailable: 1", "i", arguments))
 			},
