@@ -78,6 +78,15 @@ func meaning(t *testing.T, alert string) string {
 	return strings.ReplaceAll(meaning, "\n", " ")
 }
 
+func TestTheFirstThingToTypeIsACommandOfThePlugin(t *testing.T) {
+	first := regexp.MustCompile("(?m)^## Look\n\n```sh\nkubectl memcached (status|why) (sessions -n team|-A) ")
+	for _, name := range namesIn(t, runbooks) {
+		if text := page.Read(t, filepath.Join(runbooks, name)); !first.MatchString(text) {
+			t.Errorf("the first block of %s has no command of kubectl memcached", name)
+		}
+	}
+}
+
 func TestPrometheusTakesTheQueriesOfTheDocs(t *testing.T) {
 	var rules []monitoringv1.Rule
 	for where, queries := range queriesOfDocs(t) {
@@ -102,7 +111,8 @@ var (
 // ofLibraries are metrics of Prometheus, controller-runtime, client-go and the process. An e2e test has them from the
 // operator itself.
 var ofLibraries = []string{
-	"up", "leader_election_master_status", "workqueue_depth", "rest_client_requests_total",
+	"up", "leader_election_master_status", "rest_client_requests_total",
+	"workqueue_depth", "workqueue_longest_running_processor_seconds",
 	"process_resident_memory_bytes", "process_cpu_seconds_total",
 }
 
