@@ -189,7 +189,7 @@ func (r *readout) readItem(ctx context.Context, k key, i item) error {
 	if err := r.found(found); err != nil {
 		return err
 	}
-	return r.pace.wait(ctx, int64(len(found.Key)+i.size))
+	return r.pace.Wait(ctx, int64(len(found.Key)+i.size))
 }
 
 // leftOut returns what counts the item if it is to be left out.
