@@ -62,8 +62,8 @@ type readout struct {
 	unread Unread
 }
 
-// Read calls found for each item of a memcached. found keeps nothing of the item. What clients store in the meantime may
-// be among them or not.
+// Read calls found for each item of a memcached. found keeps nothing of the item. What clients store in the meantime
+// may be among them or not.
 //
 // For memcached, the items were not used. But of an item that is stale, it takes the one answer by which a client is to
 // write it again: no command reads a value without that.

@@ -77,6 +77,9 @@ func (r *Reader) End() End {
 	return *r.end
 }
 
+// Close frees what the reader needed.
+func (r *Reader) Close() { r.unpacker.Close() }
+
 // next reads the next block, or the end.
 func (r *Reader) next() error {
 	if r.end != nil {
