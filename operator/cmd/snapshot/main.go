@@ -13,8 +13,12 @@ import (
 // version is set by the linker.
 var version = "dev"
 
+// memoryLimit is what is enough, unless items are larger than a few MiB. It is exceeded rather than that it fails.
+const memoryLimit = 30 << 20
+
 func main() {
 	debug.SetGCPercent(50) // CPU is available, memory belongs to the caches on the Node
+	debug.SetMemoryLimit(memoryLimit)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := newCommand(version).ExecuteContext(ctx)
 	stop()

@@ -21,12 +21,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
 
-// A bucket takes an object in parts, of which two are in memory. S3 takes at most 10,000 of them, of at least 5 MiB.
-const (
-	leastPart = 5 << 20
-	mostParts = 8_000
-)
-
 // Forms are the URLs that Open takes.
 const Forms = "s3://BUCKET?region=REGION, gs://BUCKET, azblob://CONTAINER, or the absolute path of a folder"
 
@@ -76,9 +70,7 @@ func (b *Bucket) Close() error { return b.bucket.Close() }
 
 // Create writes an object. It exists once the writer is closed, and not if the context ended before.
 func (b *Bucket) Create(ctx context.Context, name string, size int64) (io.WriteCloser, error) {
-	return b.bucket.NewWriter(ctx, name, &blob.WriterOptions{
-		BufferSize: int(max(leastPart, size/mostParts)), MaxConcurrency: 1, ContentType: "application/octet-stream",
-	})
+	return b.bucket.NewWriter(ctx, name, b.parts(size))
 }
 
 // Open reads an object.

@@ -22,8 +22,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
 
-// s3 is a server of S3 with the bucket "backups". It returns the URL of the bucket.
-func s3(t *testing.T, between func(http.Handler) http.Handler) string {
+// fakeS3 is a server of S3 with the bucket "backups". It returns the URL of the bucket.
+func fakeS3(t *testing.T, between func(http.Handler) http.Handler) string {
 	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket("backups"); err != nil {
@@ -65,7 +65,7 @@ func write(t *testing.T, b *Bucket, name string, content []byte) {
 // places are a bucket and a folder.
 func places(t *testing.T, do func(*testing.T, *Bucket)) {
 	t.Helper()
-	t.Run("s3", func(t *testing.T) { do(t, open(t, s3(t, direct))) })
+	t.Run("s3", func(t *testing.T) { do(t, open(t, fakeS3(t, direct))) })
 	t.Run("a path", func(t *testing.T) { do(t, open(t, filepath.Join(t.TempDir(), "new folder"))) })
 	t.Run("a file URL", func(t *testing.T) { do(t, open(t, "file://"+t.TempDir())) })
 }
@@ -175,7 +175,7 @@ func TestReadingContinuesWhereAConnectionEnded(t *testing.T) {
 			const after = 100_000
 			broken := &breaking{}
 			broken.after.Store(after)
-			b := open(t, s3(t, func(h http.Handler) http.Handler {
+			b := open(t, fakeS3(t, func(h http.Handler) http.Handler {
 				broken.Handler = h
 				return broken
 			}))

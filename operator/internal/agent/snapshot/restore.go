@@ -59,8 +59,11 @@ func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, erro
 	}
 	err = r.add(ctx, m, adders, of)
 	added, ended := r.end(adders)
-	if err == nil {
+	switch {
+	case err == nil:
 		err = ended // otherwise it follows from the first error
+	case added.Items > 0:
+		err = fmt.Errorf("%w. %d items were added before: they are as they were saved, and not all", err, added.Items)
 	}
 	return m, added, err
 }
