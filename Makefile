@@ -12,6 +12,7 @@ IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
 # The agent has a version of its own. Without a registry of its own, it is where the operator's image is.
 AGENT_VERSION := $(shell cat operator/cmd/agent/VERSION)
 AGENT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-agent:$(AGENT_VERSION)
+SNAPSHOT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-snapshot:$(VERSION)
 ifeq ($(findstring :,$(notdir $(IMG))),)
 $(error IMG=$(IMG) has no tag: write IMG=$(IMG):$(VERSION))
 endif
@@ -284,9 +285,9 @@ build: ## Build the operator for this machine into bin/.
 IMAGE ?= operator agent
 
 .PHONY: image
-image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|bundle|catalog PLATFORMS=.
-	@$(if $(filter operator agent,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
-		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
+image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|snapshot|bundle|catalog PLATFORMS=.
+	@$(if $(filter operator agent snapshot,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
+		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') $(if $(filter snapshot,$(IMAGE)),'snapshot=$(SNAPSHOT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
 
 .PHONY: image-inspect
 image-inspect: ## Compare the platforms of the images with those that the manifests promise.

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	_ "golang.org/x/crypto/x509roots/fallback" // the CAs of the clouds, where the image has none
 )
 
 // version is set by the linker.
