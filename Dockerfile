@@ -1,6 +1,7 @@
-# The operator's image and, by --target agent, the agent's: static binaries, no shell, not root. The builder runs
-# on the machine's own platform and cross-compiles, so that no emulation is needed. `make image PLATFORMS=all`
-# makes the same binaries without Docker, as long as it is done with the builder's version of Go.
+# The operator's image and, by --target agent, the agent's, and by --target snapshot that of the program that saves
+# caches: static binaries, no shell, not root. The builder runs on the machine's own platform and cross-compiles, so
+# that no emulation is needed. `make image PLATFORMS=all` makes the same binaries without Docker, as long as it is done
+# with the builder's version of Go.
 # Both bases are indexes of the four platforms, by digest, and can be replaced, for a mirror say:
 #   docker build --build-arg BUILDER=mirror.example.com/golang:1.26.8 --build-arg BASE=scratch .
 # An older buildah, such as Debian 12's, has to be told what it runs on when it builds for other platforms:
@@ -26,6 +27,20 @@ FROM ${BASE} AS agent
 COPY --from=build-agent /supervisor /agent /
 USER 65532:65532
 ENTRYPOINT ["/supervisor", "/agent"]
+
+# Another module: the libraries of clouds.
+FROM sources AS build-snapshot
+ARG GOPROXY
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=dev
+RUN cd operator/cmd/snapshot && GOFLAGS= CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
+    go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=${VERSION}" -o /snapshot .
+
+FROM ${BASE} AS snapshot
+COPY --from=build-snapshot /snapshot /snapshot
+USER 65532:65532
+ENTRYPOINT ["/snapshot"]
 
 FROM sources AS build
 ARG TARGETOS

@@ -12,6 +12,7 @@ IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
 # The agent has a version of its own. Without a registry of its own, it is where the operator's image is.
 AGENT_VERSION := $(shell cat operator/cmd/agent/VERSION)
 AGENT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-agent:$(AGENT_VERSION)
+SNAPSHOT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-snapshot:$(VERSION)
 ifeq ($(findstring :,$(notdir $(IMG))),)
 $(error IMG=$(IMG) has no tag: write IMG=$(IMG):$(VERSION))
 endif
@@ -34,7 +35,7 @@ TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
 # The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others, and that in
 # test/docs/crds pins CRDs of others. test/certmanager takes minutes to compile.
-MODULES := . scripts/gitops test/helm test/clients/recipes
+MODULES := . operator/cmd/snapshot scripts/gitops test/helm test/clients/recipes
 
 ##@ For users: See it work
 
@@ -137,13 +138,14 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
 	@# and all tests of a package: most of that is waiting for Pods, for Argo CD, or for the test that has a cluster for
 	@# itself, whose subtests need their turn, too. What -short leaves out is for soak.
-	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap ./test/client \
+	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
+		./operator/internal/agent/snapshot ./test/client \
 		./internal/testing/memcachedtest $(ARGS)
 	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
 		./operator/internal/agent $(ARGS)
-	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
-		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
+	@for module in operator/cmd/snapshot test/helm; do ( cd "$$module" && go tool -modfile='$(TOOLS)' \
+		gotestsum --format standard-verbose -- -tags e2e -timeout 20m -count 1 ./... $(ARGS) ); done
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start, compare the images of all architectures (root, Debian or Ubuntu).
@@ -284,9 +286,9 @@ build: ## Build the operator for this machine into bin/.
 IMAGE ?= operator agent
 
 .PHONY: image
-image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|bundle|catalog PLATFORMS=.
-	@$(if $(filter operator agent,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
-		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
+image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|snapshot|bundle|catalog PLATFORMS=.
+	@$(if $(filter operator agent snapshot,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
+		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') $(if $(filter snapshot,$(IMAGE)),'snapshot=$(SNAPSHOT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
 
 .PHONY: image-inspect
 image-inspect: ## Compare the platforms of the images with those that the manifests promise.

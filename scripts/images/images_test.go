@@ -83,7 +83,7 @@ func TestAWrongReferencePreventsAllPushes(t *testing.T) {
 func TestWrongArgumentsAreRefused(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("1", 64)
 	tests := map[string]struct{ args, want string }{
-		"an unknown image":                {"build operand", "choose from operator, agent, memcached"},
+		"an unknown image":                {"build operand", "choose from operator, agent, snapshot, memcached"},
 		"a reference without a registry":  {"build operator=operator:1", `--operator "operator:1"`},
 		"a reference with a digest":       {"build agent=localhost:1/x/c:1@" + digest, "names a digest"},
 		"one reference for two images":    {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one image would replace another"},

@@ -57,6 +57,7 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 		Long: "IMAGE is one of:\n" +
 			"  operator   for all platforms of a release\n" +
 			"  agent      likewise; a REF without a tag gets its version, from operator/cmd/agent/VERSION\n" +
+			"  snapshot   likewise: the program that saves caches, with the operator's version\n" +
 			"  memcached  from this machine's memcached and its libraries, or, with --platform or --suite, from Debian's\n" +
 			"             packages that this machine's apt fetches; it installs nothing and runs nothing of other\n" +
 			"             platforms. A REF without a tag gets memcached's version\n" +
@@ -91,13 +92,16 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 	return cmd
 }
 
+// images are those that can be built.
+var images = []string{"operator", "agent", "snapshot", "memcached"}
+
 // parse reads the arguments.
 func parse(args []string) (targets []target, err error) {
 	pushed := map[string]bool{}
 	for _, arg := range args {
 		image, ref, push := strings.Cut(arg, "=")
-		if !slices.Contains([]string{"operator", "agent", "memcached"}, image) {
-			return nil, fmt.Errorf("image %q: choose from operator, agent, memcached", image)
+		if !slices.Contains(images, image) {
+			return nil, fmt.Errorf("image %q: choose from %s", image, strings.Join(images, ", "))
 		}
 		if push {
 			if err := bundle.ValidateTarget(image, withTag(ref, name.DefaultTag)); err != nil {
@@ -140,11 +144,14 @@ func (b *builder) build(ctx context.Context, image string, update func(string)) 
 		return oci.Memcached(ctx, b.suite, b.platforms...)
 	}
 	program, version := oci.Operator(".", b.version), b.version
-	if image == "agent" {
+	switch image {
+	case "agent":
 		var err error
 		if program, version, err = oci.Agent("."); err != nil {
 			return nil, "", err
 		}
+	case "snapshot":
+		program = oci.Snapshot(".", b.version)
 	}
 	platforms := b.platforms
 	if len(platforms) == 0 {

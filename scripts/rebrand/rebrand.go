@@ -90,7 +90,7 @@ func (c *copied) rebrand(ctx context.Context, change identity, check string, dry
 		{"Replace the names", c.replace},
 		// These files depend on the names by more than their text: by order, by hash, by the width of a column.
 		{"Generate what is generated", c.run("make generate")},
-		{"Build all modules", c.run("go build -o /dev/null ./...",
+		{"Build all modules", c.run("go build -o /dev/null ./...", "go -C operator/cmd/snapshot build -o /dev/null ./...",
 			"go -C scripts/gitops build -o /dev/null ./...", "go -C test/helm build -o /dev/null ./...")},
 		{"Build all overlays", c.run(buildOverlays)},
 		{"Look for old names", c.search},

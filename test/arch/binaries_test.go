@@ -13,6 +13,7 @@ import (
 func TestEachProgramOfTheIndexesStarts(t *testing.T) {
 	for name, program := range map[string]struct{ index, version string }{
 		"operator": {operatorIndex, version}, "agent": {agentIndex, agentVersion},
+		"snapshot": {snapshotIndex, version},
 	} {
 		for _, platform := range oci.Platforms() {
 			t.Run(name+" on "+platform.String(), func(t *testing.T) {

@@ -31,8 +31,9 @@ func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {
 		index string
 		args  []string
 	}{
-		"manager": {operatorIndex, []string{"--build-arg", "VERSION=" + version}},
-		"agent":   {agentIndex, []string{"--target", "agent"}},
+		"manager":  {operatorIndex, []string{"--build-arg", "VERSION=" + version}},
+		"agent":    {agentIndex, []string{"--target", "agent"}},
+		"snapshot": {snapshotIndex, []string{"--target", "snapshot", "--build-arg", "VERSION=" + version}},
 	} {
 		ref := buildDockerfile(t, builder, program, build.args...)
 		for _, platform := range oci.Platforms() {

@@ -1,7 +1,7 @@
 //go:build e2e
 
 // Package arch tests the images of all architectures on a machine of one: the Dockerfile and `make image` make the same
-// programs, and those of operator, agent and memcached run, if necessary under an emulator.
+// programs, and those of operator, agent, snapshots and memcached run, if necessary under an emulator.
 package arch
 
 import (
@@ -33,6 +33,7 @@ var (
 	operatorIndex string // what make image pushes, by digest
 	agentIndex    string // likewise
 	agentVersion  string
+	snapshotIndex string // likewise, of the operator's version
 )
 
 func TestMain(m *testing.M) {
@@ -67,7 +68,10 @@ func prepare(ctx context.Context) (err error) {
 	if operatorIndex, err = pushIndex(ctx, oci.Operator(root, version), "memcached-operator:"+version); err != nil {
 		return err
 	}
-	agentIndex, err = pushIndex(ctx, agent, "memcached-agent:"+agentVersion)
+	if agentIndex, err = pushIndex(ctx, agent, "memcached-agent:"+agentVersion); err != nil {
+		return err
+	}
+	snapshotIndex, err = pushIndex(ctx, oci.Snapshot(root, version), "memcached-snapshot:"+version)
 	return err
 }
 

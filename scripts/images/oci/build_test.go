@@ -196,3 +196,23 @@ func TestAnImageOfFilesHasTheirFolders(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestTheImageOfSnapshotsHasItsProgramAlone, and the libraries of clouds are in no other image.
+func TestTheImageOfSnapshotsHasItsProgramAlone(t *testing.T) {
+	image := build(t, Snapshot(sources(t), "1.2.3"))
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := append([]string{config.Config.User}, config.Config.Entrypoint...)
+	want := []string{"65532:65532", "/snapshot", "-r-xr-xr-x snapshot"}
+	if diff := cmp.Diff(want, append(content, entries(t, image)...)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil || strings.Contains(string(content), "gocloud.dev") {
+			t.Errorf("%s has the libraries of clouds: %v", file, err)
+		}
+	}
+}

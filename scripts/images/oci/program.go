@@ -42,6 +42,16 @@ func Agent(dir string) (Program, string, error) {
 	return program, strings.TrimSpace(string(version)), err
 }
 
+// Snapshot is the image of the program that saves caches. It is another module, because of the libraries of clouds, and
+// has the operator's version.
+func Snapshot(dir, version string) Program {
+	const folder = "operator/cmd/snapshot"
+	return Program{
+		Dir: filepath.Join(dir, folder), Package: "github.com/example-inc/memcached-operator/" + folder,
+		LDFlags: "-X main.version=" + version,
+	}
+}
+
 // Pause is the program that holds a Pod's namespaces.
 var Pause = Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}
 

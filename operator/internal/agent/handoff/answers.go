@@ -12,11 +12,12 @@ import (
 // maxNumber is the size of the longest value that memcached's incr takes for a number, with a margin.
 const maxNumber = 24
 
-// item is the answer to mg with the flags v, t, f and O, without the value.
+// item is the answer to mg with the flags v, t, f, O and maybe l, without the value.
 type item struct {
 	index int // in the batch
 	size  int // of the value
 	ttl   int // seconds; -1: it never expires
+	idle  int // seconds since a client used it, if that was requested
 	flags string
 	stale bool // or another client is instructed to refresh it
 }
@@ -28,12 +29,14 @@ func parseItem(text string) (item, error) {
 		return item{}, fmt.Errorf("memcached answers %.200q", text)
 	}
 	i := item{index: -1}
-	var size, ttl, index error
+	var size, ttl, idle, index error
 	i.size, size = strconv.Atoi(fields[1])
 	for _, field := range fields[2:] {
 		switch field[0] {
 		case 't':
 			i.ttl, ttl = strconv.Atoi(field[1:])
+		case 'l':
+			i.idle, idle = strconv.Atoi(field[1:])
 		case 'f':
 			i.flags = field[1:]
 		case 'O':
@@ -42,7 +45,7 @@ func parseItem(text string) (item, error) {
 			i.stale = true
 		}
 	}
-	if err := errors.Join(size, ttl, index); err != nil || i.size < 0 || i.index < 0 {
+	if err := errors.Join(size, ttl, idle, index); err != nil || i.size < 0 || i.index < 0 {
 		return item{}, fmt.Errorf("memcached answers %.200q", text)
 	}
 	return i, nil

@@ -100,7 +100,7 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	size := int64(len(k.token) + i.size)
 	c.counts.keys.Add(1)
 	c.counts.bytes.Add(size)
-	return c.pace.wait(ctx, size)
+	return c.pace.Wait(ctx, size)
 }
 
 // expiring reports whether the item expires within a second. Memcached counts whole seconds.

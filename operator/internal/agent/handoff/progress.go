@@ -96,8 +96,8 @@ type pace struct {
 	due   time.Time
 }
 
-// wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
-func (p *pace) wait(ctx context.Context, bytes int64) error {
+// Wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
+func (p *pace) Wait(ctx context.Context, bytes int64) error {
 	const shortest = 5 * time.Millisecond
 	if ahead := p.add(bytes, time.Now()); ahead > shortest {
 		return Wait(ctx, ahead)

@@ -73,7 +73,10 @@ const ofItem = 64
 
 // isTooLarge reports whether memcached would refuse an item with so many bytes of key and value. It must not be asked
 // to store one: from 1.6.40 to 1.6.45 memcached crashes when it refuses an item of `ms` while its log is watched.
-func (s *side) isTooLarge(bytes int) bool { return s.itemSize > 0 && bytes+ofItem > s.itemSize }
+func (s *side) isTooLarge(bytes int) bool { return isTooLarge(s.itemSize, bytes) }
+
+// isTooLarge is the same for a memcached with this size of its largest item; 0 is unknown.
+func isTooLarge(itemSize, bytes int) bool { return itemSize > 0 && bytes+ofItem > itemSize }
 
 // open opens the connections of a side. They are closed when it leaves, or the context ends. It sends nothing but the
 // command to watch: before the log is read, markers would wait.

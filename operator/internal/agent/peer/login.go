@@ -2,10 +2,12 @@ package peer
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
@@ -20,4 +22,36 @@ func DialAsAny(ctx context.Context, server handoff.Server, list []users.User) (c
 		}
 	}
 	return nil, err
+}
+
+// Configure returns the TLS configuration for a host.
+type Configure func(host string) (*tls.Config, error)
+
+// Dialer returns how to connect to a server by its HOST:PORT: over TLS with a configuration, and logged in with a
+// folder of a Secret with users. Secrets are read each time, because they may change in the meantime.
+func Dialer(address, authDir string, config Configure) handoff.Dial {
+	return func(ctx context.Context) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		server := handoff.Server{Address: address}
+		if config != nil {
+			if server.TLS, err = config(host); err != nil {
+				return nil, err
+			}
+		}
+		if authDir == "" {
+			return server.Dial(ctx)
+		}
+		secret, err := mounted.Read(authDir, users.KeyUsername, users.KeyPassword, users.KeyUsers)
+		if err != nil {
+			return nil, err
+		}
+		list, err := users.Parse(secret)
+		if err != nil {
+			return nil, err
+		}
+		return DialAsAny(ctx, server, list)
+	}
 }

@@ -1,0 +1,35 @@
+package bucket
+
+// In which parts an object is sent, so that few of them are in memory.
+
+import (
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+)
+
+// S3 takes at most 10,000 parts, of at least 5 MiB. What is stored may be larger than memcached says.
+const (
+	leastPart = 5 << 20
+	mostParts = 5_000
+)
+
+// parts are the options of an object of about this size.
+func (b *Bucket) parts(size int64) *blob.WriterOptions {
+	part := max(leastPart, size/mostParts)
+	return &blob.WriterOptions{
+		BufferSize: int(part), MaxConcurrency: 1, ContentType: "application/octet-stream",
+		BeforeWrite: func(as func(any) bool) error {
+			var manager *transfermanager.Client
+			var client *s3.Client
+			if as(&manager) && b.bucket.As(&client) {
+				*manager = *transfermanager.New(client, func(o *transfermanager.Options) {
+					o.PartSizeBytes, o.Concurrency = part, 1
+					o.MultipartUploadThreshold = part // By default, it collects 16 MiB first.
+					o.RequestChecksumCalculation = client.Options().RequestChecksumCalculation
+				})
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/example-inc/memcached-operator/operator/clienthash"
+	"github.com/example-inc/memcached-operator/operator/cmd/snapshot/bucket"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
+)
+
+// options are the flags of all commands.
+type options struct {
+	place, placeFlag string // of the bucket
+	name, cache      string
+	servers          []string
+	hash             clienthash.Algorithm
+	bytesPerSecond   int64
+	tlsDir, authDir  string
+	output           string
+
+	list []snapshot.Server // of the flags
+}
+
+func (o *options) addSave(flags *pflag.FlagSet) {
+	o.addPlace(flags, "to")
+	flags.StringVar(&o.name, "name", "",
+		"Name of the snapshot. The default is the cache's with the time: CACHE-20261127T120000Z.")
+	flags.StringVar(&o.cache, "cache", "", "Name of the cache.")
+	o.addServers(flags, "Repeat it for all servers of the cache, in the order of clients.")
+}
+
+func (o *options) addRestore(flags *pflag.FlagSet) {
+	o.addVerify(flags)
+	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash: in the order of clients, and with "+
+		"the addresses that they have, which are hashed.")
+	flags.StringVar((*string)(&o.hash), "client-hash", "", "How clients place keys on the servers, as in "+
+		"spec.slots.clientHash: "+hashes()+". Without it, each server gets the keys of the one that had its name.")
+}
+
+func (o *options) addVerify(flags *pflag.FlagSet) {
+	o.addPlace(flags, "from")
+	flags.StringVar(&o.name, "name", "", "Name of the snapshot.")
+}
+
+func (o *options) addPlace(flags *pflag.FlagSet, flag string) {
+	o.placeFlag = "--" + flag
+	flags.StringVar(&o.place, flag, "", "The bucket: "+bucket.Forms+".")
+}
+
+func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
+	const rate = 16 << 20
+	flags.StringArrayVar(&o.servers, "server", nil, "A server as `NAME=HOST:PORT`, with the name of its slot. "+repeat)
+	flags.Int64Var(&o.bytesPerSecond, "bytes-per-second", rate, "Limit of keys and values; 0 is none.")
+	flags.StringVar(&o.tlsDir, "tls-dir", "", "Folder with the Secret by which the servers are verified: ca.crt, and for "+
+		"mutual TLS tls.crt and tls.key. Without it, no TLS.")
+	flags.StringVar(&o.authDir, "auth-dir", "", "Folder with the Secret of a user of the servers: username and "+
+		"password, or users. Without it, no login.")
+}
+
+// action does what a command is for.
+type action func(context.Context, *bucket.Bucket, *printer) (result, error)
+
+func (o *options) command(use, short string, add func(*pflag.FlagSet), do action) *cobra.Command {
+	command := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if err := o.validate(c.Flags()); err != nil {
+				return err
+			}
+			store, err := bucket.Open(c.Context(), o.place)
+			if err != nil {
+				return fmt.Errorf("%s: %w", o.placeFlag, err)
+			}
+			defer func() { err = errors.Join(err, store.Close()) }()
+			p := &printer{out: c.OutOrStdout(), progress: c.ErrOrStderr(), json: o.output == "json"}
+			began := time.Now()
+			r, err := do(c.Context(), store, p)
+			if err != nil {
+				return err
+			}
+			r.Seconds = time.Since(began).Seconds()
+			return p.print(r)
+		},
+	}
+	add(command.Flags())
+	command.Flags().StringVarP(&o.output, "output", "o", "text", "What is printed in the end: text or json.")
+	return command
+}
+
+func (o *options) validate(flags *pflag.FlagSet) error {
+	if o.place == "" {
+		return fmt.Errorf("%s is missing: write %s", o.placeFlag, bucket.Forms)
+	}
+	if o.output != "text" && o.output != "json" {
+		return fmt.Errorf("--output %q: write text or json", o.output)
+	}
+	if o.name == "" && o.cache != "" {
+		o.name = o.cache + time.Now().UTC().Format("-20060102T150405Z")
+	}
+	if err := snapshot.ValidateName(o.name); err != nil {
+		return fmt.Errorf("--name %w", err)
+	}
+	if o.bytesPerSecond < 0 {
+		return fmt.Errorf("--bytes-per-second %d: write 0 for no limit, or a positive number", o.bytesPerSecond)
+	}
+	if o.hash != "" && !slices.Contains(clienthash.Algorithms, o.hash) {
+		return fmt.Errorf("--client-hash %q: write one of %s", o.hash, hashes())
+	}
+	if flags.Lookup("server") == nil {
+		return nil
+	}
+	return o.parseServers()
+}
+
+func (o *options) parseServers() error {
+	if len(o.servers) == 0 {
+		return errors.New("--server is missing: write it for each server, such as " +
+			"--server=shop-0=shop-0.shop-slots.team.svc:11211")
+	}
+	var config peer.Configure
+	if o.tlsDir != "" {
+		config = func(host string) (*tls.Config, error) { return mounted.Client(o.tlsDir, host) }
+	}
+	for _, server := range o.servers {
+		name, address, _ := strings.Cut(server, "=")
+		host, port, err := net.SplitHostPort(address)
+		number, portErr := strconv.ParseUint(port, 10, 16)
+		if err != nil || portErr != nil || host == "" || number == 0 {
+			return fmt.Errorf("--server %q: write NAME=HOST:PORT, such as shop-0=shop-0.shop-slots.team.svc:11211", server)
+		}
+		if err := snapshot.ValidateName(name); err != nil {
+			return fmt.Errorf("--server %w", err)
+		}
+		if slices.ContainsFunc(o.list, func(s snapshot.Server) bool { return s.Name == name || s.Address == address }) {
+			return fmt.Errorf("--server %q: its name or its address is set twice", server)
+		}
+		o.list = append(o.list, snapshot.Server{
+			Name: name, Address: address, Dial: peer.Dialer(address, o.authDir, config),
+		})
+	}
+	return nil
+}
+
+func hashes() string {
+	var all []string
+	for _, algorithm := range clienthash.Algorithms {
+		all = append(all, string(algorithm))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,134 @@
+package handoff
+
+// The target of a copy that nobody follows: items are added, and replace nothing.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// Added counts what became of items that were to be added.
+type Added struct {
+	Items, Bytes int64 // sent to the memcached, with those that it had or refused
+	Kept         int64 // of these: the memcached has another item of the key
+	Refused      int64 // too large, or without memory for them
+	Expired      int64 // in the meantime
+}
+
+// Adder adds items to a memcached. It is for one goroutine at a time.
+type Adder struct {
+	connection net.Conn
+	items      *bufio.Writer
+	itemSize   int // as that of a side
+	added      Added
+
+	answered      chan error // the result of reading all answers
+	kept, refused int64      // by whoever reads the answers
+}
+
+// NewAdder connects to a memcached, until the context ends.
+func NewAdder(ctx context.Context, dial Dial) (*Adder, error) {
+	connection, err := dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := protocol.New(connection).Stats(ctx, "settings")
+	if err != nil {
+		_ = connection.Close()
+		return nil, err
+	}
+	a := &Adder{
+		connection: connection, items: bufio.NewWriterSize(connection, copyBuffer), answered: make(chan error, 1),
+	}
+	a.itemSize, _ = strconv.Atoi(settings["item_size_max"])
+	context.AfterFunc(ctx, func() { _ = connection.Close() })
+	go func() { a.answered <- a.readAnswers(bufio.NewReader(connection)) }()
+	return a, nil
+}
+
+// Add adds an item that has not expired, unless the memcached has one of the key. It keeps nothing of the item, and may
+// return the error of an earlier one.
+func (a *Adder) Add(i Item) error {
+	k, ttl := keyOf(i.Key), -1
+	if i.Expires > 0 {
+		ttl = int(max(0, i.Expires-time.Now().Unix()))
+	}
+	command := item{size: len(i.Value), ttl: ttl, flags: strconv.FormatUint(uint64(i.Flags), 10)}
+	switch {
+	case command.expiring():
+		a.added.Expired++
+		return nil
+	case len(k.token) > maxToken, isTooLarge(a.itemSize, len(k.token)+len(i.Value)):
+		a.added.Refused++
+		return nil
+	}
+	if err := a.connection.SetWriteDeadline(time.Now().Add(stalledAfter)); err != nil {
+		return a.failed(err)
+	}
+	write(a.items, command.command(k, false))
+	_, _ = a.items.Write(i.Value)
+	if _, err := a.items.WriteString("\r\n"); err != nil {
+		return a.failed(err)
+	}
+	a.added.Items++
+	a.added.Bytes += int64(len(i.Key) + len(i.Value))
+	return nil
+}
+
+// failed returns why a write failed: what memcached answered before it closed the connection says more.
+func (a *Adder) failed(err error) error {
+	_ = a.connection.Close()
+	var unexpected *Failure
+	if answer := <-a.answered; errors.As(answer, &unexpected) {
+		err = unexpected
+	}
+	a.answered <- err
+	return err
+}
+
+// Close returns once the memcached has all items.
+func (a *Adder) Close() (Added, error) {
+	defer a.connection.Close()
+	write(a.items, noop)
+	if err := a.items.Flush(); err != nil {
+		return a.added, a.failed(err)
+	}
+	if err := a.connection.SetReadDeadline(time.Now().Add(stalledAfter)); err != nil {
+		return a.added, a.failed(err)
+	}
+	err := <-a.answered
+	a.added.Kept, a.added.Refused = a.kept, a.added.Refused+a.refused
+	return a.added, err
+}
+
+// readAnswers reads the answers until that to mn.
+func (a *Adder) readAnswers(from *bufio.Reader) error {
+	for {
+		answer, err := readLine(from)
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
+		}
+		switch {
+		case err != nil:
+			return err
+		case answer == noopAnswer:
+			return nil
+		case answer == "NS":
+			a.kept++
+		case strings.HasPrefix(answer, "SERVER_ERROR "):
+			a.refused++
+		default:
+			_ = a.connection.Close()
+			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q", answer)}
+		}
+	}
+}

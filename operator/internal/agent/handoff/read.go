@@ -1,0 +1,214 @@
+package handoff
+
+// The source of a copy that nobody follows: all items of a memcached, once.
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// stalledAfter is how long a memcached may not send or take anything.
+const stalledAfter = time.Minute
+
+// noop is a command that stores nothing, and that memcached answers by noopAnswer.
+const (
+	noop       = "mn\r\n"
+	noopAnswer = "MN"
+)
+
+// Item is an item outside of a memcached.
+type Item struct {
+	Key     []byte // as it is: not base64
+	Flags   uint32 // of the client
+	Expires int64  // in seconds since 1970; 0 is never
+	Used    int64  // when a client last used it, the same; 0 is unknown
+	Value   []byte
+}
+
+// Unread counts the items of a memcached that Read leaves out.
+type Unread struct {
+	Numbers  int64 // values that incr and decr change, see answers.go
+	Stale    int64 // invalidated, or a client is to write them again
+	Expiring int64 // within a second
+	Unnamed  int64 // whose key no command can have
+	Failed   int64 // that memcached could not return
+}
+
+// Pace limits the bytes per second of all copies that share it.
+type Pace = pace
+
+// Limit returns a Pace; 0 is no limit.
+func Limit(bytesPerSecond int64) *Pace {
+	return &pace{limit: func(time.Time) float64 { return float64(bytesPerSecond) }}
+}
+
+// readout is a Read in progress.
+type readout struct {
+	connection net.Conn
+	request    *bufio.Writer
+	items      *bufio.Reader
+	requested  chan []key // the keys of a batch
+
+	pace   *Pace
+	found  func(Item) error
+	value  []byte
+	unread Unread
+}
+
+// Read calls found for each item of a memcached. found keeps nothing of the item. What clients store in the meantime
+// may be among them or not.
+//
+// For memcached, the items were not used. But of an item that is stale, it takes the one answer by which a client is to
+// write it again: no command reads a value without that.
+func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
+	connection, err := dial(ctx)
+	if err != nil {
+		return Unread{}, err
+	}
+	defer connection.Close()
+	r := &readout{
+		connection: connection, request: bufio.NewWriterSize(connection, copyBuffer),
+		items: bufio.NewReaderSize(connection, copyBuffer), requested: make(chan []key, window), pace: pace, found: found,
+	}
+	unnamed := int64(0)
+	group, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	group.Go(func() error {
+		defer close(r.requested)
+		return r.dump(ctx, dial, func() { unnamed++ })
+	})
+	group.Go(func() error {
+		for keys := range r.requested {
+			if err := r.read(ctx, keys); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	err = group.Wait()
+	r.unread.Unnamed = unnamed
+	return r.unread, err
+}
+
+// dump requests the item of each key that memcached lists.
+func (r *readout) dump(ctx context.Context, dial Dial, unnamed func()) error {
+	var keys []key
+	err := list(ctx, dial, func(k key) error {
+		keys = append(keys, k)
+		if len(keys) < maxBatch {
+			return nil
+		}
+		batch := keys
+		keys = make([]key, 0, maxBatch)
+		return r.send(ctx, batch)
+	}, unnamed)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	return r.send(ctx, keys)
+}
+
+// send requests the items of a batch: without a bump, so that the least used ones stay the first to be evicted.
+func (r *readout) send(ctx context.Context, keys []key) error {
+	for i, key := range keys {
+		write(r.request, "mg "+key.token+" "+key.flag()+"v t f l u q O"+strconv.Itoa(i)+"\r\n")
+	}
+	write(r.request, noop)
+	if err := r.request.Flush(); err != nil {
+		return err
+	}
+	select {
+	case r.requested <- keys:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// read reads the items of a batch.
+func (r *readout) read(ctx context.Context, keys []key) error {
+	for {
+		if err := r.connection.SetReadDeadline(time.Now().Add(stalledAfter)); err != nil {
+			return err
+		}
+		text, err := readLine(r.items)
+		switch {
+		case err != nil:
+			return err
+		case text == noopAnswer:
+			return nil
+		case len(text) > 0 && text[0] == 'S': // SERVER_ERROR: see forwardItem
+			r.unread.Failed++
+			continue
+		}
+		i, err := parseItem(text)
+		if err == nil && i.index >= len(keys) {
+			err = fmt.Errorf("memcached answers %q", text)
+		}
+		if err != nil {
+			return &Failure{Reason: Internal, Err: err}
+		}
+		if err := r.readItem(ctx, keys[i.index], i); err != nil {
+			return err
+		}
+	}
+}
+
+// readItem reads a value, and passes the item on, unless it is to be left out.
+func (r *readout) readItem(ctx context.Context, k key, i item) error {
+	const lineEnd = 2
+	numeric, err := number(r.items, i.size)
+	if err != nil {
+		return err
+	}
+	if leftOut := r.leftOut(i, numeric); leftOut != nil {
+		*leftOut++
+		_, err := r.items.Discard(i.size + lineEnd)
+		return err
+	}
+	r.grow(i.size + lineEnd)
+	if _, err := io.ReadFull(r.items, r.value); err != nil {
+		return err
+	}
+	flags, err := strconv.ParseUint(i.flags, 10, 32)
+	if err != nil {
+		return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers the flags %q", i.flags)}
+	}
+	now := time.Now().Unix()
+	found := Item{Key: k.raw(), Flags: uint32(flags), Used: now - int64(i.idle), Value: r.value[:i.size]}
+	if i.ttl > 0 {
+		found.Expires = now + int64(i.ttl) - 1 // memcached counts whole seconds, and an item must not live longer
+	}
+	if err := r.found(found); err != nil {
+		return err
+	}
+	return r.pace.Wait(ctx, int64(len(found.Key)+i.size))
+}
+
+// leftOut returns what counts the item if it is to be left out.
+func (r *readout) leftOut(i item, numeric bool) *int64 {
+	switch {
+	case numeric:
+		return &r.unread.Numbers
+	case i.stale:
+		return &r.unread.Stale
+	case i.expiring():
+		return &r.unread.Expiring
+	}
+	return nil
+}
+
+// grow makes room for a value. What a large one took is given back with the next small one.
+func (r *readout) grow(size int) {
+	if cap(r.value) < size || cap(r.value) > copyBuffer && size <= copyBuffer {
+		r.value = make([]byte, max(size, copyBuffer))
+	}
+	r.value = r.value[:size]
+}

@@ -1,0 +1,83 @@
+// Package format is what a snapshot of a cache is made of: one object with the items of each server, and a manifest
+// that is written last and names all of them. It is pure: it reads and writes streams, and knows neither memcached nor
+// where objects are kept.
+//
+// An object is a sequence of frames: a head, blocks of items, and an end. Each frame has a number and two checksums, so
+// that no item of a damaged block is ever returned. The end has the counts and the SHA-256 of all before it, and the
+// manifest has them, too. So an object that was cut off, or belongs to another attempt, is noticed.
+package format
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Version is the version of the format. A reader refuses any other.
+const Version = 1
+
+// Limits of an item, and of what a reader takes for one.
+const (
+	MaxKey   = 250
+	MaxValue = 1<<30 - 1
+)
+
+// Item is an item of a memcached.
+type Item struct {
+	// Key is the key as it is: not base64.
+	Key []byte
+
+	// Flags are the client's.
+	Flags uint32
+
+	// Expires is when the item expires, in seconds since 1970; 0 is never.
+	Expires int64
+
+	// Used is when a client last read or wrote the item, in seconds since 1970; 0 is unknown.
+	Used int64
+
+	Value []byte
+}
+
+// Head begins an object.
+type Head struct {
+	Version int `json:"version"`
+
+	// Snapshot is the same in all objects of one snapshot, and in those of no other one.
+	Snapshot string `json:"snapshot"`
+
+	// Cache is the name of the cache.
+	Cache string `json:"cache"`
+
+	// Time is when the snapshot began.
+	Time time.Time `json:"time"`
+
+	// Slots are the names of all servers, in the order of clients.
+	Slots []string `json:"slots"`
+
+	// Slot is the one whose items follow.
+	Slot string `json:"slot"`
+}
+
+// Counts are what an object has.
+type Counts struct {
+	Items  int64 `json:"items"`
+	Bytes  int64 `json:"bytes"` // of keys and values
+	Blocks int64 `json:"blocks"`
+}
+
+// End ends an object.
+type End struct {
+	Counts
+
+	// SHA256 is that of all before the end, in hexadecimal digits.
+	SHA256 string `json:"sha256"`
+}
+
+// ErrCut means that a stream ends before its end frame.
+var ErrCut = errors.New("it is cut off")
+
+// damaged returns an error about what no writer writes.
+func damaged(format string, values ...any) error {
+	return fmt.Errorf("it is damaged: "+format, values...)
+}

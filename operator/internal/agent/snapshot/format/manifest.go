@@ -1,0 +1,102 @@
+package format
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+)
+
+// maxManifest limits what is read: a thousand servers need a tenth of it.
+const maxManifest = 4 << 20
+
+// Manifest names all objects of a snapshot. It is written last: a snapshot without it is not whole.
+type Manifest struct {
+	Version  int       `json:"version"`
+	Snapshot string    `json:"snapshot"`
+	Cache    string    `json:"cache"`
+	Time     time.Time `json:"time"`
+	Ended    time.Time `json:"ended"`
+	Slots    []Slot    `json:"slots"`
+}
+
+// Slot is the object of one server.
+type Slot struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"` // bytes of the object
+	End
+
+	// LeftOut are the items that the server had, and the object does not have.
+	LeftOut LeftOut `json:"leftOut"`
+}
+
+// LeftOut counts items that are not in a snapshot.
+type LeftOut struct {
+	Numbers  int64 `json:"numbers"`  // values that incr and decr change
+	Stale    int64 `json:"stale"`    // invalidated, or a client is to write them again
+	Expiring int64 `json:"expiring"` // within a second
+	Unnamed  int64 `json:"unnamed"`  // whose key no command can have
+	Failed   int64 `json:"failed"`   // that memcached could not return
+}
+
+// Names are the names of the servers, in the order of clients.
+func (m Manifest) Names() []string {
+	names := make([]string, len(m.Slots))
+	for i, slot := range m.Slots {
+		names[i] = slot.Name
+	}
+	return names
+}
+
+// Total is the sum over all servers.
+func (m Manifest) Total() (total Counts) {
+	for _, slot := range m.Slots {
+		total.Items += slot.Items
+		total.Bytes += slot.Bytes
+		total.Blocks += slot.Blocks
+	}
+	return total
+}
+
+// sealed is how a manifest is written.
+type sealed struct {
+	Manifest Manifest `json:"manifest"`
+
+	// SHA256 is that of the manifest without indentation.
+	SHA256 string `json:"sha256"`
+}
+
+// Encode returns the content of the manifest's object.
+func (m Manifest) Encode() ([]byte, error) {
+	m.Version = Version
+	content, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(content)
+	content, err = json.MarshalIndent(sealed{m, hex.EncodeToString(sum[:])}, "", "  ")
+	return append(content, '\n'), err
+}
+
+// ReadManifest reads a manifest. It accepts nothing but what Encode writes, byte by byte.
+func ReadManifest(from io.Reader) (Manifest, error) {
+	content, err := io.ReadAll(io.LimitReader(from, maxManifest))
+	if err != nil {
+		return Manifest{}, err
+	}
+	var s sealed
+	if err := json.Unmarshal(content, &s); err != nil {
+		return Manifest{}, damaged("the manifest is no JSON, or cut off: %w", err)
+	}
+	if s.Manifest.Version > Version {
+		return Manifest{}, errors.New("its format is that of another version: read it with the program that wrote it")
+	}
+	want, err := s.Manifest.Encode()
+	if err != nil || !bytes.Equal(want, content) {
+		return Manifest{}, damaged("the manifest has another checksum")
+	}
+	return s.Manifest, nil
+}

@@ -1,0 +1,122 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/operator/clienthash"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
+)
+
+// Restore is a snapshot to be restored.
+type Restore struct {
+	Store   Store
+	Name    string
+	Servers []Server // in the order of clients
+
+	// Hash is how clients place keys on the servers, by their addresses. Without it, each server gets the items of the one
+	// of its name.
+	Hash clienthash.Algorithm
+
+	// Pace limits the bytes of keys and values.
+	Pace *handoff.Pace
+
+	Progress Progress
+}
+
+// place returns the place in Restore.Servers of an item that a slot had.
+type place func(slot string, key []byte) int
+
+// Run adds the items to the servers, one object after another, and replaces none that they have. Nothing is restored
+// from a snapshot that is not whole by its manifest. If an object turns out to be damaged, which only who reads it can
+// see, the error says so, and the items of earlier blocks are in the servers.
+func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, error) {
+	m, err := manifest(ctx, r.Store, r.Name)
+	if err != nil {
+		return m, handoff.Added{}, err
+	}
+	of, err := r.places(m)
+	if err != nil {
+		return m, handoff.Added{}, err
+	}
+	r.Progress.Total.Store(m.Total().Items)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var adders []*handoff.Adder
+	for _, server := range r.Servers {
+		if _, err := statistics(ctx, server); err != nil {
+			return m, handoff.Added{}, err
+		}
+		adder, err := handoff.NewAdder(ctx, server.Dial)
+		if err != nil {
+			return m, handoff.Added{}, fmt.Errorf("%s: %w", server.Name, err)
+		}
+		adders = append(adders, adder)
+	}
+	err = r.add(ctx, m, adders, of)
+	added, ended := r.end(adders)
+	switch {
+	case err == nil:
+		err = ended // otherwise it follows from the first error
+	case added.Items > 0:
+		err = fmt.Errorf("%w. %d items were added before: they are as they were saved, and not all", err, added.Items)
+	}
+	return m, added, err
+}
+
+// add adds the items of all objects.
+func (r *Restore) add(ctx context.Context, m format.Manifest, adders []*handoff.Adder, of place) error {
+	for _, slot := range m.Slots {
+		err := each(ctx, r.Store, r.Name, m, slot, func(i format.Item) error {
+			to := of(slot.Name, i.Key)
+			r.Progress.add(i)
+			if err := adders[to].Add(handoff.Item(i)); err != nil {
+				return fmt.Errorf("%s: %w", r.Servers[to].Name, err)
+			}
+			return r.Pace.Wait(ctx, int64(len(i.Key)+len(i.Value)))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end waits until the servers have all items, and returns the sum.
+func (r *Restore) end(adders []*handoff.Adder) (total handoff.Added, err error) {
+	for i, adder := range adders {
+		added, ended := adder.Close()
+		total.Items += added.Items
+		total.Bytes += added.Bytes
+		total.Kept += added.Kept
+		total.Refused += added.Refused
+		total.Expired += added.Expired
+		if ended != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", r.Servers[i].Name, ended))
+		}
+	}
+	return total, err
+}
+
+// places returns which server an item goes to.
+func (r *Restore) places(m format.Manifest) (place, error) {
+	var names, addresses []string
+	for _, server := range r.Servers {
+		names, addresses = append(names, server.Name), append(addresses, server.Address)
+	}
+	if r.Hash != "" {
+		choose, err := clienthash.New(r.Hash, addresses)
+		return func(_ string, key []byte) int { return choose(key) }, err
+	}
+	had := m.Names()
+	if !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(names))) {
+		return nil, fmt.Errorf("the snapshot has the servers %s, and --server names %s: name the same ones, or set "+
+			"--client-hash, and repeat --server in the order of clients and with their addresses",
+			strings.Join(had, ", "), strings.Join(names, ", "))
+	}
+	return func(slot string, _ []byte) int { return slices.Index(names, slot) }, nil
+}

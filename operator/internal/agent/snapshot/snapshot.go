@@ -1,0 +1,184 @@
+// Package snapshot saves the keys of a cache in a store of objects, and restores and verifies what it saved.
+//
+// A snapshot NAME is the objects NAME/SERVER, one for each server, and NAME/manifest.json, which is written last.
+// Without the manifest, or with an object that it does not describe, there is no snapshot: nothing of it is restored as
+// whole. See package format.
+//
+// Items are read and written one after another, so that memory does not grow with their number.
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
+)
+
+// Store keeps objects by their names, which have slashes.
+type Store interface {
+	// Create writes an object of about this size. It exists once the writer is closed, and not if the context ended
+	// before.
+	Create(ctx context.Context, name string, size int64) (io.WriteCloser, error)
+
+	// Open reads an object. The error is ErrMissing if there is none.
+	Open(ctx context.Context, name string) (io.ReadCloser, error)
+
+	// Size returns the size of an object. The error is ErrMissing if there is none.
+	Size(ctx context.Context, name string) (int64, error)
+
+	// List returns the names of all objects.
+	List(ctx context.Context) ([]string, error)
+}
+
+// ErrMissing means that an object does not exist.
+var ErrMissing = errors.New("it does not exist")
+
+// Server is a server of a cache.
+type Server struct {
+	// Name is that of its object, and does not change when the server is replaced: that of the slot.
+	Name string
+
+	// Address is HOST:PORT as clients have it.
+	Address string
+
+	Dial handoff.Dial
+}
+
+// Progress is how far a save, a restore or a verification is.
+type Progress struct {
+	Items, Bytes atomic.Int64 // of keys and values
+	Total        atomic.Int64 // items, as far as that is known
+}
+
+func (p *Progress) add(i format.Item) {
+	p.Items.Add(1)
+	p.Bytes.Add(int64(len(i.Key) + len(i.Value)))
+}
+
+// manifestName is the last part of the name of a manifest. No server has it.
+const manifestName = "manifest.json"
+
+func objectName(snapshot, server string) string { return snapshot + "/" + server }
+
+// ValidateName returns an error for what cannot be the name of a snapshot or of a server in any bucket.
+func ValidateName(name string) error {
+	const longest = 200
+	allowed := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r)
+	}
+	other := strings.ContainsFunc(name, func(r rune) bool { return !allowed(r) })
+	if other || name == "" || len(name) > longest || name[0] == '.' || name == manifestName {
+		return fmt.Errorf("%q: write letters, digits, and -_. after the first one, at most %d", name, longest)
+	}
+	return nil
+}
+
+// manifest reads the manifest of a snapshot, and checks that all objects are as long as it says: an object that was cut
+// off is found before anything is restored.
+func manifest(ctx context.Context, store Store, name string) (format.Manifest, error) {
+	m, err := readManifest(ctx, store, name)
+	switch {
+	case errors.Is(err, ErrMissing):
+		return m, missing(ctx, store, name)
+	case err != nil:
+		return m, fmt.Errorf("%s: %w", objectName(name, manifestName), err)
+	}
+	for _, slot := range m.Slots {
+		object := objectName(name, slot.Name)
+		size, err := store.Size(ctx, object)
+		if err == nil && size != slot.Size {
+			err = fmt.Errorf("it has %d bytes, and the manifest says %d: it is cut off, or of another attempt",
+				size, slot.Size)
+		}
+		if err != nil {
+			return m, fmt.Errorf("%s: %w", object, err)
+		}
+	}
+	return m, nil
+}
+
+func readManifest(ctx context.Context, store Store, name string) (format.Manifest, error) {
+	from, err := store.Open(ctx, objectName(name, manifestName))
+	if err != nil {
+		return format.Manifest{}, err
+	}
+	defer from.Close()
+	return format.ReadManifest(from)
+}
+
+// missing returns an error that names the snapshots that exist.
+func missing(ctx context.Context, store Store, name string) error {
+	objects, err := store.List(ctx)
+	if err != nil {
+		return fmt.Errorf("there is no whole snapshot %q, and the others cannot be listed: %w", name, err)
+	}
+	var whole []string
+	unfinished := false
+	for _, object := range objects {
+		snapshot, last, _ := strings.Cut(object, "/")
+		if last == manifestName {
+			whole = append(whole, snapshot)
+		}
+		unfinished = unfinished || snapshot == name
+	}
+	slices.Sort(whole)
+	const most = 20
+	text := "there are none"
+	if len(whole) > 0 {
+		text = "there are " + strings.Join(whole[max(0, len(whole)-most):], ", ")
+	}
+	if unfinished {
+		return fmt.Errorf("the snapshot %q is not whole: it was not finished. Of whole ones, %s", name, text)
+	}
+	return fmt.Errorf("there is no snapshot %q. Of whole ones, %s", name, text)
+}
+
+// each calls found for each item of a server's object, and returns once the object is known to be whole.
+func each(
+	ctx context.Context, store Store, name string, m format.Manifest, slot format.Slot, found func(format.Item) error,
+) error {
+	object := objectName(name, slot.Name)
+	from, err := store.Open(ctx, object)
+	if err != nil {
+		return fmt.Errorf("%s: %w", object, err)
+	}
+	defer from.Close()
+	if err := eachOf(from, m, slot, found); err != nil {
+		return fmt.Errorf("%s: %w", object, err)
+	}
+	return nil
+}
+
+func eachOf(from io.Reader, m format.Manifest, slot format.Slot, found func(format.Item) error) error {
+	r, err := format.NewReader(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Head.Snapshot != m.Snapshot || r.Head.Slot != slot.Name {
+		return fmt.Errorf("it belongs to %s of another snapshot, or of another attempt", r.Head.Slot)
+	}
+	for {
+		i, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := found(i); err != nil {
+			return err
+		}
+	}
+	if end := r.End(); end != slot.End {
+		return fmt.Errorf("it has %d items and the checksum %.12s, and the manifest says %d and %.12s",
+			end.Items, end.SHA256, slot.Items, slot.SHA256)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/operator/clienthash"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
+)
+
+// stored returns a store with a snapshot "daily" of the servers shop-0 and shop-1.
+func stored(t *testing.T) *memory {
+	t.Helper()
+	store := newMemory()
+	m := format.Manifest{Snapshot: "ABC", Cache: "shop", Slots: make([]format.Slot, 2)}
+	for i, name := range []string{"shop-0", "shop-1"} {
+		to, err := store.Create(t.Context(), "daily/"+name, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := &counted{to: to}
+		w, err := format.NewWriter(object, format.Head{Snapshot: "ABC", Slot: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"a", "b", "c"}[i:] {
+			if err := w.Write(format.Item{Key: []byte(key), Value: []byte("value of " + name)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.Slots[i].Name = name
+		if m.Slots[i].End, err = w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m.Slots[i].Size = object.bytes
+	}
+	content, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.objects[objectName("daily", manifestName)] = content
+	return store
+}
+
+// TestWhatIsNotWholeIsNamed tries all that may happen to a snapshot in a bucket.
+func TestWhatIsNotWholeIsNamed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change   func(objects, others map[string][]byte)
+		snapshot string
+		want     string // of the error; empty: it is whole
+	}{
+		"nothing happened": {change: func(_, _ map[string][]byte) {}},
+		"another snapshot is requested": {
+			snapshot: "weekly", change: func(_, _ map[string][]byte) {},
+			want: `there is no snapshot "weekly". Of whole ones, there are daily`,
+		},
+		"the manifest is missing": {
+			change: func(objects, _ map[string][]byte) { delete(objects, "daily/manifest.json") },
+			want:   `the snapshot "daily" is not whole: it was not finished. Of whole ones, there are none`,
+		},
+		"the manifest is cut off": {
+			change: func(objects, _ map[string][]byte) {
+				objects["daily/manifest.json"] = objects["daily/manifest.json"][:100]
+			},
+			want: "daily/manifest.json: it is damaged",
+		},
+		"an object is missing": {
+			change: func(objects, _ map[string][]byte) { delete(objects, "daily/shop-1") },
+			want:   "daily/shop-1: it does not exist",
+		},
+		"an object is cut off": {
+			change: func(objects, _ map[string][]byte) { objects["daily/shop-1"] = objects["daily/shop-1"][:50] },
+			want:   "daily/shop-1: it has 50 bytes",
+		},
+		"an object has another byte": {
+			change: func(objects, _ map[string][]byte) { objects["daily/shop-0"][300]++ },
+			want:   "daily/shop-0: it is damaged",
+		},
+		"an object is that of another attempt": {
+			change: func(objects, others map[string][]byte) { objects["daily/shop-0"] = others["daily/shop-0"] },
+			want:   "daily/shop-0: it has",
+		},
+		"two objects are exchanged": {
+			change: func(objects, _ map[string][]byte) {
+				objects["daily/shop-0"], objects["daily/shop-1"] = objects["daily/shop-1"], objects["daily/shop-0"]
+			},
+			want: "daily/shop-0: it has",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, other := stored(t), stored(t)
+			other.objects["daily/shop-0"] = append(other.objects["daily/shop-0"], 0)
+			tc.change(store.objects, other.objects)
+			snapshot := "daily"
+			if tc.snapshot != "" {
+				snapshot = tc.snapshot
+			}
+			m, err := (&Verify{Store: store, Name: snapshot}).Run(t.Context())
+			if tc.want == "" {
+				if err != nil || m.Total().Items != 5 {
+					t.Errorf("%+v, %v", m.Total(), err)
+				}
+				return
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("error %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnObjectOfAnotherSnapshotIsFound(t *testing.T) {
+	store := stored(t)
+	content := store.objects["daily/manifest.json"]
+	m, err := format.ReadManifest(strings.NewReader(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Snapshot = "DEF"
+	if store.objects["daily/manifest.json"], err = m.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = (&Verify{Store: store, Name: "daily"}).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "another attempt") {
+		t.Error(err)
+	}
+}
+
+func TestASnapshotThatExistsIsNotReplaced(t *testing.T) {
+	store := stored(t)
+	_, err := (&Save{Store: store, Name: "daily"}).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), `"daily" exists: choose another name`) {
+		t.Error(err)
+	}
+}
+
+func TestWhereAnItemGoes(t *testing.T) {
+	m := format.Manifest{Slots: []format.Slot{{Name: "shop-0"}, {Name: "shop-1"}}}
+	two := []Server{{Name: "shop-1", Address: "b:11211"}, {Name: "shop-0", Address: "a:11211"}}
+	three := append(two, Server{Name: "shop-2", Address: "c:11211"})
+	for name, tc := range map[string]struct {
+		servers []Server
+		hash    clienthash.Algorithm
+		want    map[string]int // by slot/key
+		refused string
+	}{
+		"the same names, in any order":     {servers: two, want: map[string]int{"shop-0/a": 1, "shop-1/a": 0}},
+		"another number, without the hash": {servers: three, refused: "set --client-hash"},
+		"other names, without the hash":    {servers: three[1:], refused: "the servers shop-0, shop-1, and --server names shop-0, shop-2"},
+		"another number, with the hash": {
+			servers: three, hash: clienthash.CRC32Modulo,
+			want: map[string]int{"shop-0/a": 0, "shop-1/a": 0, "shop-0/key": 1, "shop-0/b": 2},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of, err := (&Restore{Servers: tc.servers, Hash: tc.hash}).places(m)
+			if tc.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.refused) {
+					t.Errorf("error %v, want %s", err, tc.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]int{}
+			for item := range tc.want {
+				slot, key, _ := strings.Cut(item, "/")
+				got[item] = of(slot, []byte(key))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNamesThatNoBucketTakesAreRefused(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"shop-0": true, "shop-20261127T120000Z": true, "": false, "a/b": false, "..": false, ".a": false, "a b": false,
+		"manifest.json": false, strings.Repeat("a", 201): false, "é": false,
+	} {
+		if err := ValidateName(name); err == nil != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
