@@ -131,7 +131,8 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 	text := page.Read(t, "../../../../docs/kubectl-memcached.md")
 	for _, golden := range []string{
-		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "cause/testdata/PodsNotReady.txt",
+		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "screen/testdata/load.txt",
+		"cause/testdata/PodsNotReady.txt",
 		"change/testdata/memory-with-slots.txt",
 	} {
 		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {

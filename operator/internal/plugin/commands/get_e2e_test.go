@@ -70,7 +70,7 @@ func TestGetAsksAllServersOfACacheWithoutAHash(t *testing.T) {
 	c.prints([]string{c.pods[0].Name + "   no ", c.pods[1].Name + "   yes "}, "get", "a")
 	c.servers[0].Signal(t, 9)
 	<-c.servers[0].Ended()
-	c.prints([]string{c.pods[0].Name + "   unknown: ", "connection refused", c.pods[1].Name + "   yes "}, "get", "a")
+	c.prints([]string{c.pods[0].Name + "   unknown ", "Pod " + c.pods[0].Name + ": ", "connection refused", c.pods[1].Name + "   yes "}, "get", "a")
 }
 
 func TestWhatKeepsAUserFromAServerIsNamed(t *testing.T) {

@@ -57,8 +57,8 @@ func newRoot(
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	p.flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newPause(p), newResume(p),
-		newRestart(p))
+	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newTop(p),
+		newPause(p), newResume(p), newRestart(p))
 	return root
 }
 

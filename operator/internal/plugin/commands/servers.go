@@ -93,6 +93,16 @@ func (r *reached) find(ctx context.Context) error {
 	return nil
 }
 
+// refresh reads the Memcached and its Pods again: slots move, and Pods are replaced.
+func (r *reached) refresh(ctx context.Context) error {
+	mc, err := r.cluster.Memcached(ctx, client.ObjectKeyFromObject(r.mc))
+	if err != nil {
+		return err
+	}
+	r.mc = mc
+	return r.find(ctx)
+}
+
 // failed returns an error if no server has answered. Others are shown among the answers.
 func failed[T any](answers []reach.Answer[T]) error {
 	for i := range answers {

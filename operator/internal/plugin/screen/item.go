@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/item"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
@@ -24,13 +25,13 @@ type Item struct {
 func ItemsOf(answers []reach.Answer[item.Item]) []Item {
 	var items []Item
 	for _, answer := range answers {
-		items = append(items, Item{answer.Server, answer.Value, text(answer.Err)})
+		items = append(items, Item{answer.Server, answer.Value, Text(answer.Err)})
 	}
 	return items
 }
 
-// text is that of an error, if there is one.
-func text(err error) string {
+// Text is that of an error, if there is one.
+func Text(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -44,7 +45,7 @@ func (s Screen) Items(items []Item) error {
 		row := []string{i.Slot, i.Pod, "no", "", "", "", "", ""}
 		switch {
 		case i.Error != "":
-			row[2] = "unknown: " + i.Error
+			row[2] = unknown
 		case i.Found:
 			ttl := "never"
 			if i.TTL != nil {
@@ -61,11 +62,21 @@ func (s Screen) Items(items []Item) error {
 		return err
 	}
 	for _, i := range items {
+		s.unreached(i.Server, i.Error)
 		if i.Value != nil {
 			fmt.Fprintf(s, "\nValue in Pod %s:\n%q\n", i.Pod, i.Value)
 		}
 	}
 	return nil
+}
+
+// unknown is in the row of a server that did not answer. Its error is below the table.
+const unknown = "unknown"
+
+func (s Screen) unreached(server reach.Server, err string) {
+	if err != "" {
+		fmt.Fprintf(s, "\n%s: %s\n", s.painted("Pod "+server.Pod, Red), printers.EscapeTerminal(err))
+	}
 }
 
 func ago(since time.Duration) string { return duration.HumanDuration(since) + " ago" }

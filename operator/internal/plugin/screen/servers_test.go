@@ -1,0 +1,54 @@
+package screen
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/item"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/load"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
+)
+
+func server(number string) reach.Server {
+	return reach.Server{Slot: "shop-" + number, Pod: "shop-5d9c7b6f4-" + number + "aaaa"}
+}
+
+// prints compares what is printed with a golden file.
+func prints(t *testing.T, golden string, show func(Screen) error) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := show(Screen{Writer: &out}); err != nil {
+		t.Fatal(err)
+	}
+	page.Golden(t, "testdata/"+golden, out.String(), *update)
+}
+
+func TestTheItemsOfAKeyMatchTheirGoldenFile(t *testing.T) {
+	prints(t, "items.txt", func(s Screen) error {
+		return s.Items([]Item{
+			{Server: server("0"), Item: item.Item{
+				Found: true, Size: 5, Flags: 3, LastAccess: item.Duration{Duration: 12 * time.Second},
+				TTL: &item.Duration{Duration: 10 * time.Minute}, Value: []byte("a\x1b[31m"),
+			}},
+			{Server: server("1"), Item: item.Item{Found: true, Size: 1 << 20, Read: true}},
+			{Server: server("2")},
+			{Server: server("3"), Error: "connection refused"},
+		})
+	})
+}
+
+func TestTheLoadOfACacheMatchesItsGoldenFile(t *testing.T) {
+	busy := load.Load{
+		Used: 63 << 20, Limit: 64 << 20, Items: 612345, Connections: 212, HitRatio: new(0.9134), TotalHitRatio: new(0.955),
+		Requests: new(12034.4), Evictions: new(312.), EvictedAge: new(int64(5400)),
+	}
+	prints(t, "load.txt", func(s Screen) error {
+		return s.Loads([]Load{
+			{Server: server("0"), Load: busy},
+			{Server: server("1"), Load: load.Load{Limit: 64 << 20, Connections: 2}},
+			{Server: server("2"), Error: "connection refused"},
+		})
+	})
+}
