@@ -132,6 +132,7 @@ func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 	text := page.Read(t, "../../../../docs/kubectl-memcached.md")
 	for _, golden := range []string{
 		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "screen/testdata/load.txt",
+		"screen/testdata/slabs.txt", "screen/testdata/sizes.txt", "screen/testdata/hot-keys.txt",
 		"cause/testdata/PodsNotReady.txt",
 		"change/testdata/memory-with-slots.txt",
 	} {

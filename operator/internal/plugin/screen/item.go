@@ -73,6 +73,13 @@ func (s Screen) Items(items []Item) error {
 // unknown is in the row of a server that did not answer. Its error is below the table.
 const unknown = "unknown"
 
+// Unreached prints the errors of servers that did not answer.
+func Unreached[T any](s Screen, answers []reach.Answer[T]) {
+	for _, answer := range answers {
+		s.unreached(answer.Server, Text(answer.Err))
+	}
+}
+
 func (s Screen) unreached(server reach.Server, err string) {
 	if err != "" {
 		fmt.Fprintf(s, "\n%s: %s\n", s.painted("Pod "+server.Pod, Red), printers.EscapeTerminal(err))

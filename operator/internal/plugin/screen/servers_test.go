@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/hot"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/item"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/load"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/slabs"
 )
 
 func server(number string) reach.Server {
@@ -49,6 +51,38 @@ func TestTheLoadOfACacheMatchesItsGoldenFile(t *testing.T) {
 			{Server: server("0"), Load: busy},
 			{Server: server("1"), Load: load.Load{Limit: 64 << 20, Connections: 2}},
 			{Server: server("2"), Error: "connection refused"},
+		})
+	})
+}
+
+func classes() []Slabs {
+	return []Slabs{
+		{Server: server("0"), Classes: []slabs.Class{
+			{Number: 1, ChunkSize: 96, Pages: 1, Chunks: 10922, Used: 100, Items: 100, Requested: 7300, Age: 3600},
+			{
+				Number: 10, ChunkSize: 752, Pages: 62, Chunks: 86428, Used: 86428, Items: 86420, Requested: 62 << 20, Age: 90,
+				Evicted: 12345, EvictedAge: 95,
+			},
+		}},
+		{Server: server("1"), Error: "connection refused"},
+	}
+}
+
+func TestTheSlabClassesMatchTheirGoldenFile(t *testing.T) {
+	prints(t, "slabs.txt", func(s Screen) error { return s.Slabs(classes()) })
+}
+
+func TestTheSizesMatchTheirGoldenFile(t *testing.T) {
+	prints(t, "sizes.txt", func(s Screen) error {
+		return s.Sizes(slabs.Sizes([][]slabs.Class{classes()[0].Classes, {{ChunkSize: 120, Items: 30000, Requested: 3300000}}}), nil)
+	})
+}
+
+func TestTheHotKeysMatchTheirGoldenFile(t *testing.T) {
+	prints(t, "hot-keys.txt", func(s Screen) error {
+		return s.HotKeys([]hot.Key{
+			{Server: server("2"), Key: "config:flags", Rate: 4120.4, Share: 0.37, HitRatio: 1, Size: 412},
+			{Server: server("0"), Key: "user:\x1b[31m7", Rate: 12.6, Share: 0.01, HitRatio: 0.5},
 		})
 	})
 }
