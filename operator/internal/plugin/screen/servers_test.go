@@ -86,3 +86,11 @@ func TestTheHotKeysMatchTheirGoldenFile(t *testing.T) {
 		})
 	})
 }
+
+func TestWhatAFlushRemovesMatchesItsGoldenFile(t *testing.T) {
+	prints(t, "flush.txt", func(s Screen) error {
+		return s.Flush([]Load{
+			{Server: server("0"), Load: load.Load{Items: 612345, Used: 63 << 20}}, {Server: server("1"), Load: load.Load{Items: 1, Used: 70}},
+		}, true)
+	})
+}
