@@ -70,7 +70,7 @@ func (p *plugin) flush(ctx context.Context, name string, options flushOptions) e
 	var errs []error
 	for _, answer := range answers {
 		if answer.Err != nil {
-			errs = append(errs, fmt.Errorf("Pod %s is not flushed: %w", answer.Pod, answer.Err))
+			errs = append(errs, fmt.Errorf("pod/%s is not flushed: %w", answer.Pod, answer.Err))
 			continue
 		}
 		fmt.Fprintf(p.Out, "pod/%s flushed\n", answer.Pod)

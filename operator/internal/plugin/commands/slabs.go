@@ -36,8 +36,8 @@ func newSizes(p *plugin) *cobra.Command {
 		Use:   "sizes NAME",
 		Short: "Show a histogram of the sizes of items",
 		Long: "Shows how many items of all servers have which size: key, value and about 50 bytes more. The sizes are " +
-			"those of the\nchunks that hold the items, so each step is about 25% above the one before. memcached's own stats sizes " +
-			"is not\nused: it needs a restart to be enabled, and memory for each item.",
+			"those of the\nchunks that hold the items, so each step is about 25% above the one before. memcached's own stats " +
+			"sizes is not\nused: it needs a restart to be enabled, and memory for each item.",
 		Example: "  kubectl memcached sizes sessions -n team",
 	}, func(servers []screen.Slabs, output string) error {
 		var classes [][]slabs.Class
