@@ -33,7 +33,7 @@ func TestThePluginReachesServersWithTheRolesOfTheDocs(t *testing.T) {
 
 	docs := page.Read(t, c.Root+"/docs/kubectl-memcached.md")
 	it.grants("ClusterRole", page.Find(t, docs, "(?s)```yaml\n(apiVersion: rbac[^`]*kind: ClusterRole\n.*?)```"))
-	it.Eventually(func() (string, error) { return plugin("top", "plugin") }).
+	it.Eventually(func() string { out, _ := plugin("top", "plugin"); return out }).
 		Should(gomega.ContainSubstring("you have no right to get Secret plugin/server"))
 	it.grants("Role", page.Find(t, docs, "(?s)```yaml\n(apiVersion: rbac[^`]*kind: Role\n.*?)```"))
 	it.Eventually(func() error { _, err := plugin("top", "plugin"); return err }).Should(gomega.Succeed())
