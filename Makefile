@@ -138,7 +138,7 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@# and all tests of a package: most of that is waiting for Pods, for Argo CD, or for the test that has a cluster for
 	@# itself, whose subtests need their turn, too. What -short leaves out is for soak.
 	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap ./test/client \
-		./internal/testing/memcachedtest $(ARGS)
+		./internal/testing/memcachedtest ./operator/internal/plugin/commands $(ARGS)
 	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
 		./operator/internal/agent $(ARGS)

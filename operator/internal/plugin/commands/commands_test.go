@@ -133,7 +133,7 @@ func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 	for _, golden := range []string{
 		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "screen/testdata/load.txt",
 		"screen/testdata/slabs.txt", "screen/testdata/sizes.txt", "screen/testdata/hot-keys.txt",
-		"screen/testdata/flush.txt",
+		"screen/testdata/flush.txt", "screen/testdata/estimate.txt",
 		"cause/testdata/PodsNotReady.txt",
 		"change/testdata/memory-with-slots.txt",
 	} {

@@ -61,8 +61,8 @@ func newHotKeys(p *plugin) *cobra.Command {
 		Use:   "hot-keys NAME",
 		Short: "Show the keys that clients read most",
 		Long: "Shows the keys that clients read most, and never values. It reads the log of memcached for some seconds " +
-			"(watch fetchers),\nup to a number of lines. That costs each server CPU time for each request; memcached skips " +
-			"lines rather than have\nclients wait.",
+			"(watch fetchers mutations),\nup to a number of lines. That costs each server CPU time for each request; " +
+			"memcached skips lines rather than have\nclients wait.",
 		Example: "  kubectl memcached hot-keys sessions -n team\n" +
 			"  kubectl memcached hot-keys sessions --for=2s --top=50",
 		Args:              oneName,
@@ -97,13 +97,13 @@ func (p *plugin) hotKeys(ctx context.Context, name string, options hotKeysOption
 	answers := reach.All(ctx, r.Cache, r.servers, options.limits.For,
 		func(ctx context.Context, connection *reach.Connection) (c *counted, err error) {
 			c = &counted{}
-			c.Seen, err = traffic.Watch(options.limits, false, c.Count)(ctx, connection)
+			c.Seen, err = traffic.Watch(options.limits, c.Count)(ctx, connection)
 			return c, err
 		})
 	if err := failed(answers); err != nil {
 		return err
 	}
-	var keys []hot.Key
+	keys := []hot.Key{}
 	seen := traffic.Seen{}
 	for _, answer := range answers {
 		if answer.Err == nil {

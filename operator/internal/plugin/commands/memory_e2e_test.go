@@ -39,8 +39,8 @@ func TestHotKeysShowsTheKeysThatAreReadMost(t *testing.T) {
 				return
 			case <-time.After(time.Millisecond):
 			}
-			for _, key := range []string{"hot", "hot", "cold"} {
-				if answer, err := client.Ask(t.Context(), "mg "+key+" s\r\n"); err != nil {
+			for _, request := range []string{"mg hot s", "mg hot s", "mg cold s", "ms stored 1\r\nx", "ms stored 1\r\nx"} {
+				if answer, err := client.Ask(t.Context(), request+"\r\n"); err != nil {
 					t.Error(answer, err)
 					return
 				}
@@ -52,7 +52,7 @@ func TestHotKeysShowsTheKeysThatAreReadMost(t *testing.T) {
 	<-stopped
 	lines := strings.Split(out, "\n")
 	if !strings.HasPrefix(lines[3], "hot    shop-0") || !strings.HasPrefix(lines[4], "cold   shop-0") ||
-		!strings.Contains(lines[3], "100.0%") || strings.Contains(out, "secret") {
+		!strings.Contains(lines[3], "100.0%") || strings.Contains(out, "secret") || strings.Contains(out, "stored") {
 		t.Errorf("the order is another, or a value is shown:\n%s", out)
 	}
 	c.prints([]string{`"kind": "HotKeyList"`}, "hot-keys", "shop", "--for=100ms", "-o", "json")

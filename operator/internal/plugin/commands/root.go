@@ -58,7 +58,7 @@ func newRoot(
 	root.SetErr(streams.ErrOut)
 	p.flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newTop(p),
-		newSlabs(p), newSizes(p), newHotKeys(p), newFlush(p),
+		newSlabs(p), newSizes(p), newHotKeys(p), newEstimate(p), newFlush(p),
 		newPause(p), newResume(p), newRestart(p))
 	return root
 }

@@ -29,8 +29,8 @@ func newTop(p *plugin) *cobra.Command {
 		Use:   "top NAME",
 		Short: "Show memory, hit ratio, requests and evictions of each server",
 		Long: "Shows a row for each server of a cache: its memory, the hit ratio in an interval and since its start, " +
-			"requests and\nevictions per second, for how long the items that are evicted had not been used, and connections. It " +
-			"reads the\nstatistics of each server twice, or with --watch once in each interval.",
+			"requests and\nevictions per second, for how long the items that are evicted had not been used, and connections. " +
+			"It reads the\nstatistics of each server twice, or with --watch once in each interval.",
 		Example:           "  kubectl memcached top sessions -n team\n  kubectl memcached top sessions --watch --interval=5s",
 		Args:              oneName,
 		ValidArgsFunction: p.name,

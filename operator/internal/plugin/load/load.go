@@ -77,6 +77,9 @@ func Of(before *Sample, now Sample) Load {
 	return l
 }
 
+// Gets are those since the sample before.
+func (l Load) Gets() int64 { return l.gets }
+
 // Total is the load of all servers together.
 func Total(loads []Load) Load {
 	var t Load

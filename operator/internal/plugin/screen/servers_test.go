@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/estimate"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/hot"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/item"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/load"
@@ -92,5 +93,22 @@ func TestWhatAFlushRemovesMatchesItsGoldenFile(t *testing.T) {
 		return s.Flush([]Load{
 			{Server: server("0"), Load: load.Load{Items: 612345, Used: 63 << 20}}, {Server: server("1"), Load: load.Load{Items: 1, Used: 70}},
 		}, true)
+	})
+}
+
+func TestAnEstimateMatchesItsGoldenFile(t *testing.T) {
+	half := estimate.Prediction{Memory: 0.5, HitRatio: 0.81}
+	prints(t, "estimate.txt", func(s Screen) error {
+		return s.Estimates([]Estimate{
+			{Server: server("0"), Estimate: Prediction{
+				Predictions: []estimate.Prediction{half, {Memory: 1, HitRatio: 0.8732}, {Memory: 2, HitRatio: 0.9284}},
+				Reads:       361033, Requested: 361102, Full: true,
+			}},
+			{Server: server("1"), Estimate: Prediction{
+				Predictions: []estimate.Prediction{half, {Memory: 1, HitRatio: 0.87}, {Memory: 2, HitRatio: 0.92, Extrapolated: true}},
+				Reads:       120000, Requested: 360000, Full: true,
+			}},
+			{Server: server("2"), Error: "connection refused"},
+		}, []float64{0.5, 1, 2})
 	})
 }

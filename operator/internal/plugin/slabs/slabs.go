@@ -90,7 +90,7 @@ func Sizes(servers [][]Class) []Bucket {
 			bySize[class.ChunkSize] = bucket
 		}
 	}
-	var buckets []Bucket
+	buckets := []Bucket{}
 	for _, bucket := range bySize {
 		if bucket.Items > 0 {
 			buckets = append(buckets, bucket)

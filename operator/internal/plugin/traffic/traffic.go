@@ -21,11 +21,14 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
-// Use is a line of the log: a client has read a key, or stored it.
+// Use is a line of the log: a client has read a key, or stored it. Increments, touches and deletions are logged as
+// reads.
 type Use struct {
 	Key         string
 	Read, Found bool
 	Size        int // of the value; 0 if memcached does not log it, or did not find the key
+
+	connection string
 }
 
 // Limits end the reading of a log.
@@ -42,13 +45,9 @@ type Seen struct {
 }
 
 // Watch reads the log of a server, and passes each use. The connection can't be used for anything else afterwards.
-func Watch(limits Limits, stores bool, use func(Use)) func(context.Context, *reach.Connection) (Seen, error) {
-	request := "watch fetchers\r\n"
-	if stores {
-		request = "watch fetchers mutations\r\n"
-	}
+func Watch(limits Limits, use func(Use)) func(context.Context, *reach.Connection) (Seen, error) {
 	return func(_ context.Context, connection *reach.Connection) (Seen, error) {
-		if _, err := io.WriteString(connection, request); err != nil {
+		if _, err := io.WriteString(connection, "watch fetchers mutations\r\n"); err != nil {
 			return Seen{}, fmt.Errorf("memcached accepts no commands: %w", err)
 		}
 		lines := bufio.NewReader(connection)
@@ -71,7 +70,16 @@ func Watch(limits Limits, stores bool, use func(Use)) func(context.Context, *rea
 	}
 }
 
+// read passes the uses of lines. Memcached logs a read of its own before each store, which no client has requested.
 func read(lines *bufio.Reader, most int, use func(Use)) (seen Seen, err error) {
+	var held *Use // a read, until the next line shows whose it was
+	release := func() {
+		if held != nil {
+			use(*held)
+		}
+		held = nil
+	}
+	defer release()
 	for seen.Lines < most {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -83,7 +91,11 @@ func read(lines *bufio.Reader, most int, use func(Use)) (seen Seen, err error) {
 			count, _ := strconv.Atoi(skipped)
 			seen.Skipped += count
 		} else if u, ok := parse(line); ok {
-			use(u)
+			if held != nil && !u.Read && u.Key == held.Key && u.connection == held.connection {
+				held = nil
+			}
+			release()
+			held = &u
 		}
 	}
 	return seen, nil
@@ -105,6 +117,8 @@ func parse(line string) (u Use, ok bool) {
 			}
 		case "status":
 			u.Found = value == "found" || value == "stored"
+		case "cfd":
+			u.connection = value
 		case "size":
 			u.Size, _ = strconv.Atoi(value)
 		}
