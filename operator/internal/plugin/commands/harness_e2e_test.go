@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,7 @@ import (
 // cache is one with slots, TLS and login: real memcacheds, which the API server of a test shows as Pods.
 type cache struct {
 	t       *testing.T
+	ctx     context.Context // of commands
 	mc      *cachev1.Memcached
 	pods    []corev1.Pod
 	secrets map[string]*corev1.Secret // that the user may read
@@ -42,7 +44,8 @@ type cache struct {
 
 	addresses map[string]string // by Pod, with the port that requires TLS
 	plain     []string          // addresses that do not, for the tests
-	dialed    []int32           // ports
+	mutex     sync.Mutex
+	dialed    []int32 // ports
 }
 
 // secured starts a cache with as many servers.
@@ -61,7 +64,7 @@ func secured(t *testing.T, size int, arguments ...string) *cache {
 			t.Fatal(err)
 		}
 	}
-	c := &cache{t: t, mc: cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, ""), addresses: map[string]string{}}
+	c := &cache{t: t, ctx: t.Context(), mc: cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, ""), addresses: map[string]string{}}
 	c.mc.APIVersion, c.mc.Kind = cachev1.GroupVersion.String(), "Memcached"
 	c.mc.Spec.TLS, c.mc.Spec.Auth = &cachev1.TLS{SecretName: "server"}, &cachev1.Auth{SecretName: "users"}
 	c.mc.Spec.Slots = &cachev1.Slots{ClientHash: cachev1.HashKetama}
@@ -88,6 +91,8 @@ func secured(t *testing.T, size int, arguments ...string) *cache {
 
 // Dial is the port-forward of the tests.
 func (c *cache) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	c.dialed = append(c.dialed, port)
 	return (&net.Dialer{}).DialContext(ctx, "tcp", c.addresses[pod.Name])
 }
@@ -130,7 +135,7 @@ func (c *cache) run(input string, arguments ...string) (string, error) {
 	streams := genericiooptions.IOStreams{In: strings.NewReader(input), Out: &out, ErrOut: &out}
 	root := newRoot(streams, "1.2.3", func(*rest.Config) reach.Dialer { return c })
 	root.SetArgs(append(arguments, "--server="+api.URL, "--cache-dir="+c.t.TempDir(), "-n", "team"))
-	err := root.ExecuteContext(c.t.Context())
+	err := root.ExecuteContext(c.ctx)
 	c.t.Logf("$ kubectl memcached %s\n%s%v", strings.Join(arguments, " "), &out, err)
 	return out.String(), err
 }

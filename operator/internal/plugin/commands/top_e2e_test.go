@@ -3,10 +3,12 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTopShowsTheLoadOfEachServer(t *testing.T) {
@@ -42,5 +44,18 @@ func TestTopShowsTheLoadOfEachServer(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", arguments, err, want)
 		}
+	}
+}
+
+func TestTopWatchesServersOverTheSameConnections(t *testing.T) {
+	c := secured(t, 2)
+	c.send(0, "set a 0 0 1\r\nx\r\nget a\r\n", 4)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c.ctx = ctx
+	time.AfterFunc(4*time.Second, cancel)
+	out := c.prints(nil, "top", "shop", "--watch")
+	if rounds := strings.Count(out, "all "); rounds < 2 || len(c.dialed) != 2 {
+		t.Errorf("%d rounds over %d connections:\n%s", rounds, len(c.dialed), out)
 	}
 }
