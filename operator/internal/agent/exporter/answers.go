@@ -28,12 +28,12 @@ func readAnswers(ctx context.Context, client *protocol.Client) (answers, error) 
 	all[0]["total_malloced"] = all[3]["total_malloced"]
 	return answers{
 		general: all[0], settings: all[1],
-		items: byClass(all[2], "items:"), slabs: byClass(all[3], ""),
+		items: ByClass(all[2], "items:"), slabs: ByClass(all[3], ""),
 	}, nil
 }
 
-// byClass splits names such as items:1:number or 1:chunk_size. It drops totals, which have no class.
-func byClass(stats map[string]string, prefix string) map[string]map[string]string {
+// ByClass splits names such as items:1:number or 1:chunk_size. It drops totals, which have no class.
+func ByClass(stats map[string]string, prefix string) map[string]map[string]string {
 	classes := map[string]map[string]string{}
 	for name, value := range stats {
 		class, name, ok := strings.Cut(strings.TrimPrefix(name, prefix), ":")

@@ -16,7 +16,7 @@ func FuzzAnyAnswerGivesMetrics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, generals, ofItems, ofSlabs string) {
 		got := answers{
 			general: fields(generals), settings: fields(generals),
-			items: byClass(fields(ofItems), "items:"), slabs: byClass(fields(ofSlabs), ""),
+			items: ByClass(fields(ofItems), "items:"), slabs: ByClass(fields(ofSlabs), ""),
 		}
 		for _, each := range []bool{false, true} {
 			var text bytes.Buffer

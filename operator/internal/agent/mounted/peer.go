@@ -35,6 +35,11 @@ func (c Certificate) Peer() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	return PeerBy(secret)
+}
+
+// PeerBy does the same with the content of the Secret.
+func PeerBy(secret map[string][]byte) (*tls.Config, error) {
 	own, err := certs.Parse(secret, false)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ package protocol
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,6 +27,7 @@ var ErrRefused = errors.New("memcached refuses the user name or the password")
 type Client struct {
 	connection net.Conn
 	reader     *bufio.Reader
+	limit      time.Duration // of an answer, if not Timeout
 }
 
 // Dial connects to memcached, over TLS with a configuration.
@@ -37,9 +39,8 @@ func Dial(ctx context.Context, address string, config *tls.Config) (*Client, err
 		return nil, fmt.Errorf("cannot reach memcached: %w", err)
 	}
 	if config != nil {
-		secured := tls.Client(connection, config)
-		if err := secured.HandshakeContext(ctx); err != nil {
-			_ = connection.Close()
+		secured, err := Secure(ctx, connection, config)
+		if err != nil {
 			return nil, fmt.Errorf("TLS handshake with memcached at %s: %w", address, err)
 		}
 		connection = secured
@@ -47,9 +48,25 @@ func Dial(ctx context.Context, address string, config *tls.Config) (*Client, err
 	return New(connection), nil
 }
 
+// Secure makes a connection one over TLS, or closes it.
+func Secure(ctx context.Context, connection net.Conn, config *tls.Config) (net.Conn, error) {
+	secured := tls.Client(connection, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = connection.Close()
+		return nil, err
+	}
+	return secured, nil
+}
+
 // New is a client on an open connection, on which memcached owes no answer.
 func New(connection net.Conn) *Client {
 	return &Client{connection: connection, reader: newReader(connection)}
+}
+
+// Within sets how long memcached may take to answer a command. The default is Timeout.
+func (c *Client) Within(limit time.Duration) *Client {
+	c.limit = limit
+	return c
 }
 
 // Connection is the client's connection, for whoever speaks another part of the protocol from now on.
@@ -105,7 +122,7 @@ func (c *Client) RefreshCertificates(ctx context.Context) error {
 func (c *Client) command(
 	ctx context.Context, request string, read func(*bufio.Reader) (string, error),
 ) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.limit, Timeout))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = c.connection.SetDeadline(time.Unix(1, 0)) })
 	defer stop()

@@ -59,19 +59,25 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 			return o, err
 		}
 	}
-	pods, events := &corev1.PodList{}, &corev1.EventList{}
-	err = c.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingFields{observe.PodIndex: key.Name})
+	events := &corev1.EventList{}
+	o.Pods, err = c.PodsOf(ctx, key)
 	if err := o.leaveOut(err, "Pods"); err != nil {
 		return o, err
 	}
-	o.Pods = pods.Items
-	slices.SortFunc(o.Pods, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	err = c.List(ctx, events, client.InNamespace(key.Namespace), client.MatchingFields{"involvedObject.name": key.Name})
 	if err := o.leaveOut(err, "Events"); err != nil {
 		return o, err
 	}
 	o.Events = Ordered(events.Items)
 	return o, c.observeNodes(ctx, &o)
+}
+
+// PodsOf reads the Pods of a Memcached, sorted by name.
+func (c Cluster) PodsOf(ctx context.Context, key client.ObjectKey) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := c.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingFields{observe.PodIndex: key.Name})
+	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return pods.Items, err
 }
 
 // observeNodes reads the Nodes that have Pods, once each.

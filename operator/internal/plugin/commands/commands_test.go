@@ -131,7 +131,10 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 	text := page.Read(t, "../../../../docs/kubectl-memcached.md")
 	for _, golden := range []string{
-		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "cause/testdata/PodsNotReady.txt",
+		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "screen/testdata/load.txt",
+		"screen/testdata/slabs.txt", "screen/testdata/sizes.txt", "screen/testdata/hot-keys.txt",
+		"screen/testdata/flush.txt", "screen/testdata/estimate.txt",
+		"cause/testdata/PodsNotReady.txt",
 		"change/testdata/memory-with-slots.txt",
 	} {
 		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {

@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
 )
 
@@ -23,11 +25,22 @@ type plugin struct {
 
 	flags  *genericclioptions.ConfigFlags
 	screen screen.Screen
+
+	// dialer connects to Pods of the cluster of a configuration.
+	dialer func(*rest.Config) reach.Dialer
 }
 
 // New returns the root command.
 func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
-	p := &plugin{IOStreams: streams, flags: genericclioptions.NewConfigFlags(true), screen: screen.New(streams.Out)}
+	return newRoot(streams, version, func(config *rest.Config) reach.Dialer { return reach.Forward{Config: config} })
+}
+
+func newRoot(
+	streams genericiooptions.IOStreams, version string, dialer func(*rest.Config) reach.Dialer,
+) *cobra.Command {
+	p := &plugin{
+		IOStreams: streams, flags: genericclioptions.NewConfigFlags(true), screen: screen.New(streams.Out), dialer: dialer,
+	}
 	p.flags.WithWarningPrinter(streams)
 	root := &cobra.Command{
 		Use:     "kubectl-memcached",
@@ -44,7 +57,9 @@ func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	p.flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newPause(p), newResume(p), newRestart(p))
+	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newTop(p),
+		newSlabs(p), newSizes(p), newHotKeys(p), newEstimate(p), newFlush(p),
+		newPause(p), newResume(p), newRestart(p))
 	return root
 }
 

@@ -52,7 +52,7 @@ func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
 	}
 	var owners []Owner
 	for _, key := range keys {
-		if err := check(key); err != nil {
+		if err := Check(key); err != nil {
 			return nil, err
 		}
 		slot := slots[choose([]byte(key))]
@@ -86,8 +86,8 @@ func Hashes() string {
 	return strings.Join(all, ", ")
 }
 
-// check refuses what memcached refuses as a key.
-func check(key string) error {
+// Check refuses what memcached refuses as a key.
+func Check(key string) error {
 	switch {
 	case key == "":
 		return fmt.Errorf("KEY %q is empty: memcached has no such key", key)

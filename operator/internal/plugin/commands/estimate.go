@@ -1,0 +1,110 @@
+package commands
+
+// The command estimate.
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/estimate"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/load"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
+)
+
+// memories are the multiples of the memory that are predicted.
+var memories = []float64{0.5, 1, 2}
+
+func newEstimate(p *plugin) *cobra.Command {
+	const duration, lines = 30 * time.Second, 5000000
+	options := &watchOptions{}
+	command := &cobra.Command{
+		Use:   "estimate NAME",
+		Short: "Predict the hit ratio with half and with twice the memory",
+		Long: "Predicts the hit ratio of each server with half and with twice the memory, from the requests of --for. It " +
+			"reads the log of\nmemcached, which costs each server CPU time for each request; memcached skips lines rather " +
+			"than have clients wait.\nIt is computed from a sample of the keys on this computer. A ratio with ~ is less " +
+			"certain, as too few keys were used in\nthat time: raise --for.",
+		Example:           "  kubectl memcached estimate sessions -n team\n  kubectl memcached estimate sessions --for=5m",
+		Args:              oneName,
+		ValidArgsFunction: p.name,
+		RunE: func(command *cobra.Command, names []string) error {
+			if err := options.check(); err != nil {
+				return err
+			}
+			return p.estimate(command.Context(), names[0], *options)
+		},
+	}
+	options.addFlags(command, duration, lines)
+	return command
+}
+
+// estimate shows the hit ratios of other memories.
+func (p *plugin) estimate(ctx context.Context, name string, options watchOptions) error {
+	r, err := p.reach(ctx, name, options.reachOptions)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	p.warn(r, options)
+	answers := reach.All(ctx, r.Cache, r.servers, options.limits.For, sample(options.limits))
+	if err := failed(answers); err != nil {
+		return err
+	}
+	// A connection that watches the log answers nothing else.
+	r.Close()
+	after := reach.All(ctx, r.Cache, r.servers, 0, load.Take)
+	var estimates []screen.Estimate
+	for i, answer := range answers {
+		e := screen.Estimate{Server: answer.Server, Error: screen.Text(answer.Err)}
+		switch {
+		case answer.Err != nil:
+		case after[i].Err != nil:
+			e.Error = screen.Text(after[i].Err)
+		default:
+			e.Estimate = answer.Value.estimate(after[i].Value)
+		}
+		estimates = append(estimates, e)
+	}
+	if options.output != "" {
+		return p.screen.Document(options.output, "MemoryEstimate", map[string]any{"items": estimates})
+	}
+	return p.screen.Estimates(estimates, memories)
+}
+
+// sampled are the requests of a server, and its statistics before them.
+type sampled struct {
+	traffic.Seen
+
+	before  load.Sample
+	sampler *estimate.Sampler
+}
+
+func sample(limits traffic.Limits) func(context.Context, *reach.Connection) (*sampled, error) {
+	return func(ctx context.Context, connection *reach.Connection) (*sampled, error) {
+		before, err := load.Take(ctx, connection)
+		if err != nil {
+			return nil, err
+		}
+		s := &sampled{before: before, sampler: estimate.NewSampler(load.Of(nil, before).Items)}
+		if s.Seen, err = traffic.Watch(limits, s.sampler.Use)(ctx, connection); err != nil {
+			return nil, fmt.Errorf("read the log: %w", err)
+		}
+		return s, nil
+	}
+}
+
+// estimate predicts from what was seen, and from the statistics afterwards.
+func (s *sampled) estimate(after load.Sample) screen.Prediction {
+	l := load.Of(&s.before, after)
+	server := estimate.Server{
+		Items: l.Items, Used: l.Used, Limit: l.Limit, Evicting: l.Evictions != nil && *l.Evictions > 0,
+	}
+	p := screen.Prediction{Predictions: s.sampler.Predict(server, memories...), Seen: s.Seen, Full: server.Evicting}
+	p.Reads, p.Requested = s.sampler.Reads(), l.Gets()
+	return p
+}

@@ -1,0 +1,87 @@
+package commands
+
+// The commands slabs and sizes.
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/slabs"
+)
+
+// show shows the slab classes of servers in some form.
+type show func([]screen.Slabs, string) error
+
+func newSlabs(p *plugin) *cobra.Command {
+	return p.slabs(&cobra.Command{
+		Use:   "slabs NAME",
+		Short: "Show how each server divides its memory among sizes of items",
+		Long: "Shows the slab classes of each server: the size of their chunks, their pages, how many chunks are used and " +
+			"how much of\nthese is filled, the age of the item at the end of the LRU, and evictions. It costs memcached two " +
+			"commands.",
+		Example: "  kubectl memcached slabs sessions -n team",
+	}, func(servers []screen.Slabs, output string) error {
+		if output != "" {
+			return p.screen.Document(output, "CacheSlabs", map[string]any{"items": servers})
+		}
+		return p.screen.Slabs(servers)
+	})
+}
+
+func newSizes(p *plugin) *cobra.Command {
+	return p.slabs(&cobra.Command{
+		Use:   "sizes NAME",
+		Short: "Show a histogram of the sizes of items",
+		Long: "Shows how many items of all servers have which size: key, value and about 50 bytes more. The sizes are " +
+			"those of the\nchunks that hold the items, so each step is about 25% above the one before. memcached's own stats " +
+			"sizes is not\nused: it needs a restart to be enabled, and memory for each item.",
+		Example: "  kubectl memcached sizes sessions -n team",
+	}, func(servers []screen.Slabs, output string) error {
+		var classes [][]slabs.Class
+		for _, server := range servers {
+			classes = append(classes, server.Classes)
+		}
+		buckets := slabs.Sizes(classes)
+		if output != "" {
+			return p.screen.Document(output, "CacheSizes", map[string]any{"items": buckets})
+		}
+		return p.screen.Sizes(buckets, servers)
+	})
+}
+
+// slabs completes a command that reads slab classes.
+func (p *plugin) slabs(command *cobra.Command, show show) *cobra.Command {
+	var options reachOptions
+	var output string
+	options.addFlags(command)
+	command.Flags().StringVarP(&output, "output", "o", "", "Output format: json or yaml.")
+	command.Args, command.ValidArgsFunction = oneName, p.name
+	command.RunE = func(command *cobra.Command, names []string) error {
+		if err := checkOutput(output, "json", "yaml"); err != nil {
+			return err
+		}
+		servers, err := p.slabsOf(command.Context(), names[0], options)
+		if err != nil {
+			return err
+		}
+		return show(servers, output)
+	}
+	return command
+}
+
+func (p *plugin) slabsOf(ctx context.Context, name string, options reachOptions) ([]screen.Slabs, error) {
+	r, err := p.reach(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	answers := reach.All(ctx, r.Cache, r.servers, 0, slabs.Take)
+	var servers []screen.Slabs
+	for _, answer := range answers {
+		servers = append(servers, screen.Slabs{Server: answer.Server, Classes: answer.Value, Error: screen.Text(answer.Err)})
+	}
+	return servers, failed(answers)
+}

@@ -1,0 +1,125 @@
+package estimate
+
+// The hit ratio as a function of the memory.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// atRisk is how many reads must have a larger distance for a point of the curve to be known.
+const atRisk = 100
+
+// point is the hit ratio of a memory for so many items.
+type point struct{ items, ratio float64 }
+
+// curve is the hit ratio by the number of items that fit into memory.
+type curve struct {
+	points []point // ascending
+	offset float64
+
+	// capacity and measured are the point that the server itself shows.
+	capacity, measured float64
+}
+
+// newCurve estimates a curve from sampled distances. All are the reads of all keys.
+func newCurve(distances []distance, rate, all float64) *curve {
+	slices.SortFunc(distances, func(a, b distance) int {
+		return cmp.Or(cmp.Compare(a.keys, b.keys), compareBools(a.censored, b.censored))
+	})
+	c := &curve{points: []point{{0, 0}}}
+	// Of the sample, all*rate reads were expected. The difference is that of hot keys, whose distances are small.
+	missing := max(all*rate-float64(len(distances)), -float64(len(distances))/2)
+	left, misses := float64(len(distances))+missing, 1.
+	if missing > 0 && len(distances) > 0 {
+		misses, left = misses*(1-missing/left), left-missing
+		missing = 0
+	}
+	for i := 0; i < len(distances); {
+		keys, hits, censored := distances[i].keys, 0., 0.
+		for ; i < len(distances) && distances[i].keys == keys; i++ {
+			if distances[i].censored {
+				censored++
+			} else {
+				hits++
+			}
+		}
+		used := min(hits, -missing) // Too many reads of hot keys do not count.
+		missing, hits = missing+used, hits-used
+		if left > 0 {
+			misses *= 1 - min(1, hits/left)
+		}
+		left -= hits + censored
+		if left < atRisk {
+			break
+		}
+		c.points = append(c.points, point{(float64(keys) + 1) / rate, 1 - misses})
+	}
+	return c
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// anchor adjusts the curve to the hit ratio that the server has: items also expire, or are deleted.
+func (c *curve) anchor(capacity, ratio float64) {
+	c.capacity, c.measured = capacity, ratio
+	if capacity <= c.last().items {
+		c.offset = ratio - c.estimated(capacity)
+	}
+}
+
+func (c *curve) last() point { return c.points[len(c.points)-1] }
+
+// estimated is the ratio up to the last point.
+func (c *curve) estimated(items float64) float64 {
+	next := sort.Search(len(c.points), func(i int) bool { return c.points[i].items > items })
+	return c.points[max(0, next-1)].ratio
+}
+
+// at returns the hit ratio of a memory, and whether enough keys were used to know it.
+func (c *curve) at(items float64) (ratio float64, known bool) {
+	last := c.last()
+	switch {
+	case items == c.capacity:
+		ratio, known = c.measured, true
+	case items <= last.items:
+		ratio, known = c.estimated(items)+c.offset, true
+	case items < c.capacity:
+		ratio = between(last, point{c.capacity, c.measured}, items)
+	default:
+		ratio = c.beyond(items)
+	}
+	return min(1, max(0, ratio)), known
+}
+
+// beyond continues the curve with the slope of the last doubling.
+func (c *curve) beyond(items float64) float64 {
+	end := c.last()
+	end.ratio += c.offset
+	if end.items < c.capacity {
+		end = point{c.capacity, c.measured}
+	}
+	half, _ := c.at(end.items / 2)
+	return end.ratio + max(0, end.ratio-half)*math.Log2(items/end.items)
+}
+
+// between interpolates on a logarithmic scale: hit ratios are about straight there.
+func between(a, b point, items float64) float64 {
+	if a.items <= 0 {
+		a.items = 1
+	}
+	if b.items <= a.items {
+		return b.ratio
+	}
+	return a.ratio + (b.ratio-a.ratio)*math.Log(items/a.items)/math.Log(b.items/a.items)
+}
