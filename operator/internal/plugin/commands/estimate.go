@@ -26,7 +26,7 @@ func newEstimate(p *plugin) *cobra.Command {
 		Use:   "estimate NAME",
 		Short: "Predict the hit ratio with half and with twice the memory",
 		Long: "Predicts the hit ratio of each server with half and with twice the memory, from the requests of --for. It " +
-			"reads the log of\nmemcached, which costs each server CPU time for each request; memcached skips lines rather " +
+			"reads the log\nof memcached, which costs each server CPU time for each request; memcached skips lines rather " +
 			"than have clients wait.\nIt is computed from a sample of the keys on this computer. A ratio with ~ is less " +
 			"certain, as too few keys were used in\nthat time: raise --for.",
 		Example:           "  kubectl memcached estimate sessions -n team\n  kubectl memcached estimate sessions --for=5m",

@@ -60,9 +60,9 @@ func newHotKeys(p *plugin) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "hot-keys NAME",
 		Short: "Show the keys that clients read most",
-		Long: "Shows the keys that clients read most, and never values. It reads the log of memcached for some seconds " +
-			"(watch fetchers mutations),\nup to a number of lines. That costs each server CPU time for each request; " +
-			"memcached skips lines rather than have\nclients wait.",
+		Long: "Shows the keys that clients read most, and never values. It reads the log of memcached (watch fetchers " +
+			"mutations) for\nsome seconds, up to a number of lines. That costs each server CPU time for each request; " +
+			"memcached skips lines rather\nthan have clients wait.",
 		Example: "  kubectl memcached hot-keys sessions -n team\n" +
 			"  kubectl memcached hot-keys sessions --for=2s --top=50",
 		Args:              oneName,

@@ -17,8 +17,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// parallel is how many servers are asked at the same time: each is a connection through the API server.
-const parallel = 8
+// How many servers are asked at the same time: each is a connection through the API server.
+const (
+	parallel = 8
+
+	// parallelWatches is for questions that take their time: their answers are to be of the same time.
+	parallelWatches = 32
+)
 
 // Dialer connects to ports of Pods.
 type Dialer interface {
@@ -103,7 +108,7 @@ func All[T any](
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	if takes > 0 {
-		group.SetLimit(-1) // Answers of the same time belong together.
+		group.SetLimit(parallelWatches)
 	}
 	for i, server := range servers {
 		group.Go(func() error {
