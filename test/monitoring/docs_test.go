@@ -79,7 +79,7 @@ func meaning(t *testing.T, alert string) string {
 }
 
 func TestTheFirstThingToTypeIsACommandOfThePlugin(t *testing.T) {
-	first := regexp.MustCompile("(?m)^## Look\n\n```sh\nkubectl memcached (status|why) (sessions -n team|-A) ")
+	first := regexp.MustCompile("(?m)^## Look\n\n```sh\nkubectl memcached (slabs|status|top|why) (sessions -n team|-A) ")
 	for _, name := range namesIn(t, runbooks) {
 		if text := page.Read(t, filepath.Join(runbooks, name)); !first.MatchString(text) {
 			t.Errorf("the first block of %s has no command of kubectl memcached", name)
