@@ -52,7 +52,7 @@ func Limit(bytesPerSecond int64) *Pace {
 // readout is a Read in progress.
 type readout struct {
 	connection net.Conn
-	request    *bufio.Writer
+	commands   *bufio.Writer
 	items      *bufio.Reader
 	requested  chan []key // the keys of a batch
 
@@ -62,27 +62,39 @@ type readout struct {
 	unread Unread
 }
 
-// Read calls found for each item of a memcached. found keeps nothing of the item. What clients store in the meantime
-// may be among them or not.
+// Read calls found for each item that a memcached had in the beginning, and still has. found keeps nothing of the item.
+//
+// The keys are listed first, into a temporary file: as long as memcached sends a list, the thread of whoever requests
+// another one waits, and all clients of that thread with it. If the list waited for items, and these for that thread,
+// memcached would stand still. So no list lasts longer than it must.
 //
 // For memcached, the items were not used. But of an item that is stale, it takes the one answer by which a client is to
 // write it again: no command reads a value without that.
 func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
+	unnamed := int64(0)
+	keys, err := newSpool()
+	if err != nil {
+		return Unread{}, err
+	}
+	defer keys.close()
+	if err := list(ctx, dial, keys.add, func() { unnamed++ }); err != nil {
+		return Unread{}, err
+	}
 	connection, err := dial(ctx)
 	if err != nil {
 		return Unread{}, err
 	}
 	defer connection.Close()
 	r := &readout{
-		connection: connection, request: bufio.NewWriterSize(connection, copyBuffer),
+		connection: connection, commands: bufio.NewWriterSize(connection, copyBuffer),
 		items: bufio.NewReaderSize(connection, copyBuffer), requested: make(chan []key, window), pace: pace, found: found,
+		unread: Unread{Unnamed: unnamed},
 	}
-	unnamed := int64(0)
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
 	group.Go(func() error {
 		defer close(r.requested)
-		return r.dump(ctx, dial, func() { unnamed++ })
+		return r.request(ctx, keys)
 	})
 	group.Go(func() error {
 		for keys := range r.requested {
@@ -93,35 +105,34 @@ func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (U
 		return nil
 	})
 	err = group.Wait()
-	r.unread.Unnamed = unnamed
 	return r.unread, err
 }
 
-// dump requests the item of each key that memcached lists.
-func (r *readout) dump(ctx context.Context, dial Dial, unnamed func()) error {
-	var keys []key
-	err := list(ctx, dial, func(k key) error {
-		keys = append(keys, k)
-		if len(keys) < maxBatch {
+// request requests the item of each key.
+func (r *readout) request(ctx context.Context, keys *spool) error {
+	var batch []key
+	err := keys.each(func(k key) error {
+		batch = append(batch, k)
+		if len(batch) < maxBatch {
 			return nil
 		}
-		batch := keys
-		keys = make([]key, 0, maxBatch)
-		return r.send(ctx, batch)
-	}, unnamed)
-	if err != nil || len(keys) == 0 {
+		full := batch
+		batch = make([]key, 0, maxBatch)
+		return r.send(ctx, full)
+	})
+	if err != nil || len(batch) == 0 {
 		return err
 	}
-	return r.send(ctx, keys)
+	return r.send(ctx, batch)
 }
 
 // send requests the items of a batch: without a bump, so that the least used ones stay the first to be evicted.
 func (r *readout) send(ctx context.Context, keys []key) error {
 	for i, key := range keys {
-		write(r.request, "mg "+key.token+" "+key.flag()+"v t f l u q O"+strconv.Itoa(i)+"\r\n")
+		write(r.commands, "mg "+key.token+" "+key.flag()+"v t f l u q O"+strconv.Itoa(i)+"\r\n")
 	}
-	write(r.request, noop)
-	if err := r.request.Flush(); err != nil {
+	write(r.commands, noop)
+	if err := r.commands.Flush(); err != nil {
 		return err
 	}
 	select {

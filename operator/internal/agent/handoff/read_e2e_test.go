@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -192,4 +193,34 @@ func TestAMemcachedThatEndsIsAnError(t *testing.T) {
 	if err == nil {
 		t.Error("a part of the items is taken for all")
 	}
+}
+
+// TestAHandoffSucceedsWhileAllIsRead for as long as a save takes: the handoff lists the keys, too, and memcached has one
+// list at a time.
+func TestAHandoffSucceedsWhileAllIsRead(t *testing.T) {
+	const keys = 50_000
+	old, next := start(t), start(t)
+	fill(t, old, keys)
+	ctx, stop := context.WithCancel(t.Context())
+	reads, ended := make(chan struct{}), make(chan error)
+	var once sync.Once
+	go func() {
+		const slow = 100_000 // bytes a second
+		_, err := handoff.Read(ctx, dial(old), handoff.Limit(slow), func(handoff.Item) error {
+			once.Do(func() { close(reads) })
+			return nil
+		})
+		ended <- err
+	}()
+	<-reads
+	r := run(t, dial(old), dial(next))
+	r.copy(t)
+	if got := held(t, next, keys); got != keys {
+		t.Errorf("%d of %d keys are handed over", got, keys)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("reading took no longer than the handoff: %v", err)
+	}
+	r.finish(t, old)
 }

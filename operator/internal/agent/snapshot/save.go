@@ -52,7 +52,7 @@ func (s *Save) Run(ctx context.Context) (format.Manifest, error) {
 		head.Slot = server.Name
 		slot, err := s.server(ctx, server, head, sizes[i])
 		if err != nil {
-			return m, fmt.Errorf("%s: %w", server.Name, err)
+			return m, err
 		}
 		m.Slots = append(m.Slots, slot)
 	}
@@ -81,8 +81,9 @@ func holds(ctx context.Context, server Server) (items, bytes int64, err error) {
 	return items, bytes, nil
 }
 
-// statistics returns those of a server that answers, and an error if an agent copies its keys: the copy reads the log
-// of memcached, which has a line for each item that is read or written, and would fail if it lost some.
+// statistics returns those of a server that answers, and an error if an agent copies its keys: with two lists of keys,
+// memcached can stand still (see handoff.Read), and the copy fails if the log of memcached loses lines, of which each
+// item that is added has one.
 func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	err := peer.Reach(ctx, handoff.Member{Side: handoff.Old, Name: server.Name, Dial: server.Dial}, peer.Patience)
 	if err != nil {
@@ -107,6 +108,9 @@ func statistics(ctx context.Context, server Server) (map[string]string, error) {
 // server saves the items of one server.
 func (s *Save) server(ctx context.Context, server Server, head format.Head, size int64) (format.Slot, error) {
 	slot := format.Slot{Name: server.Name}
+	if _, err := statistics(ctx, server); err != nil { // again: a rollout may have begun
+		return slot, err
+	}
 	err := s.write(ctx, server.Name, size, func(to io.Writer) error {
 		object := &counted{to: to}
 		w, err := format.NewWriter(object, head)
@@ -119,7 +123,7 @@ func (s *Save) server(ctx context.Context, server Server, head format.Head, size
 			return w.Write(i)
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", server.Name, err)
 		}
 		slot.LeftOut = format.LeftOut(unread)
 		slot.End, err = w.Close()

@@ -111,20 +111,26 @@ func TestWhatIsNotWholeIsNamed(t *testing.T) {
 	}
 }
 
-func TestAnObjectOfAnotherSnapshotIsFound(t *testing.T) {
-	store := stored(t)
-	content := store.objects["daily/manifest.json"]
-	m, err := format.ReadManifest(strings.NewReader(string(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Snapshot = "DEF"
-	if store.objects["daily/manifest.json"], err = m.Encode(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = (&Verify{Store: store, Name: "daily"}).Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "another attempt") {
-		t.Error(err)
+// TestAnObjectThatTheManifestDoesNotMeanIsFound where both are whole by themselves.
+func TestAnObjectThatTheManifestDoesNotMeanIsFound(t *testing.T) {
+	for want, change := range map[string]func(*format.Manifest){
+		"daily/shop-0: it belongs to shop-0 of another snapshot": func(m *format.Manifest) { m.Snapshot = "DEF" },
+		"daily/shop-1: it has 2 items and the checksum":          func(m *format.Manifest) { m.Slots[1].SHA256 = "0" },
+		"daily/shop-0: it has 3 items and the checksum":          func(m *format.Manifest) { m.Slots[0].Items++ },
+	} {
+		store := stored(t)
+		m, err := format.ReadManifest(strings.NewReader(string(store.objects["daily/manifest.json"])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&m)
+		if store.objects["daily/manifest.json"], err = m.Encode(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = (&Verify{Store: store, Name: "daily"}).Run(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

@@ -1,0 +1,67 @@
+package handoff
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// spool is a list of keys in a file that nobody else can open.
+type spool struct {
+	file   *os.File
+	writer *bufio.Writer
+}
+
+// newSpool makes the file in the folder for temporary ones, and removes its name.
+func newSpool() (*spool, error) {
+	file, err := os.CreateTemp("", "memcached-keys-")
+	if err != nil {
+		return nil, fmt.Errorf("the keys are listed in a temporary file, and none can be made: set TMPDIR: %w", err)
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &spool{file, bufio.NewWriterSize(file, copyBuffer)}, nil
+}
+
+func (s *spool) close() { _ = s.file.Close() }
+
+// add adds a key: whether it is base64, the length of its token, and the token, which has at most maxToken bytes.
+func (s *spool) add(k key) error {
+	binary := byte(0)
+	if k.binary {
+		binary = 1
+	}
+	_ = s.writer.WriteByte(binary) // A writer keeps its error.
+	_ = s.writer.WriteByte(byte(len(k.token)))
+	_, err := s.writer.WriteString(k.token)
+	return err
+}
+
+// each calls found for each key.
+func (s *spool) each(found func(key) error) error {
+	if err := s.writer.Flush(); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	reader := bufio.NewReaderSize(s.file, copyBuffer)
+	for {
+		var head [2]byte
+		if _, err := io.ReadFull(reader, head[:]); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		token := make([]byte, head[1])
+		if _, err := io.ReadFull(reader, token); err != nil {
+			return err
+		}
+		if err := found(key{string(token), head[0] == 1}); err != nil {
+			return err
+		}
+	}
+}
