@@ -115,8 +115,8 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 	return images, nil
 }
 
-// Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of the
-// package, with .exe on Windows. It has the same bytes every time, as programs in images have.
+// Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
+// the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
 func Compile(ctx context.Context, p Program, dir string) error {
 	return compile(ctx, p.Platform, dir, p)
 }

@@ -70,7 +70,7 @@ func newManifest(o Options) (*manifest, error) {
 	}
 	repository := csv.GetAnnotations()["repository"]
 	if repository == "" {
-		return nil, fmt.Errorf("%s has no annotation repository: write the address of the project's repository there", bundle.Base)
+		return nil, fmt.Errorf("%s has no annotation repository: write the address of the project there", bundle.Base)
 	}
 	return &manifest{
 		APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin",
