@@ -11,6 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
+	"github.com/example-inc/memcached-operator/scripts/release/plugin"
 )
 
 func main() { cli.Main(newCommand()) }
@@ -28,7 +29,7 @@ func newCommand() *cobra.Command {
 
 // releaseCommand is a command with the flags that define a release.
 func releaseCommand(command *cobra.Command) (*cobra.Command, *cut.Release) {
-	r := &cut.Release{Root: ".", Platforms: oci.Platforms(), Build: oci.BuildAll}
+	r := &cut.Release{Root: ".", Platforms: oci.Platforms(), Computers: plugin.Platforms(), Build: oci.BuildAll}
 	flags := command.Flags()
 	flags.StringVar(&r.Version, "version", "", "version to release (required)")
 	flags.StringVar(&r.Registry, "registry", "", "registry of all images, host and path (required)")
@@ -59,18 +60,20 @@ func distCommand() *cobra.Command {
 		Use:   "dist",
 		Short: "Write a whole release into a folder, and push nothing",
 		Long: "Dist makes a release of the commit that is checked out: manifests, images as OCI layouts, SBOMs, a list of\n" +
-			"images for mirrors, release notes and checksums. It asks no registry, and does not change the tree.\n" +
+			"images for mirrors, the plugin of kubectl, release notes and checksums. It asks no registry, and does not\n" +
+			"change the tree.\n" +
 			"The same commit and the same version of Go make the same bytes.\n" +
 			"The folder must be new, empty, or hold an earlier release, which is replaced.",
 		Example: "  go run ./scripts/release dist --version 0.2.0 --registry registry.example.com/team --out dist",
 	})
 	command.Flags().StringVar(&r.Out, "out", "dist", "folder to write")
-	names := command.Flags().StringSlice("platform", nil, "platforms of the programs' images, for a trial (default: all)")
+	names := command.Flags().StringSlice("platform", nil, "platforms of all programs, for a trial (default: all)")
 	command.RunE = func(command *cobra.Command, _ []string) (err error) {
 		if len(*names) > 0 {
 			if r.Platforms, err = oci.ParsePlatforms(*names); err != nil {
 				return err
 			}
+			r.Computers = r.Platforms
 		}
 		if err := r.Make(command.Context()); err != nil {
 			return err

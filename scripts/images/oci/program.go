@@ -35,6 +35,11 @@ func Operator(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
 }
 
+// Plugin is the plugin of kubectl from the sources in dir. No image has it.
+func Plugin(dir, version string) Program {
+	return Program{Dir: dir, Package: "./operator/cmd/kubectl-memcached", LDFlags: "-X main.version=" + version}
+}
+
 // Agent is the agent's image from the sources in dir, and its version, which differs from the operator's.
 func Agent(dir string) (Program, string, error) {
 	version, err := os.ReadFile(filepath.Join(dir, agentPackage, "VERSION"))
@@ -101,13 +106,33 @@ func BuildAll(
 	return indexes, nil
 }
 
-// buildFor compiles programs by one call of Go, and makes an image of each.
+// buildFor compiles programs, and makes an image of each.
 func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]v1.Image, error) {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	if err := compile(ctx, platform, dir, programs...); err != nil {
+		return nil, err
+	}
+	images := make([]v1.Image, len(programs))
+	for i, program := range programs {
+		if images[i], err = program.image(dir, platform); err != nil {
+			return nil, err
+		}
+	}
+	return images, nil
+}
+
+// Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
+// the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
+func Compile(ctx context.Context, p Program, dir string) error {
+	return compile(ctx, p.Platform, dir, p)
+}
+
+// compile compiles programs by one call of Go.
+func compile(ctx context.Context, platform v1.Platform, dir string, programs ...Program) error {
 	build := []string{"go", "build", "-trimpath", "-buildvcs=false"}
 	var packages []string
 	for _, program := range programs {
@@ -118,19 +143,10 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 	}
 	env, err := environment(ctx, platform)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	build = append(append(build, "-o", dir+"/"), packages...)
-	if err := worktree.Run(ctx, programs[0].Dir, env, build...); err != nil {
-		return nil, err
-	}
-	images := make([]v1.Image, len(programs))
-	for i, program := range programs {
-		if images[i], err = program.image(dir, platform); err != nil {
-			return nil, err
-		}
-	}
-	return images, nil
+	return worktree.Run(ctx, programs[0].Dir, env, build...)
 }
 
 // image makes an image of the programs in dir. Each starts the next one, with the Pod's arguments.

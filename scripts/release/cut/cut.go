@@ -29,6 +29,7 @@ type Release struct {
 	Registry       string        // of all images, host and path
 	MemcachedImage string        // of a Memcached that names none; empty: as in the manifests
 	Platforms      []v1.Platform // that the images are built for
+	Computers      []v1.Platform // that the plugin of kubectl is built for
 
 	// Out is the folder that the release is written to. It may be in the tree, and is not a change of it.
 	Out string
@@ -58,7 +59,8 @@ type Tree struct {
 	Subjects []string // of the commits since, the newest first
 	OldAgent string   // the agent's image in the manifests before
 
-	out string // the folder for the files of the release
+	out       string        // the folder for the files of the release
+	computers []v1.Platform // that it has the plugin of kubectl for
 }
 
 // Image is one of the images that a release consists of, or its chart.

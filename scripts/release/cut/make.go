@@ -19,9 +19,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
+	"github.com/example-inc/memcached-operator/scripts/release/plugin"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -32,7 +34,7 @@ const recordFile = "release.json"
 func (r *Release) Make(ctx context.Context) error {
 	return replace(ctx, r.Out, func(dir string) error {
 		return r.inCopy(ctx, func(t *Tree) error {
-			t.out = dir
+			t.out, t.computers = dir, r.Computers
 			return t.write(ctx)
 		})
 	})
@@ -44,6 +46,7 @@ func (t *Tree) write(ctx context.Context) error {
 		title string
 		write func() error
 	}{
+		{"Plugin of kubectl", func() error { return t.writePlugin(ctx) }},
 		{"Images as OCI layouts, and SBOMs", t.writeImages},
 		{"Manifests", t.writeManifests},
 		{"Helm chart", t.writeChart},
@@ -136,6 +139,13 @@ func (t *Tree) writeChart() error {
 	}
 	t.Images = append(t.Images, i)
 	return t.writeImage(i)
+}
+
+// writePlugin writes the archives of the plugin of kubectl, and the manifest for krew.
+func (t *Tree) writePlugin(ctx context.Context) error {
+	return plugin.Write(ctx, t.out, plugin.Options{
+		Root: t.Dir, Version: t.Version, Time: t.Time, Platforms: t.computers, Compile: oci.Compile,
+	})
 }
 
 // ChartRepository is the repository of the Helm chart.

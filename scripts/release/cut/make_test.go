@@ -66,6 +66,7 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	t.Run("manifests name the images by digest", func(t *testing.T) { assertManifests(t, contents, made) })
 	t.Run("layouts and the mirror list hold the images", func(t *testing.T) { assertImages(t, dir, contents["images.txt"], made) })
 	t.Run("SBOMs list programs and modules", func(t *testing.T) { assertSBOMs(t, contents, made) })
+	t.Run("the plugin of kubectl runs", func(t *testing.T) { assertPlugin(t, dir, contents["memcached.yaml"]) })
 	for _, want := range []string{
 		"# memcached-operator " + release.Version + "\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n",
 		registry + "/memcached-operator:" + release.Version, "oci://" + registry + "/charts/memcached-operator \\\n",
@@ -142,6 +143,23 @@ func assertImages(t *testing.T, dir, mirrorList string, made *cut.Record) {
 	memcached, found := strings.CutPrefix(mirrorList, strings.Join(lines, "\n")+"\n")
 	if !found || !regexp.MustCompile(`^docker\.io/library/memcached(:\S+|@sha256:\S+) library/memcached:\S+\n$`).MatchString(memcached) {
 		t.Errorf("the mirror list is\n%swant memcached and\n%s", mirrorList, strings.Join(lines, "\n"))
+	}
+}
+
+func assertPlugin(t *testing.T, dir, manifest string) {
+	t.Helper()
+	archive := "kubectl-memcached_" + release.Version + "_linux_" + oci.Host().Architecture + ".tar.gz"
+	if !strings.Contains(manifest, "/releases/download/v"+release.Version+"/"+archive+"\n") || strings.Count(manifest, "uri:") != 1 {
+		t.Errorf("krew's manifest does not name %s alone:\n%s", archive, manifest)
+	}
+	installed := t.TempDir()
+	release.Run(t, dir, nil, "tar", "-C", installed, "-xf", archive)
+	if got := release.Run(t, installed, nil, "./kubectl-memcached", "--version"); !strings.Contains(got, release.Version) {
+		t.Errorf("--version is %q, want %s", got, release.Version)
+	}
+	path := []string{"PATH=" + installed + ":" + os.Getenv("PATH")}
+	if got := release.Run(t, installed, path, "./kubectl_complete-memcached", "sta"); !strings.HasPrefix(got, "status\t") {
+		t.Errorf("the completion of sta is %q, want status", got)
 	}
 }
 

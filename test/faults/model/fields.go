@@ -71,8 +71,8 @@ func unexpected(body *object, wanted []expectation) string {
 	return ""
 }
 
-// wrongDeployment allows a cache with slots more replicas than its size for a while, and fewer if it keeps the keys when
-// it is scaled: it adds one slot at a time.
+// wrongDeployment allows a cache with slots more replicas than its size for a while, and fewer if it keeps the keys
+// when it is scaled: it adds one slot at a time.
 func wrongDeployment(body *object, mc *cachev1.Memcached) string {
 	hasSlots := isGated(body)
 	replicas, addsSlots := number(body, "spec", "replicas"), hasSlots && orEmpty(mc.Spec.Slots).ClientHash != ""
