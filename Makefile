@@ -285,7 +285,7 @@ build: ## Build the operator for this machine into bin/.
 IMAGE ?= operator agent
 
 .PHONY: image
-image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|snapshot|bundle|catalog PLATFORMS=.
+image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|bundle|catalog|snapshot.
 	@$(if $(filter operator agent snapshot,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
 		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') $(if $(filter snapshot,$(IMAGE)),'snapshot=$(SNAPSHOT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
 

@@ -30,8 +30,12 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	if planned, ok := plan.Of(outcome); ok && len(planned.Pending) > 0 {
 		found = append(found, "Until Pods are replaced, this stays pending: "+strings.Join(planned.Pending, "; "))
 	}
-	if c.Keys == KeysAreMoved {
+	switch {
+	case c.Keys == KeysAreMoved:
 		found = append(found, "Slots are added and removed one at a time: this is the first step")
+	case in.Before != nil && in.After.Spec.Slots != nil && sizeOf(in.Before) > sizeOf(in.After):
+		found = append(found, fmt.Sprintf("size %d to %d: this is the first step. Once clients no longer see the servers of "+
+			"the last slots, their Pods are deleted", sizeOf(in.Before), sizeOf(in.After)))
 	}
 	if in.After.Spec.Suspend {
 		found = append(found, "spec.suspend is true: the operator does nothing of this until it is false")

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -49,15 +50,23 @@ func (o *changeOptions) done(what string) string {
 }
 
 // confirm asks the user, unless nothing would change or the user has agreed already.
-func (p *plugin) confirm(options changeOptions, question string) error {
+func (p *plugin) confirm(ctx context.Context, options changeOptions, question string) error {
 	if options.yes || options.dryRun == "server" {
 		return nil
 	}
 	fmt.Fprintf(p.ErrOut, "%s Continue? [y/N] ", question)
-	answer, _ := bufio.NewReader(p.In).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
+	answers := make(chan string, 1)
+	go func() { // No signal ends a read of a terminal.
+		answer, _ := bufio.NewReader(p.In).ReadString('\n')
+		answers <- strings.ToLower(strings.TrimSpace(answer))
+	}()
+	select {
+	case answer := <-answers:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(p.ErrOut)
 	}
 	return errors.New("nothing was changed, as the question was not answered by y: add --yes to skip it")
 }

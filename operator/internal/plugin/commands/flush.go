@@ -63,7 +63,7 @@ func (p *plugin) flush(ctx context.Context, name string, options flushOptions) e
 	if err := p.screen.Flush(screen.HoldsOf(held), options.dryRun); err != nil || options.dryRun {
 		return err
 	}
-	if err := p.confirm(changeOptions{yes: options.yes}, flushQuestion(r)); err != nil {
+	if err := p.confirm(ctx, changeOptions{yes: options.yes}, flushQuestion(r)); err != nil {
 		return err
 	}
 	answers := reach.All(ctx, r.Cache, r.servers, 0, flushAll)

@@ -66,7 +66,7 @@ func (p *plugin) suspend(ctx context.Context, name string, suspend bool, options
 		fmt.Fprintf(p.Out, "memcached.cache.example.com/%s is %s already\n", name, done)
 		return nil
 	}
-	if err := p.confirm(options, question); err != nil {
+	if err := p.confirm(ctx, options, question); err != nil {
 		return err
 	}
 	if err := cluster.Patch(ctx, mc, types.MergePatchType, []byte(patch), patchOptions); err != nil {

@@ -61,7 +61,7 @@ func (p *plugin) restart(ctx context.Context, name string, options changeOptions
 	if err := restartable(mc, deployment); err != nil {
 		return err
 	}
-	if err := p.confirm(options, restartQuestion(mc)); err != nil {
+	if err := p.confirm(ctx, options, restartQuestion(mc)); err != nil {
 		return err
 	}
 	if err := cluster.Patch(ctx, deployment, types.StrategicMergePatchType, restartPatch(p.screen.Now),
@@ -76,14 +76,14 @@ func (p *plugin) restart(ctx context.Context, name string, options changeOptions
 func restartable(mc *cachev1.Memcached, deployment *appsv1.Deployment) error {
 	switch {
 	case !metav1.IsControlledBy(deployment, mc):
-		return fmt.Errorf("the Memcached does not own Deployment %s/%s: see kubectl memcached why %s",
-			mc.Namespace, mc.Name, mc.Name)
+		return fmt.Errorf("the Memcached does not own Deployment %s/%s: see kubectl memcached why %s -n %s",
+			mc.Namespace, mc.Name, mc.Name, mc.Namespace)
 	case mc.Spec.Suspend:
 		return fmt.Errorf("spec.suspend of Memcached %s/%s is true, so new Pods would get no slot: "+
-			"run kubectl memcached resume %s first", mc.Namespace, mc.Name, mc.Name)
+			"run kubectl memcached resume %s -n %s first", mc.Namespace, mc.Name, mc.Name, mc.Namespace)
 	case deployment.Spec.Paused:
-		return fmt.Errorf("the Deployment %s/%s is paused: run kubectl rollout resume deployment %s first",
-			mc.Namespace, mc.Name, mc.Name)
+		return fmt.Errorf("the Deployment %s/%s is paused: run kubectl rollout resume deployment %s -n %s first",
+			mc.Namespace, mc.Name, mc.Name, mc.Namespace)
 	}
 	return nil
 }

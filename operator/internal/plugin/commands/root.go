@@ -63,6 +63,10 @@ func newRoot(
 	return root
 }
 
+// requestsPerSecond and requestsAtFirst limit the requests, as kubectl does. client-go's default of 5 is for programs
+// that run all day.
+const requestsPerSecond, requestsAtFirst = 50, 300
+
 // connect returns what the user may use, and the namespace that the flags or the kubeconfig choose.
 func (p *plugin) connect() (access.Cluster, string, error) {
 	namespace, _, err := p.flags.ToRawKubeConfigLoader().Namespace()
@@ -73,6 +77,7 @@ func (p *plugin) connect() (access.Cluster, string, error) {
 	if err != nil {
 		return access.Cluster{}, "", err
 	}
+	config.QPS, config.Burst = requestsPerSecond, requestsAtFirst
 	cluster, err := access.New(config)
 	return cluster, namespace, err
 }

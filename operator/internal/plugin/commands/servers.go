@@ -87,8 +87,8 @@ func (r *reached) find(ctx context.Context) error {
 		return fmt.Errorf("list the Pods of Memcached %s/%s: %w", r.mc.Namespace, r.mc.Name, err)
 	}
 	if r.servers = reach.ServersOf(r.mc, pods); len(r.servers) == 0 {
-		return fmt.Errorf("no Pod of Memcached %s/%s runs: see kubectl memcached why %s",
-			r.mc.Namespace, r.mc.Name, r.mc.Name)
+		return fmt.Errorf("no Pod of Memcached %s/%s runs: see kubectl memcached why %s -n %s",
+			r.mc.Namespace, r.mc.Name, r.mc.Name, r.mc.Namespace)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/hot"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
@@ -91,7 +90,7 @@ func (s Screen) HotKeys(keys []hot.Key) error {
 	var rows [][]string
 	for _, key := range keys {
 		rows = append(rows, []string{
-			printers.EscapeTerminal(key.Key), key.Slot, key.Pod, rate(&key.Rate), percent(&key.Share), percent(&key.HitRatio),
+			printable(key.Key), key.Slot, key.Pod, rate(&key.Rate), percent(&key.Share), percent(&key.HitRatio),
 			fmt.Sprint(key.Size),
 		})
 	}

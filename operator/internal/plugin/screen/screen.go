@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -81,6 +84,16 @@ func (s Screen) Document(format, kind string, value any) error {
 
 // documentVersion is the version of what the plugin prints for programs. No API server has it.
 const documentVersion = "kubectl.cache.example.com/v1"
+
+// printable escapes what of a key could control a terminal, hide text or break the columns: it may have any bytes.
+func printable(key string) string {
+	isOdd := func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }
+	if !strings.ContainsFunc(key, isOdd) {
+		return key
+	}
+	quoted := strconv.Quote(key)
+	return quoted[1 : len(quoted)-1]
+}
 
 // table prints rows under a header, as kubectl get does. Columns whose name begins with "+" are for -o wide.
 func (s Screen) table(columns []string, rows [][]string, wide bool) error {

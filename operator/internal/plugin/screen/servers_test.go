@@ -79,6 +79,16 @@ func TestTheSizesMatchTheirGoldenFile(t *testing.T) {
 	})
 }
 
+func TestAKeyControlsNoTerminalAndNoColumns(t *testing.T) {
+	for key, want := range map[string]string{
+		"user:7": "user:7", `say "ü"`: `say "ü"`, "a\tb": `a\tb`, "\xff\x9b": `\xff\x9b`, "\u009b31m": `\u009b31m`, "\u202e": `\u202e`, "\a": `\a`,
+	} {
+		if got := printable(key); got != want {
+			t.Errorf("%q is printed as %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestTheHotKeysMatchTheirGoldenFile(t *testing.T) {
 	prints(t, "hot-keys.txt", func(s Screen) error {
 		return s.HotKeys([]hot.Key{

@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func TestOnlyAYesChangesSomething(t *testing.T) {
+	silent, _ := io.Pipe()
+	tests := map[string]struct {
+		in          io.Reader
+		interrupted bool
+		agrees      bool
+	}{
+		"y":                                     {in: strings.NewReader("y\n"), agrees: true},
+		"Yes":                                   {in: strings.NewReader(" Yes \n"), agrees: true},
+		"no":                                    {in: strings.NewReader("n\n")},
+		"nothing":                               {in: strings.NewReader("")},
+		"an interrupt while nothing is entered": {in: silent, interrupted: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			if tc.interrupted {
+				cancel()
+			}
+			defer cancel()
+			p := &plugin{IOStreams: genericiooptions.IOStreams{In: tc.in, ErrOut: io.Discard}}
+			if err := p.confirm(ctx, changeOptions{}, "All keys are lost."); (err == nil) != tc.agrees {
+				t.Errorf("confirm: %v", err)
+			}
+		})
+	}
+}
