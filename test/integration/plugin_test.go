@@ -131,7 +131,7 @@ func TestThePluginShowsAndOperatesACacheWithTheRoleOfTheDocs(t *testing.T) {
 	u.prints([]string{"is paused already"}, "pause", "shop")
 	out, err = u.run("", "restart", "shop", "--yes")
 	w.Expect(err).To(gomega.HaveOccurred())
-	w.Expect(out).To(gomega.ContainSubstring("run kubectl memcached resume shop first"))
+	w.Expect(out).To(gomega.ContainSubstring("run kubectl memcached resume shop -n " + w.namespace + " first"))
 	u.prints([]string{"memcached.cache.example.com/shop resumed"}, "resume", "shop", "-y")
 	w.Expect(get(w, "shop", &cachev1.Memcached{}).Spec.Suspend).To(gomega.BeFalse())
 

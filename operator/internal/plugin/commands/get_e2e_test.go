@@ -94,7 +94,7 @@ func TestWhatKeepsAUserFromAServerIsNamed(t *testing.T) {
 	fails("you have no right to get Secret team/server", "get", "a")
 	c.pods = nil
 	c.secrets["server"] = server
-	fails("no Pod of Memcached team/shop runs: see kubectl memcached why shop", "get", "a")
+	fails("no Pod of Memcached team/shop runs: see kubectl memcached why shop -n team", "get", "a")
 	fails("--timeout -1s is no time", "get", "a", "--timeout=-1s")
 	fails("2 keys are given", "get", "a", "b")
 }
