@@ -35,6 +35,13 @@ func (r Request) Resource() string {
 	return strings.Trim(r.ObjectRef.Resource+"/"+r.ObjectRef.Subresource, "/")
 }
 
+// FieldManager returns the parameter fieldManager; empty without one.
+func (r Request) FieldManager() string {
+	_, after, _ := strings.Cut(r.URI, "fieldManager=")
+	manager, _, _ := strings.Cut(after, "&")
+	return manager
+}
+
 // String reads like "patch memcacheds/status 200".
 func (r Request) String() string {
 	return fmt.Sprintf("%s %s %d", r.Verb, r.Resource(), r.Response.Code)

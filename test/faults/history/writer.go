@@ -1,8 +1,8 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -48,9 +48,6 @@ func lastWrite(q *audit.Request) time.Time {
 
 // managerOf returns the field manager of a request: the API server takes the program's name where the request has none.
 func managerOf(q *audit.Request) string {
-	if uri, err := url.Parse(q.URI); err == nil && uri.Query().Has("fieldManager") {
-		return uri.Query().Get("fieldManager")
-	}
 	program, _, _ := strings.Cut(q.UserAgent, "/")
-	return program
+	return cmp.Or(q.FieldManager(), program)
 }

@@ -103,7 +103,7 @@ func (a *availability) note(e history.Entry) {
 func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
 	_, by := a.writes(e)
 	switch {
-	case by != nil && fieldManagerOf(by) == fieldManager && value(bodyOf(by), "spec", "strategy") != nil:
+	case by != nil && by.FieldManager() == fieldManager && value(bodyOf(by), "spec", "strategy") != nil:
 		return intent{specs: a.specsFor(e.State.Object, by), process: history.ProcessOf(by)}
 	case by == nil && encoded(value(before, "spec")) != encoded(value(e.State.Object, "spec")):
 		asked.others = true

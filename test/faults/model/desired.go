@@ -53,7 +53,7 @@ func (d *desired) note(e history.Entry) {
 		return
 	}
 	_, by := d.writes(e)
-	if by == nil || fieldManagerOf(by) != fieldManager {
+	if by == nil || by.FieldManager() != fieldManager {
 		return
 	}
 	body := bodyOf(by)

@@ -25,7 +25,7 @@ func fieldRules() []Rule {
 func fields(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
 		o, by := p.writes(e)
-		if o == nil || e.State.Type == watch.Deleted || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
+		if o == nil || e.State.Type == watch.Deleted || by.FieldManager() != fieldManager || isJSONPatch(by) {
 			return ""
 		}
 		body := bodyOf(by)

@@ -93,7 +93,7 @@ func repetition(q *audit.Request) (what string, most int) {
 
 // apply returns how often the same was applied lately. A pause begins only after the same in a row.
 func (l *loops) apply(o *object, q *audit.Request, now time.Time) int {
-	key := applying{history.ProcessOf(q), o.GetUID(), fieldManagerOf(q)}
+	key := applying{history.ProcessOf(q), o.GetUID(), q.FieldManager()}
 	before, body := l.applied[key], withoutVersion(q)
 	if before.body != body {
 		before = applications{body: body}

@@ -89,7 +89,7 @@ func owners(o *object) string {
 func oneOwner(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
 		o, by := p.writes(e)
-		if o == nil || e.State.Type == watch.Deleted || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
+		if o == nil || e.State.Type == watch.Deleted || by.FieldManager() != fieldManager || isJSONPatch(by) {
 			return ""
 		}
 		owner := controllerOf(o)
@@ -118,13 +118,6 @@ func oneOwner(p *past) func(history.Entry) string {
 func (p *past) isBeingDeleted(process history.Process, uid types.UID) bool {
 	seen := p.seen(process, uid)
 	return len(seen) > 0 && !slices.ContainsFunc(seen, func(o *object) bool { return o.GetDeletionTimestamp() == nil })
-}
-
-// fieldManagerOf returns the parameter fieldManager of a request.
-func fieldManagerOf(q *audit.Request) string {
-	_, after, _ := strings.Cut(q.URI, "fieldManager=")
-	manager, _, _ := strings.Cut(after, "&")
-	return manager
 }
 
 // isJSONPatch distinguishes one from an apply by its body.

@@ -50,7 +50,7 @@ func suspended(p *past) func(history.Entry) string {
 		}
 		paused := func(mc *cachev1.Memcached) bool { return isTrue(mc, cachev1.ConditionSuspended) }
 		switch {
-		case fieldManagerOf(by) != pauseManager:
+		case by.FieldManager() != pauseManager:
 			return fmt.Sprintf("the operator wrote %s %s, although spec.suspend is true", o.GetKind(), o.GetName())
 		case !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool { return !paused(mc) }):
 			return fmt.Sprintf("the operator paused %s %s after it had reported Suspended", o.GetKind(), o.GetName())

@@ -57,7 +57,7 @@ func (t *templates) check(e history.Entry) string {
 		delete(t.last, o.GetUID()) // It may have been the operator: the audit log does not have the request.
 	}
 	_, by := t.writes(e)
-	if by == nil || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
+	if by == nil || by.FieldManager() != fieldManager || isJSONPatch(by) {
 		return ""
 	}
 	if !changed && encoded(was) != encoded(is) && !t.had(o.GetUID(), is) {

@@ -81,7 +81,7 @@ func (t *others) note(q *audit.Request) {
 }
 
 func (t *others) noteApplied(o *object, by *audit.Request) {
-	if fieldManagerOf(by) == fieldManager && !isJSONPatch(by) {
+	if by.FieldManager() == fieldManager && !isJSONPatch(by) {
 		t.applied[o.GetUID()] = application{ownFields(o), history.ProcessOf(by), t.cause(o, by)}
 	}
 }

@@ -71,7 +71,9 @@ func (p *plugin) top(ctx context.Context, name string, options topOptions) error
 		return err
 	}
 	for {
-		if wait(ctx, options.interval) != nil {
+		select {
+		case <-time.After(options.interval):
+		case <-ctx.Done():
 			return nil // The user has interrupted it.
 		}
 		loads, err := r.loads(ctx, before)
@@ -109,16 +111,4 @@ func (r *reached) loads(ctx context.Context, before map[string]load.Sample) ([]s
 		loads = append(loads, l)
 	}
 	return loads, failed(answers)
-}
-
-// wait returns an error if the context ends first.
-func wait(ctx context.Context, interval time.Duration) error {
-	timer := time.NewTimer(interval)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
