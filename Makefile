@@ -137,12 +137,13 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
 	@# and all tests of a package: most of that is waiting for Pods, for Argo CD, or for the test that has a cluster for
-	@# itself, whose subtests need their turn, too. What -short leaves out is for soak.
+	@# itself, whose subtests need their turn, too. What -short and -skip leave out is for soak.
 	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap ./test/client \
 		./internal/testing/memcachedtest $(ARGS)
 	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
-		./operator/internal/agent ./operator/internal/agent/snapshot ./operator/internal/plugin/commands $(ARGS)
+		./operator/internal/agent ./operator/internal/agent/snapshot ./operator/internal/plugin/commands \
+		$(if $(findstring -run,$(ARGS)),,-skip TestClientsOfOtherProjects) $(ARGS)
 	@for module in operator/cmd/snapshot test/helm; do ( cd "$$module" && go tool -modfile='$(TOOLS)' \
 		gotestsum --format standard-verbose -- -tags e2e -timeout 20m -count 1 ./... $(ARGS) ); done
 

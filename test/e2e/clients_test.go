@@ -20,13 +20,9 @@ var updateClients = flag.Bool("update-clients", false, "write what clients saw i
 // TestClientsOfOtherProjects has libraries of six languages read keys, each with the options of docs/clients.md and over
 // one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated.
 // It needs the cluster for itself for minutes, and proves what docs/clients.md says of the libraries; what the operator
-// does for them, other tests prove. So each landing leaves it to make soak, unless -run names it. With -short, Pods are
-// only replaced, and certificates rotated; the clients of Thanos, Loki and Mimir, which take minutes to build, are left
-// out.
+// does for them, other tests prove. So make e2e leaves it to make soak, unless ARGS has -run. With -short, Pods are only
+// replaced, and certificates rotated; the clients of Thanos, Loki and Mimir, which take minutes to build, are left out.
 func TestClientsOfOtherProjects(t *testing.T) {
-	if testing.Short() && flag.Lookup("test.run").Value.String() == "" {
-		t.Skip("make soak runs it, and make e2e ARGS='-run TestClientsOfOtherProjects'")
-	}
 	c.exclusive(t)
 	images := c.pushClients(t)
 	var saw clients.Results
