@@ -141,6 +141,9 @@ const (
 	// HandoffFile is the file with the instruction.
 	HandoffFile = HandoffDir + "/handoff"
 
+	// KeysDir is where the agent lists the keys that it copies: the folder of temporary files.
+	KeysDir = "/tmp"
+
 	// DiscoveryDir is where the agent mounts the Pod's annotation AnnotationDiscovery.
 	DiscoveryDir = "/run/discovery"
 

@@ -31,7 +31,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	if p.NeedsSlot {
 		agent.WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(1)).
 			WithLifecycle(endInOrder()).
-			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir))
+			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir), keysMount())
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
 	if p.Discovery {
@@ -128,6 +128,7 @@ const (
 	authVolume  = "auth"
 
 	handoffVolume   = "handoff"
+	keysVolume      = "keys"
 	discoveryVolume = "discovery"
 )
 
@@ -152,6 +153,15 @@ func memoryVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 		WithEmptyDir(corev1ac.EmptyDirVolumeSource().
 			WithMedium(corev1.StorageMediumMemory).
 			WithSizeLimit(resource.MustParse("1Mi")))
+}
+
+// diskVolume is a folder for temporary files. A list of keys may be larger than the memory of whoever copies them.
+func diskVolume(volume string) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(volume).WithEmptyDir(corev1ac.EmptyDirVolumeSource())
+}
+
+func keysMount() *corev1ac.VolumeMountApplyConfiguration {
+	return corev1ac.VolumeMount().WithName(keysVolume).WithMountPath(names.KeysDir)
 }
 
 // memcachedMounts are memcached's mounts.

@@ -89,11 +89,12 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		WithStartupProbe(agentProbe("/started").WithPeriodSeconds(copyProbeSeconds).WithFailureThreshold(copyProbes)).
 		WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(copyProbeSeconds)).
 		WithVolumeMounts(readOnly(bootstrapVolume, names.BootstrapDir),
-			corev1ac.VolumeMount().WithName(stateVolume).WithMountPath(names.StateDir))
+			corev1ac.VolumeMount().WithName(stateVolume).WithMountPath(names.StateDir), keysMount())
 	spec := anyPod(p.Pod).
 		WithAutomountServiceAccountToken(false).
 		WithTerminationGracePeriodSeconds(giveUpSeconds).
-		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap), memoryVolume(stateVolume))
+		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap),
+			memoryVolume(stateVolume), diskVolume(keysVolume))
 	for _, mounted := range []struct{ secret, volume, dir string }{
 		{p.TLSSecret, tlsVolume, names.TLSDir},
 		{p.AuthSecret, usersVolume, names.UsersDir},

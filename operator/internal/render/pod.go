@@ -17,8 +17,14 @@ import (
 // endSeconds is how long memcached has to close its connections after the drain.
 const endSeconds = 15
 
+// losesNothing is the annotation by which cluster-autoscaler removes Nodes of Pods with volumes on the Node's disk.
+const losesNothing = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+
 func podTemplate(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 	annotations := map[string]string{names.AnnotationDefaultContainer: names.Container}
+	if p.NeedsSlot {
+		annotations[losesNothing] = keysVolume
+	}
 	maps.Copy(annotations, p.PodTemplate.Metadata.Annotations)
 	return corev1ac.PodTemplateSpec().
 		WithLabels(labelsWith(p.Name, p.PodTemplate.Metadata.Labels)).

@@ -144,6 +144,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 			secrets = append(secrets, volume.Secret.SecretName)
 		case volume.DownwardAPI != nil:
 			readsItsInstruction(t, volume.DownwardAPI.Items)
+		case volume.Name == keysVolume && volume.EmptyDir != nil: // on the disk, and encrypted
 		case volume.EmptyDir == nil || volume.EmptyDir.Medium != corev1.StorageMediumMemory:
 			t.Errorf("volume %+v", volume)
 		}
@@ -178,7 +179,7 @@ func holdsItsOwn(t *testing.T, container corev1.Container) {
 	mounts := map[string][]string{
 		names.Container: {tlsVolume + " read-only", authVolume + " read-only"},
 		names.Agent: {tlsVolume + " read-only", usersVolume + " read-only", authVolume, handoffVolume + " read-only",
-			discoveryVolume + " read-only", bootstrapVolume + " read-only", stateVolume, fromTLSVolume + " read-only",
+			discoveryVolume + " read-only", bootstrapVolume + " read-only", stateVolume, keysVolume, fromTLSVolume + " read-only",
 			fromUsersVolume + " read-only"},
 	}
 	for _, mount := range container.VolumeMounts {

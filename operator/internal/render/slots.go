@@ -111,5 +111,5 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 // needSlot lets a Pod become ready only with a slot, and shows the agent the operator's instruction.
 func needSlot(spec *corev1ac.PodSpecApplyConfiguration) {
 	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.HasSlot)).
-		WithVolumes(annotationVolume(handoffVolume, "handoff", names.AnnotationHandoff))
+		WithVolumes(annotationVolume(handoffVolume, "handoff", names.AnnotationHandoff), diskVolume(keysVolume))
 }

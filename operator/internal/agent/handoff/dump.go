@@ -63,10 +63,27 @@ func (c *copier) dump(ctx context.Context) {
 }
 
 // list calls found for the key of each item of a memcached, and unnamed for each item whose key no command can name.
+//
+// All keys are listed in a temporary file first: as long as memcached sends a list, the thread of whoever requests
+// another one waits, and all clients of that thread with it. If the list waited for items, and these for that thread,
+// memcached would stand still. So no list lasts longer than it must.
 func list(ctx context.Context, dial Dial, found func(key) error, unnamed func()) error {
+	keys, err := newSpool()
+	if err != nil {
+		return &Failure{Reason: Internal, Err: err}
+	}
+	defer keys.close()
+	if err := spoolKeys(ctx, dial, keys, unnamed); err != nil {
+		return err
+	}
+	return keys.each(found)
+}
+
+// spoolKeys lists all keys, as soon as memcached lists none for others.
+func spoolKeys(ctx context.Context, dial Dial, keys *spool, unnamed func()) error {
 	until := time.Now().Add(busyFor)
 	for {
-		err := tryList(ctx, dial, found, unnamed)
+		err := trySpool(ctx, dial, keys, unnamed)
 		switch {
 		case !errors.Is(err, errBusy):
 			return err
@@ -79,7 +96,7 @@ func list(ctx context.Context, dial Dial, found func(key) error, unnamed func())
 	}
 }
 
-func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func()) error {
+func trySpool(ctx context.Context, dial Dial, keys *spool, unnamed func()) error {
 	connection, err := dial(ctx)
 	if err != nil {
 		return err
@@ -107,8 +124,8 @@ func tryList(ctx context.Context, dial Dial, found func(key) error, unnamed func
 			}
 			if len(k.token) > maxToken {
 				unnamed()
-			} else if err := found(k); err != nil {
-				return err
+			} else if err := keys.add(k); err != nil {
+				return &Failure{Reason: Internal, Err: fmt.Errorf("list the keys in a temporary file: %w", err)}
 			}
 		case strings.HasPrefix(text, "BUSY"), strings.HasPrefix(text, "ERROR locked"):
 			return errBusy

@@ -64,22 +64,9 @@ type readout struct {
 
 // Read calls found for each item that a memcached had in the beginning, and still has. found keeps nothing of the item.
 //
-// The keys are listed first, into a temporary file: as long as memcached sends a list, the thread of whoever requests
-// another one waits, and all clients of that thread with it. If the list waited for items, and these for that thread,
-// memcached would stand still. So no list lasts longer than it must.
-//
 // For memcached, the items were not used. But of an item that is stale, it takes the one answer by which a client is to
 // write it again: no command reads a value without that.
 func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
-	unnamed := int64(0)
-	keys, err := newSpool()
-	if err != nil {
-		return Unread{}, err
-	}
-	defer keys.close()
-	if err := list(ctx, dial, keys.add, func() { unnamed++ }); err != nil {
-		return Unread{}, err
-	}
 	connection, err := dial(ctx)
 	if err != nil {
 		return Unread{}, err
@@ -88,13 +75,12 @@ func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (U
 	r := &readout{
 		connection: connection, commands: bufio.NewWriterSize(connection, copyBuffer),
 		items: bufio.NewReaderSize(connection, copyBuffer), requested: make(chan []key, window), pace: pace, found: found,
-		unread: Unread{Unnamed: unnamed},
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
 	group.Go(func() error {
 		defer close(r.requested)
-		return r.request(ctx, keys)
+		return r.request(ctx, dial)
 	})
 	group.Go(func() error {
 		for keys := range r.requested {
@@ -109,9 +95,9 @@ func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (U
 }
 
 // request requests the item of each key.
-func (r *readout) request(ctx context.Context, keys *spool) error {
+func (r *readout) request(ctx context.Context, dial Dial) error {
 	var batch []key
-	err := keys.each(func(k key) error {
+	err := list(ctx, dial, func(k key) error {
 		batch = append(batch, k)
 		if len(batch) < maxBatch {
 			return nil
@@ -119,7 +105,7 @@ func (r *readout) request(ctx context.Context, keys *spool) error {
 		full := batch
 		batch = make([]key, 0, maxBatch)
 		return r.send(ctx, full)
-	})
+	}, func() { r.unread.Unnamed++ })
 	if err != nil || len(batch) == 0 {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -223,4 +224,32 @@ func TestAHandoffSucceedsWhileAllIsRead(t *testing.T) {
 		t.Errorf("reading took no longer than the handoff: %v", err)
 	}
 	r.finish(t, old)
+}
+
+// TestAHandoffSucceedsWhileOthersListKeys, which a thread of memcached waits to do until the handoff has its list.
+func TestAHandoffSucceedsWhileOthersListKeys(t *testing.T) {
+	const keys, threads = 200_000, 4
+	old, next := start(t, fmt.Sprintf("--threads=%d", threads)), start(t)
+	fill(t, old, keys)
+	for range threads {
+		c := connect(t, old)
+		go func() {
+			for {
+				line, err := c.ask("lru_crawler metadump hash")
+				for err == nil && line != "END" && !strings.HasPrefix(line, "BUSY") {
+					line, err = c.reader.ReadString('\n')
+					line = strings.TrimSpace(line)
+				}
+				if err != nil {
+					return // The test has ended.
+				}
+				time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond) // so that others get a list, too
+			}
+		}()
+	}
+	r := run(t, dial(old), dial(next))
+	r.copy(t)
+	if got := held(t, next, keys); got != keys {
+		t.Errorf("%d of %d keys are handed over", got, keys)
+	}
 }

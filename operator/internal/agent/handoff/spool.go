@@ -2,15 +2,19 @@ package handoff
 
 import (
 	"bufio"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 )
 
-// spool is a list of keys in a file that nobody else can open.
+// spool is a list of keys in a file that nobody else can open, or read from the disk: they may be secrets of clients.
 type spool struct {
 	file   *os.File
+	secret [32]byte // never leaves the process
 	writer *bufio.Writer
 }
 
@@ -23,7 +27,21 @@ func newSpool() (*spool, error) {
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &spool{file, bufio.NewWriterSize(file, copyBuffer)}, nil
+	s := &spool{file: file}
+	_, _ = rand.Read(s.secret[:]) // It never fails.
+	encrypted := cipher.StreamWriter{S: s.stream(), W: file}
+	s.writer = bufio.NewWriterSize(encrypted, copyBuffer)
+	return s, nil
+}
+
+// stream encrypts and decrypts from the beginning. Each secret is for one file that is written once, so that it needs no
+// other initial value.
+func (s *spool) stream() cipher.Stream {
+	block, err := aes.NewCipher(s.secret[:])
+	if err != nil {
+		panic(err) // the length of the secret is right
+	}
+	return cipher.NewCTR(block, make([]byte, aes.BlockSize))
 }
 
 func (s *spool) close() { _ = s.file.Close() }
@@ -48,7 +66,7 @@ func (s *spool) each(found func(key) error) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	reader := bufio.NewReaderSize(s.file, copyBuffer)
+	reader := bufio.NewReaderSize(cipher.StreamReader{S: s.stream(), R: s.file}, copyBuffer)
 	for {
 		var head [2]byte
 		if _, err := io.ReadFull(reader, head[:]); errors.Is(err, io.EOF) {
