@@ -26,6 +26,7 @@ func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := gomega.NewWithT(t)
 			endpoint := start(t, "--enable-shutdown")
 			j := judging{

@@ -107,6 +107,7 @@ func TestACacheIsFilledFollowsAndIsCutOver(t *testing.T) {
 }
 
 func TestWithoutAFileItIsCutOverAsSoonAsAllIsCopied(t *testing.T) {
+	t.Parallel()
 	old, next := pair(t, &security{}, &security{})
 	p := newProgram(t, old, next)
 	p.PhaseFile = ""
@@ -119,6 +120,7 @@ func TestWithoutAFileItIsCutOverAsSoonAsAllIsCopied(t *testing.T) {
 
 // TestARestartBeforeTheCutoverBeginsAgain, and what the first start had copied does not stay.
 func TestARestartBeforeTheCutoverBeginsAgain(t *testing.T) {
+	t.Parallel()
 	old, next := pair(t, &security{}, &security{})
 	p := newProgram(t, old, next)
 	p.start(t)
@@ -140,6 +142,7 @@ func TestARestartBeforeTheCutoverBeginsAgain(t *testing.T) {
 // TestARestartAfterTheCutoverCopiesNothing: what clients changed in the meantime is not known. An old server that has
 // ended by then does not matter.
 func TestARestartAfterTheCutoverCopiesNothing(t *testing.T) {
+	t.Parallel()
 	for name, again := range map[string]func(*testing.T, *program){
 		"of the container":      func(*testing.T, *program) {},
 		"in a Pod that resumes": func(t *testing.T, p *program) { p.instruct(t, "moved"); _ = os.Remove(p.StateFile) },
@@ -178,6 +181,7 @@ func TestARestartAfterTheCutoverCopiesNothing(t *testing.T) {
 }
 
 func TestWhenAllOldServersHaveEndedItStaysReady(t *testing.T) {
+	t.Parallel()
 	old, next := pair(t, &security{}, &security{})
 	p := newProgram(t, old, next)
 	p.instruct(t, "cutOver")
@@ -199,6 +203,7 @@ func TestWhenAllOldServersHaveEndedItStaysReady(t *testing.T) {
 }
 
 func TestAnOldServerThatCannotBeCopiedIsNamed(t *testing.T) {
+	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)
 	for name, tc := range map[string]struct {
 		from         security

@@ -28,6 +28,7 @@ func failed(t *testing.T, err error) handoff.Failure {
 }
 
 func TestTheOldMemcachedEndsWithoutAnAnnouncement(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1} {
 		for sentence, used := range map[string]bool{
 			"before a client used the new one": false,

@@ -219,6 +219,7 @@ func (r *ring) following(t *testing.T, next *ring) (moving *running, hold chan s
 
 // TestOneAgentFillsACacheAtATime: another one, such as on a Node that is lost, would take what it does for clients.
 func TestOneAgentFillsACacheAtATime(t *testing.T) {
+	t.Parallel()
 	const keys = 1000
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
 	old.setAll(t, keys)

@@ -116,6 +116,7 @@ func TestWhatChangesFollowsUntilTheHoldEnds(t *testing.T) {
 
 // TestAServerOutsideOfTheCacheEnds after all was copied: its keys are lost only if clients changed some just before.
 func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
+	t.Parallel()
 	const keys = 3000
 	for name, tc := range map[string]struct {
 		isUsed bool
@@ -172,6 +173,7 @@ func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 
 // TestAServerThatStartsAgainBeginsAgain: nobody knows what clients change there before it is watched again.
 func TestAServerThatStartsAgainBeginsAgain(t *testing.T) {
+	t.Parallel()
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Ketama, 1)
 	key := movingKey(old, 1, 2) // on the second server
 	moving := old.moveTo(t, next, nil)
@@ -190,6 +192,7 @@ func TestAServerThatStartsAgainBeginsAgain(t *testing.T) {
 
 // TestAnUnfinishedImportLeavesNothing: nobody would follow what changes.
 func TestAnUnfinishedImportLeavesNothing(t *testing.T) {
+	t.Parallel()
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Ketama, 1)
 	old.setAll(t, 1000)
 	followed := make(chan struct{})
@@ -209,6 +212,7 @@ func TestAnUnfinishedImportLeavesNothing(t *testing.T) {
 
 // TestAnImportThatCannotBegin names the server.
 func TestAnImportThatCannotBegin(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		change func(t *testing.T, old *ring)
 		want   string

@@ -190,8 +190,8 @@ func TestClientsWithAnotherHashEndTheMove(t *testing.T) {
 	}
 	r.rate = 100 << 10
 	moving := r.move(t, clienthash.Ketama, 2, 3)
-	for n := 0; n < 3000 && len(moving.result) == 0; n++ {
-		r.clients[n%2].set(t, fmt.Sprintf("key-%d", n), "x", "T0")
+	for n := 0; len(moving.result) == 0; n++ { // The test's timeout ends it.
+		r.clients[n%2].set(t, fmt.Sprintf("key-%d", n%3000), "x", "T0")
 	}
 	if err := moving.end(t); err == nil || !strings.Contains(err.Error(), handoff.OtherHash) {
 		t.Errorf("the move ended with %v", err)

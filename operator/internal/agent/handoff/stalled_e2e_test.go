@@ -66,6 +66,7 @@ func TestAKeyThatNoCommandCanNameIsLeftAlone(t *testing.T) {
 
 // TestAServerThatDoesNotAnswerKeepsNoOtherOutdated: with one that hangs, the keys of the others are removed.
 func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
+	t.Parallel()
 	const keys = 5000
 	t.Run("when it begins again", func(t *testing.T) {
 		old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
