@@ -46,6 +46,7 @@ type copier struct {
 	from      *side
 	counts    *counts
 	batchKeys int
+	room      float64 // the memory of the new memcacheds for each byte that moves
 
 	dumped  chan batch // closed at the end of the dump
 	batches chan batch // requested, and not yet read
@@ -68,6 +69,9 @@ func copyItems(ctx context.Context, s *session) error {
 		c.counts.total(c.from.heartbeat.first, s.move.Share)
 		copiers = append(copiers, c)
 	}
+	for _, c := range copiers {
+		c.room = s.room()
+	}
 	if err := s.feed(ctx, copiers); err != nil {
 		return err
 	}
@@ -77,6 +81,20 @@ func copyItems(ctx context.Context, s *session) error {
 	s.handoff.counts.copied.Store(true)
 	s.handoff.report()
 	return nil
+}
+
+// room returns how much memory the new memcacheds have for each byte of items that moves. With less than 1, not all
+// fit; with little more, some may not: slabs are never all full.
+func (s *session) room() float64 {
+	bytes := 0.0
+	for _, number := range s.move.Targets {
+		limit, err := strconv.ParseFloat(s.side(number).heartbeat.first["limit_maxbytes"], 64)
+		if err != nil {
+			return 1 // of an import, the target may be absent
+		}
+		bytes += limit
+	}
+	return bytes / max(1, float64(s.handoff.counts.totalBytes.Load()))
 }
 
 // newCopier opens the connections of a copier. They stay open: if a client got the descriptor of one, its changes would

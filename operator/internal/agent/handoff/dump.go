@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,35 +27,20 @@ var errBusy = errors.New("memcached's LRU crawler is busy")
 
 // dump passes the keys that move on, in batches.
 func (c *copier) dump(ctx context.Context) {
-	batches := map[int][]key{}
-	pass := func(to int) error {
-		keys := batches[to]
-		delete(batches, to)
-		select {
-		case c.dumped <- batch{to: c.stores[to], keys: keys}:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	keys, err := list(ctx, c.from.Dial, func() { c.counts.skipped.Add(1) })
+	if err != nil {
+		c.from.lost(err)
+		return
 	}
-	err := list(ctx, c.from.Dial, func(k key) error {
-		from, to := c.move.Of(k.raw())
-		c.listed.Add(1)
-		if from != c.from.number {
-			c.misplaced.Add(1)
-			return nil
-		}
-		if from == to {
-			return nil
-		}
-		batches[to] = append(batches[to], k)
-		if len(batches[to]) < c.batchKeys {
-			return nil
-		}
-		return pass(to)
-	}, func() { c.counts.skipped.Add(1) })
-	for to := range batches {
-		err = errors.Join(err, pass(to))
+	defer keys.close()
+	d := &dump{c, map[int][]key{}}
+	spans := keys.hottest(c.room)
+	c.counts.skipped.Add(keys.left(spans))
+	for of := range c.ordered(spans) {
+		err = errors.Join(err, keys.each(of, func(k key) error { return d.add(ctx, k) }))
+	}
+	for to := range d.batches {
+		err = errors.Join(err, d.pass(ctx, to))
 	}
 	if err != nil {
 		c.from.lost(err)
@@ -62,28 +49,96 @@ func (c *copier) dump(ctx context.Context) {
 	close(c.dumped)
 }
 
-// list calls found for the key of each item of a memcached, and unnamed for each item whose key no command can name.
-//
-// All keys are listed in a temporary file first: as long as memcached sends a list, the thread of whoever requests
-// another one waits, and all clients of that thread with it. If the list waited for items, and these for that thread,
-// memcached would stand still. So no list lasts longer than it must.
-func list(ctx context.Context, dial Dial, found func(key) error, unnamed func()) error {
-	keys, err := newSpool()
-	if err != nil {
-		return &Failure{Reason: Internal, Err: err}
+// ordered returns the spans, of which the first is the hottest, in the order in which their keys are copied: the
+// coldest first, as memcached evicts first what came first. But if the time may not suffice, the hottest of the rest
+// is next.
+func (c *copier) ordered(spans []span) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for len(spans) > 0 {
+			next := len(spans) - 1
+			if c.handoff.hurries(time.Now()) {
+				next = 0
+			}
+			if !yield(spans[next]) {
+				return
+			}
+			spans = slices.Delete(spans, next, next+1)
+		}
 	}
-	defer keys.close()
-	if err := spoolKeys(ctx, dial, keys, unnamed); err != nil {
-		return err
-	}
-	return keys.each(found)
 }
 
-// spoolKeys lists all keys, as soon as memcached lists none for others.
-func spoolKeys(ctx context.Context, dial Dial, keys *spool, unnamed func()) error {
+// dump is a dump in progress.
+type dump struct {
+	*copier
+
+	batches map[int][]key // by server
+}
+
+// add adds a key to a batch, if it moves, and passes the batch on if it is full.
+func (d *dump) add(ctx context.Context, k key) error {
+	from, to := d.move.Of(k.raw())
+	d.listed.Add(1)
+	switch {
+	case from != d.from.number:
+		d.misplaced.Add(1)
+		return nil
+	case from == to:
+		return nil
+	case d.handoff.isLate(time.Now()):
+		d.counts.skipped.Add(1)
+		return nil
+	}
+	d.batches[to] = append(d.batches[to], k)
+	if len(d.batches[to]) < d.batchKeys {
+		return nil
+	}
+	return d.pass(ctx, to)
+}
+
+// pass passes a batch on.
+func (d *dump) pass(ctx context.Context, to int) error {
+	keys := d.batches[to]
+	delete(d.batches, to)
+	select {
+	case d.dumped <- batch{to: d.stores[to], keys: keys}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// listEach calls found for the key of each item of a memcached.
+func listEach(ctx context.Context, dial Dial, found func(key) error) error {
+	keys, err := list(ctx, dial, func() {})
+	if err != nil {
+		return err
+	}
+	defer keys.close()
+	return keys.each(all, found)
+}
+
+// list returns the keys of all items of a memcached, and calls unnamed for each item whose key no command can name.
+//
+// They are in a temporary file: as long as memcached sends a list, the thread of whoever requests another one waits,
+// and all clients of that thread with it. If the list waited for items, and these for that thread, memcached would
+// stand still. So no list lasts longer than it must.
+func list(ctx context.Context, dial Dial, unnamed func()) (*spool, error) {
+	keys, err := newSpool()
+	if err != nil {
+		return nil, &Failure{Reason: Internal, Err: err}
+	}
+	if err := keys.fill(ctx, dial, unnamed); err != nil {
+		keys.close()
+		return nil, err
+	}
+	return keys, nil
+}
+
+// fill lists all keys, as soon as memcached lists none for others.
+func (s *spool) fill(ctx context.Context, dial Dial, unnamed func()) error {
 	until := time.Now().Add(busyFor)
 	for {
-		err := trySpool(ctx, dial, keys, unnamed)
+		err := s.tryFill(ctx, dial, unnamed)
 		switch {
 		case !errors.Is(err, errBusy):
 			return err
@@ -96,7 +151,7 @@ func spoolKeys(ctx context.Context, dial Dial, keys *spool, unnamed func()) erro
 	}
 }
 
-func trySpool(ctx context.Context, dial Dial, keys *spool, unnamed func()) error {
+func (s *spool) tryFill(ctx context.Context, dial Dial, unnamed func()) error {
 	connection, err := dial(ctx)
 	if err != nil {
 		return err
@@ -118,13 +173,13 @@ func trySpool(ctx context.Context, dial Dial, keys *spool, unnamed func()) error
 			return nil
 		case text == "OK":
 		case strings.HasPrefix(text, dumpedKey):
-			k, err := parseDump(text)
+			d, err := parseDump(text)
 			if err != nil {
 				return &Failure{Reason: Internal, Err: err}
 			}
-			if len(k.token) > maxToken {
+			if len(d.token) > maxToken {
 				unnamed()
-			} else if err := keys.add(k); err != nil {
+			} else if err := s.add(d); err != nil {
 				return &Failure{Reason: Internal, Err: fmt.Errorf("list the keys in a temporary file: %w", err)}
 			}
 		case strings.HasPrefix(text, "BUSY"), strings.HasPrefix(text, "ERROR locked"):
@@ -150,12 +205,12 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	answered := make(chan error, 1)
 	r := newRemovals(connection, func(error) {}) // run returns it, too
 	go func() { answered <- r.run() }()
-	err = list(ctx, dial, func(k key) error {
+	err = listEach(ctx, dial, func(k key) error {
 		if which(k.raw()) {
 			r.remove(k)
 		}
 		return nil
-	}, func() {})
+	})
 	r.flush()
 	hangUp(connection)
 	return errors.Join(err, ignoreEnd(<-answered))

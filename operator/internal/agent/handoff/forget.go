@@ -70,7 +70,7 @@ func (s *session) removeKeys(ctx context.Context, side *side, which func(raw []b
 	present, cancel := side.whilePresent(ctx)
 	defer cancel()
 	inLog, removed := max(minBatch, side.logBuffer/bytesPerKey), 0
-	err := list(present, side.Dial, func(k key) error {
+	err := listEach(present, side.Dial, func(k key) error {
 		if !which(k.raw()) {
 			return nil
 		}
@@ -79,7 +79,7 @@ func (s *session) removeKeys(ctx context.Context, side *side, which func(raw []b
 			return side.sync(present)
 		}
 		return nil
-	}, func() {})
+	})
 	if err == nil {
 		err = side.sync(ctx)
 	}

@@ -46,6 +46,9 @@ const (
 	attemptAfter = time.Second     // if it failed
 	emptyWithin  = 5 * time.Second // a memcached that does not answer
 	searchWithin = time.Minute     // the same, with many keys to look through
+
+	// endOfCopy is the least time that is left for the end of a copy, if possible: what has changed is copied again.
+	endOfCopy = 2 * time.Second
 )
 
 // Dial opens a connection to one memcached, logged in and through TLS as that cache needs.
@@ -80,12 +83,15 @@ type Handoff struct {
 	report func() // Copied, once
 	counts counts
 	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
+	late   atomic.Pointer[time.Time] // when it has to come to its end, the same
 }
 
 // Hurry sets Within of a copy in progress.
 func (h *Handoff) Hurry(within time.Duration) {
 	if within > 0 {
-		h.due.Store(new(time.Now().Add(within)))
+		now := time.Now()
+		h.due.Store(new(now.Add(within)))
+		h.late.Store(new(now.Add(within - min(within/2, max(endOfCopy, within/10)))))
 	}
 }
 

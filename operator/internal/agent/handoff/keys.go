@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -58,13 +59,33 @@ func (k key) removal() string { return "ms " + k.token + " 0 " + k.flag() + "T-1
 // dumpedKey is how a line of a dump begins.
 const dumpedKey = "key="
 
+// dumped is what a dump says about an item.
+type dumped struct {
+	key
+
+	used int64 // when a client last used it, in seconds since 1970 by memcached's clock; 0 is unknown
+	read bool  // a client has read it since it was stored
+	size int64 // bytes in memcached; 0 is unknown
+}
+
 // parseDump reads a line of `lru_crawler metadump`, such as "key=a%20b exp=-1 la=1780000000 cas=1 fetch=no cls=1
 // size=62".
-func parseDump(text string) (key, error) {
-	escaped, _, ok := strings.Cut(text, " ")
+func parseDump(text string) (dumped, error) {
+	escaped, rest, ok := strings.Cut(text, " ")
 	raw := unescape([]byte(strings.TrimPrefix(escaped, dumpedKey)))
 	if !ok || !strings.HasPrefix(text, dumpedKey) || len(raw) == 0 {
-		return key{}, fmt.Errorf("memcached lists %.300q", text)
+		return dumped{}, fmt.Errorf("memcached lists %.300q", text)
 	}
-	return keyOf(raw), nil
+	d := dumped{key: keyOf(raw)}
+	for field := range strings.SplitSeq(rest, " ") {
+		switch name, value, _ := strings.Cut(field, "="); name {
+		case "la":
+			d.used, _ = strconv.ParseInt(value, 10, 64)
+		case "fetch":
+			d.read = value == "yes"
+		case "size":
+			d.size, _ = strconv.ParseInt(value, 10, 64)
+		}
+	}
+	return d, nil
 }

@@ -21,8 +21,8 @@ type Progress struct {
 	// Invalidated counts the keys that were removed from one memcached because they had changed in the other.
 	Invalidated int64
 
-	// Skipped counts the items that were not copied: numbers, stale items, items about to expire, and items that the
-	// new memcached rejects.
+	// Skipped counts the items that were not copied: numbers, stale items, items about to expire, items that the new
+	// memcached rejects, and the coldest ones, if the new memcached or the time does not suffice.
 	Skipped int64
 
 	// Followed is whether all that the old memcacheds had in the beginning is copied.
@@ -86,6 +86,18 @@ func (h *Handoff) rate(now time.Time) float64 {
 		return 0
 	}
 	return max(limit, float64(h.counts.totalBytes.Load()-h.counts.bytes.Load())/left)
+}
+
+// hurries reports whether the copy may be incomplete when the old memcached ends: at its own rate, it would be.
+func (h *Handoff) hurries(now time.Time) bool {
+	due := h.due.Load()
+	return due != nil && (h.Settings.Rate <= 0 || due.Before(now) || h.rate(now) > float64(h.Settings.Rate))
+}
+
+// isLate reports whether the old memcached ends too soon for more to be copied.
+func (h *Handoff) isLate(now time.Time) bool {
+	late := h.late.Load()
+	return late != nil && now.After(*late)
 }
 
 // pace limits the bytes per second of all copiers together.

@@ -5,6 +5,7 @@ package handoff
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -62,7 +63,8 @@ type readout struct {
 	unread Unread
 }
 
-// Read calls found for each item that a memcached had in the beginning, and still has. found keeps nothing of the item.
+// Read calls found for each item that a memcached had in the beginning, and still has: the coldest first, so that a
+// memcached that gets them in this order evicts those first. found keeps nothing of the item.
 //
 // For memcached, the items were not used. But of an item that is stale, it takes the one answer by which a client is to
 // write it again: no command reads a value without that.
@@ -96,16 +98,23 @@ func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (U
 
 // request requests the item of each key.
 func (r *readout) request(ctx context.Context, dial Dial) error {
+	keys, err := list(ctx, dial, func() { r.unread.Unnamed++ })
+	if err != nil {
+		return err
+	}
+	defer keys.close()
 	var batch []key
-	err := list(ctx, dial, func(k key) error {
-		batch = append(batch, k)
-		if len(batch) < maxBatch {
-			return nil
-		}
-		full := batch
-		batch = make([]key, 0, maxBatch)
-		return r.send(ctx, full)
-	}, func() { r.unread.Unnamed++ })
+	for _, of := range keys.coldestFirst() {
+		err = errors.Join(err, keys.each(of, func(k key) error {
+			batch = append(batch, k)
+			if len(batch) < maxBatch {
+				return nil
+			}
+			full := batch
+			batch = make([]key, 0, maxBatch)
+			return r.send(ctx, full)
+		}))
+	}
 	if err != nil || len(batch) == 0 {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // spool is a list of keys in a file that nobody else can open, or read from the disk: they may be secrets of clients.
@@ -16,6 +17,10 @@ type spool struct {
 	file   *os.File
 	secret [32]byte // never leaves the process
 	writer *bufio.Writer
+
+	now  int64 // by the clock of the memcached that has the keys, in seconds since 1970
+	keys ages  // how many there are of each age
+	size ages  // how many bytes they have in memcached
 }
 
 // newSpool makes the file in the folder for temporary ones, and removes its name.
@@ -27,15 +32,15 @@ func newSpool() (*spool, error) {
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	s := &spool{file: file}
+	s := &spool{file: file, now: time.Now().Unix()}
 	_, _ = rand.Read(s.secret[:]) // It never fails.
 	encrypted := cipher.StreamWriter{S: s.stream(), W: file}
 	s.writer = bufio.NewWriterSize(encrypted, copyBuffer)
 	return s, nil
 }
 
-// stream encrypts and decrypts from the beginning. Each secret is for one file that is written once, so that it needs no
-// other initial value.
+// stream encrypts and decrypts from the beginning. Each secret is for one file that is written once, so that it needs
+// no other initial value.
 func (s *spool) stream() cipher.Stream {
 	block, err := aes.NewCipher(s.secret[:])
 	if err != nil {
@@ -46,20 +51,22 @@ func (s *spool) stream() cipher.Stream {
 
 func (s *spool) close() { _ = s.file.Close() }
 
-// add adds a key: whether it is base64, the length of its token, and the token, which has at most maxToken bytes.
-func (s *spool) add(k key) error {
-	binary := byte(0)
-	if k.binary {
+// add adds a key: whether it is base64, its age, the length of its token, and the token, which has at most maxToken
+// bytes.
+func (s *spool) add(d dumped) error {
+	binary, age := byte(0), ageOf(d.age(s.now))
+	if d.binary {
 		binary = 1
 	}
-	_ = s.writer.WriteByte(binary) // A writer keeps its error.
-	_ = s.writer.WriteByte(byte(len(k.token)))
-	_, err := s.writer.WriteString(k.token)
+	s.keys[age]++
+	s.size[age] += d.size
+	_, _ = s.writer.Write([]byte{binary, age, byte(len(d.token))}) // A writer keeps its error.
+	_, err := s.writer.WriteString(d.token)
 	return err
 }
 
-// each calls found for each key.
-func (s *spool) each(found func(key) error) error {
+// each calls found for each key that has one of these ages.
+func (s *spool) each(of span, found func(key) error) error {
 	if err := s.writer.Flush(); err != nil {
 		return err
 	}
@@ -68,13 +75,20 @@ func (s *spool) each(found func(key) error) error {
 	}
 	reader := bufio.NewReaderSize(cipher.StreamReader{S: s.stream(), R: s.file}, copyBuffer)
 	for {
-		var head [2]byte
+		var head [3]byte
 		if _, err := io.ReadFull(reader, head[:]); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		token := make([]byte, head[1])
+		length := int(head[2])
+		if !of.has(head[1]) {
+			if _, err := reader.Discard(length); err != nil {
+				return err
+			}
+			continue
+		}
+		token := make([]byte, length)
 		if _, err := io.ReadFull(reader, token); err != nil {
 			return err
 		}

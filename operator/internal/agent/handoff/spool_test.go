@@ -20,7 +20,7 @@ func TestASpoolHasTheKeysInTheirOrder(t *testing.T) {
 	var want []key
 	for _, raw := range []string{"a", "a b", strings.Repeat("k", maxToken), "\xff", "\r\n"} {
 		want = append(want, keyOf([]byte(raw)))
-		if err := s.add(keyOf([]byte(raw))); err != nil {
+		if err := s.add(dumped{key: keyOf([]byte(raw))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -28,12 +28,12 @@ func TestASpoolHasTheKeysInTheirOrder(t *testing.T) {
 		t.Errorf("others can open %v: %v", files, err)
 	}
 	var got []key
-	err = s.each(func(k key) error { got = append(got, k); return nil })
+	err = s.each(all, func(k key) error { got = append(got, k); return nil })
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(key{})); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	full := errors.New("the disk is full")
-	if err := s.each(func(key) error { return full }); !errors.Is(err, full) {
+	if err := s.each(all, func(key) error { return full }); !errors.Is(err, full) {
 		t.Error(err)
 	}
 }
