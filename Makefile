@@ -135,17 +135,29 @@ E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -cou
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
-	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
-	@# and all tests of a package: most of that is waiting for Pods, for Argo CD, or for the test that has a cluster for
-	@# itself, whose subtests need their turn, too. What -short and -skip leave out is for soak.
-	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap ./test/client \
-		./internal/testing/memcachedtest $(ARGS)
-	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
+	@# What memcached's own processes keep busy has the machine for itself.
+	@$(E2E) -p 1 -parallel 4 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
+		./test/client ./internal/testing/memcachedtest $(ARGS)
+	@# The first shows its progress; what the other prints comes when it ends.
+	@$(MAKE) --jobs=2 $(call in-sync,target) live-e2e e2e-modules
+
+.PHONY: live-e2e
+live-e2e:
+	@+$(MAKE) $(call in-sync,none) e2e-packages
+
+# Two packages at a time, the longest first, and all tests of a package: most of that is waiting for Pods, for Argo CD, or
+# for the test that has a cluster for itself, whose subtests need their turn, too. What -short and -skip leave out is for soak.
+.PHONY: e2e-packages
+e2e-packages:
+	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./test/install ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
 		./operator/internal/agent ./operator/internal/agent/snapshot ./operator/internal/plugin/commands \
 		$(if $(findstring -run,$(ARGS)),,-skip TestClientsOfOtherProjects) $(ARGS)
+
+.PHONY: e2e-modules
+e2e-modules:
 	@for module in operator/cmd/snapshot test/helm; do ( cd "$$module" && go tool -modfile='$(TOOLS)' \
-		gotestsum --format standard-verbose -- -tags e2e -timeout 20m -count 1 ./... $(ARGS) ); done
+		gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./... $(ARGS) ); done
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start, compare the images of all architectures (root, Debian or Ubuntu).

@@ -11,31 +11,46 @@ import (
 // keys is how many keys a client stores.
 const keys = 200
 
-// TestGitOps follows the tree in gitops/ by the install method direct, from two applies to its removal. Each chapter
-// begins with a tree that is installed and healthy, and leaves it so; each makes what else it needs.
+// chapter begins with a tree that is installed and healthy, and leaves it so. It makes what else it needs.
+type chapter struct {
+	name string
+	run  func(*testing.T)
+}
+
+// TestGitOps follows the tree in gitops/ by the install method direct, from two applies to its removal.
 func TestGitOps(t *testing.T) {
-	t.Parallel() // Most of it is waiting for Argo CD.
 	s := gitOps
+	s.chapters(t, []chapter{
+		{"the root is healthy only when each Memcached is ready", s.rootWaitsForEachCache},
+		{"a commit upgrades the operator, its revert rolls it back, and no key is lost", s.upgradeAndRollBack},
+		{"what Git says and another client changed is put back, what others add stays", s.driftIsPutBack},
+		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
+		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
+		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
+		{"a repository that names this one by URL and ref installs the same, and its upgrade is another ref", s.consumerFollowsByRef},
+	})
+}
+
+// TestGitOpsWithBadCommitsAndOthers does the same with what others do, in another cluster at the same time.
+func TestGitOpsWithBadCommitsAndOthers(t *testing.T) {
+	s := gitOpsTrouble
+	s.chapters(t, []chapter{
+		{"a bad commit is reported, breaks nothing, and the next one recovers", s.badCommitsBreakNothing},
+		{"nothing is lost while Git is out of reach", s.gitIsOutOfReach},
+		{"a tenant's Applications install what their AppProject permits, and nothing else", s.tenantStaysInItsProject},
+		{"an HPA sets a size that Git leaves out, and then nobody writes anything", s.autoscalerSetsTheSize},
+	})
+}
+
+// chapters installs the tree, and runs one chapter after another.
+func (s *site) chapters(t *testing.T, chapters []chapter) {
+	t.Helper()
+	t.Parallel() // Most of it is waiting for Argo CD.
 	s.start(t)
 	if !t.Run("two applies install it all, a commit changes it", s.installAndChange) {
 		return
 	}
-	for _, chapter := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
-		{"the root is healthy only when each Memcached is ready", s.rootWaitsForEachCache},
-		{"a commit upgrades the operator, its revert rolls it back, and no key is lost", s.upgradeAndRollBack},
-		{"what Git says and another client changed is put back, what others add stays", s.driftIsPutBack},
-		{"a bad commit is reported, breaks nothing, and the next one recovers", s.badCommitsBreakNothing},
-		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
-		{"nothing is lost while Git is out of reach", s.gitIsOutOfReach},
-		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
-		{"a tenant's Applications install what their AppProject permits, and nothing else", s.tenantStaysInItsProject},
-		{"an HPA sets a size that Git leaves out, and then nobody writes anything", s.autoscalerSetsTheSize},
-		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
-		{"a repository that names this one by URL and ref installs the same, and its upgrade is another ref", s.consumerFollowsByRef},
-	} {
+	for _, chapter := range chapters {
 		t.Run(chapter.name, func(t *testing.T) {
 			s.healthy(t, s.head(t))
 			chapter.run(t)

@@ -33,11 +33,14 @@ var applications = []string{pipeline.OperatorApplication, pipeline.SamplesApplic
 
 // The clusters. A test brings up the one that it needs.
 var (
-	// gitOps has Argo CD, and the operator by a push to Git.
-	gitOps = &site{name: "e2e-gitops", argoCD: true}
+	// These have Argo CD, and the operator by a push to Git.
+	gitOps        = &site{name: "e2e-gitops", argoCD: true}
+	gitOpsTrouble = &site{name: "e2e-gitops-trouble", argoCD: true}
 
 	// c has the operator by make deploy. Tests share it, each with its own namespaces.
 	c = &site{name: "e2e"}
+
+	sites = []*site{gitOps, gitOpsTrouble, c}
 )
 
 func TestMain(m *testing.M) {
@@ -62,7 +65,7 @@ func run(m *testing.M) int {
 		select {} // The clusters are being taken down.
 	}
 	if os.Getenv("E2E_KEEP") != "" {
-		for _, s := range []*site{gitOps, c} {
+		for _, s := range sites {
 			s.explain(os.Stdout)
 		}
 		return code
@@ -76,7 +79,7 @@ func run(m *testing.M) int {
 
 func takeDown(ctx context.Context) error {
 	var errs []error
-	for _, s := range []*site{gitOps, c} {
+	for _, s := range sites {
 		_, err := local.Down(ctx, s.name)
 		errs = append(errs, err)
 	}

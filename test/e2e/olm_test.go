@@ -35,11 +35,13 @@ const olmKeys = 50
 // what is in the ClusterServiceVersion and nothing else. A stand-in does what OLM would do: this proves that the
 // bundle holds enough, not that OLM is right.
 func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
-	c.exclusive(t)
-	c.stopOperator(t) // Two operators that serve the same namespaces would prove nothing of either.
+	t.Parallel()
+	c.start(t)
 	now, next := twoCommits(t)
 	image := otherMemcached(t)
 	first, second := pushBundle(t, now, "0.1.0", c.images.Memcached), pushBundle(t, next, "0.2.0-rc", image)
+	c.alone(t)
+	c.stopOperator(t) // Two operators that serve the same namespaces would prove nothing of either.
 	modes := []struct {
 		name    string
 		targets []string // of the operator in the namespace olm-<mode>

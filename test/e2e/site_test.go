@@ -69,6 +69,12 @@ func (s *site) exclusive(t *testing.T) {
 	t.Helper()
 	t.Parallel()
 	s.start(t)
+	s.alone(t)
+}
+
+// alone is for a test that first prepares something while others run.
+func (s *site) alone(t *testing.T) {
+	t.Helper()
 	s.operator.Lock()
 	t.Cleanup(s.operator.Unlock)
 }
