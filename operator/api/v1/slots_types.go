@@ -77,8 +77,9 @@ type Handoff struct {
 	// +kubebuilder:default=Auto
 	Mode HandoffMode `json:"mode,omitempty"`
 
-	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. After that the new Pod starts
-	// empty, which the status reports. So long a deleted or evicted Pod serves at most until another one has its keys; set
+	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. If that does not suffice for all
+	// keys, only the hottest are copied. After a copy that stands still until then the new Pod starts empty, which the
+	// status reports. So long a deleted or evicted Pod serves at most until another one has its keys; set
 	// less than a Node has from the notice of its end. Defaults to 600. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=10

@@ -20,7 +20,7 @@ import (
 // follower returns what follows the operator's instructions for the slot of the Pod.
 func (a *agent) follower() *slot.Follower {
 	end := func(ctx context.Context) error { return endMemcached(ctx, a.dialOwn, a.options.Proc) }
-	a.copier = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: end, Log: a.log}
+	a.copier = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: end, Log: a.log, Timeout: a.options.HandoffTimeout}
 	return &slot.Follower{File: a.options.HandoffFile, Copier: a.copier, Log: a.log}
 }
 

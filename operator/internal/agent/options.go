@@ -47,7 +47,8 @@ type Options struct {
 	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
 	HandoffFile string
 
-	// HandoffTimeout is how long a Pod that terminates continues to serve its slot until another Pod has it.
+	// HandoffTimeout is how long a copy may take, and a Pod that terminates continues to serve its slot until another Pod
+	// has it.
 	HandoffTimeout time.Duration
 
 	// TerminationDelay is how long a Pod that gave its slot away still serves, while it terminates.
@@ -121,7 +122,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Refuse clients with auto discovery that have no certificate by a CA of ca.crt. Used with --client-ca.")
 	flags.BoolVar(&o.TLS13, "discovery-tls13", o.TLS13, "Refuse clients with auto discovery whose TLS is older than 1.3.")
 	flags.DurationVar(&o.HandoffTimeout, "handoff-timeout", o.HandoffTimeout,
-		"How long a Pod that terminates serves its slot until another Pod has it. Used with --handoff-file.")
+		"How long a copy may take, and a Pod that terminates serves its slot. Used with --handoff-file.")
 	flags.DurationVar(&o.TerminationDelay, "termination-delay", o.TerminationDelay,
 		"How long a Pod that terminates, and whose slot another Pod has, serves clients. Used with --handoff-file.")
 }

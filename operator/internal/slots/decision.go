@@ -98,7 +98,7 @@ const (
 	// ReasonPodLost: the Pod that held the slot ended before all keys were copied.
 	ReasonPodLost = "PodLost"
 
-	// ReasonTimedOut: the copy took longer than the timeout.
+	// ReasonTimedOut: the copy was not complete within the timeout, not even without the coldest keys.
 	ReasonTimedOut = "HandoffTimedOut"
 
 	// ReasonFailed: the copy failed, and the agent gave no reason.

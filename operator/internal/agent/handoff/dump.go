@@ -33,7 +33,7 @@ func (c *copier) dump(ctx context.Context) {
 		return
 	}
 	defer keys.close()
-	d := &dump{c, map[int][]key{}}
+	d := &dump{copier: c, batches: map[int][]key{}}
 	spans := keys.hottest(c.room)
 	c.counts.skipped.Add(keys.left(spans))
 	for of := range c.ordered(spans) {
@@ -41,6 +41,9 @@ func (c *copier) dump(ctx context.Context) {
 	}
 	for to := range d.batches {
 		err = errors.Join(err, d.pass(ctx, to))
+	}
+	if d.late > 0 {
+		c.handoff.Log.Warn("There is no time to copy the coldest keys", "keys", d.late)
 	}
 	if err != nil {
 		c.from.lost(err)
@@ -72,6 +75,7 @@ type dump struct {
 	*copier
 
 	batches map[int][]key // by server
+	late    int           // keys for which there is no time
 }
 
 // add adds a key to a batch, if it moves, and passes the batch on if it is full.
@@ -85,6 +89,7 @@ func (d *dump) add(ctx context.Context, k key) error {
 	case from == to:
 		return nil
 	case d.handoff.isLate(time.Now()):
+		d.late++
 		d.counts.skipped.Add(1)
 		return nil
 	}

@@ -62,6 +62,10 @@ type Settings struct {
 	// Within is for how long the old memcached is sure to serve. Rate is exceeded if the copy would take longer. 0 is
 	// unknown.
 	Within time.Duration
+
+	// Until is when the copy has to be complete. Keys that it does not reach by then are left out: the coldest. Zero is
+	// never.
+	Until time.Time
 }
 
 // Handoff moves items. It serves one Run or Resume.
@@ -83,15 +87,22 @@ type Handoff struct {
 	report func() // Copied, once
 	counts counts
 	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
-	late   atomic.Pointer[time.Time] // when it has to come to its end, the same
+	late   atomic.Pointer[time.Time] // when it has to come to its end, with Until, too
 }
 
 // Hurry sets Within of a copy in progress.
 func (h *Handoff) Hurry(within time.Duration) {
 	if within > 0 {
-		now := time.Now()
-		h.due.Store(new(now.Add(within)))
-		h.late.Store(new(now.Add(within - min(within/2, max(endOfCopy, within/10)))))
+		h.due.Store(new(time.Now().Add(within)))
+		h.endsWithin(within)
+	}
+}
+
+// endsWithin lets the copy come to its end in time, unless it does so earlier.
+func (h *Handoff) endsWithin(limit time.Duration) {
+	at := time.Now().Add(limit - min(limit/2, max(endOfCopy, limit/10)))
+	if late := h.late.Load(); late == nil || at.Before(*late) {
+		h.late.Store(&at)
 	}
 }
 
@@ -101,6 +112,9 @@ func (h *Handoff) Hurry(within time.Duration) {
 func (h *Handoff) Run(ctx context.Context) error {
 	h.report = sync.OnceFunc(h.Copied)
 	h.Hurry(h.Settings.Within)
+	if !h.Settings.Until.IsZero() {
+		h.endsWithin(time.Until(h.Settings.Until))
+	}
 	err := h.Move.check(ctx)
 	if err != nil {
 		return err

@@ -85,16 +85,29 @@ func (h *Handoff) rate(now time.Time) float64 {
 	if left <= 0 {
 		return 0
 	}
-	return max(limit, float64(h.counts.totalBytes.Load()-h.counts.bytes.Load())/left)
+	return max(limit, h.left()/left)
 }
 
-// hurries reports whether the copy may be incomplete when the old memcached ends: at its own rate, it would be.
+// left returns how many bytes of keys and values are about to be copied.
+func (h *Handoff) left() float64 {
+	const ofEach = 56 // bytes that memcached's statistics count for an item, in addition to key and value
+	c := &h.counts
+	return float64(max(0, c.totalBytes.Load()-ofEach*c.totalKeys.Load()-c.bytes.Load()))
+}
+
+// hurries reports whether the time may not suffice for all keys: at Rate, it would not.
 func (h *Handoff) hurries(now time.Time) bool {
-	due := h.due.Load()
-	return due != nil && (h.Settings.Rate <= 0 || due.Before(now) || h.rate(now) > float64(h.Settings.Rate))
+	late, rate := h.late.Load(), float64(h.Settings.Rate)
+	switch {
+	case late == nil:
+		return false
+	case rate <= 0:
+		return h.due.Load() != nil // how fast the network is nobody knows
+	}
+	return h.left() > rate*late.Sub(now).Seconds()
 }
 
-// isLate reports whether the old memcached ends too soon for more to be copied.
+// isLate reports whether there is no time to copy more.
 func (h *Handoff) isLate(now time.Time) bool {
 	late := h.late.Load()
 	return late != nil && now.After(*late)

@@ -33,6 +33,9 @@ type Memcached struct {
 
 	Log *slog.Logger
 
+	// Timeout is how long a copy may take.
+	Timeout time.Duration
+
 	// Tracker tracks the handoffs.
 	Tracker report.Tracker
 }
@@ -104,10 +107,22 @@ func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, er
 		return nil, &handoff.Failure{Reason: handoff.Internal, Err: err}
 	}
 	return &handoff.Handoff{
-		Move:     move,
-		Settings: handoff.Settings{Rate: order.Rate, Within: time.Duration(order.Within) * time.Second},
-		Copied:   func() {}, Log: m.Log.With("slot", order.Slot, "from", order.From),
+		Move: move,
+		Settings: handoff.Settings{
+			Rate: order.Rate, Within: time.Duration(order.Within) * time.Second, Until: m.until(order, time.Now()),
+		},
+		Copied: func() {}, Log: m.Log.With("slot", order.Slot, "from", order.From),
 	}, nil
+}
+
+// until returns when a copy has to be complete: the operator counts the timeout from its instruction. By the clock of
+// another machine, that may have been at any time; so half of the timeout is left at least.
+func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Time {
+	if m.Timeout <= 0 {
+		return time.Time{}
+	}
+	waited := min(max(0, now.Sub(order.Since)), m.Timeout/2)
+	return now.Add(m.Timeout - waited)
 }
 
 // move returns which keys move: all from one Pod to this one, or those whose server changes with clients' list.
