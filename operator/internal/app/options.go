@@ -47,9 +47,6 @@ const (
 
 	// DefaultAgentImage is used where EnvAgentImage is not set. Its tag is the version in operator/cmd/agent/VERSION.
 	DefaultAgentImage = "registry.example.com/memcached-agent:0.2.0"
-
-	// DefaultSnapshotImage is used where EnvSnapshotImage is not set. Its tag is the operator's version.
-	DefaultSnapshotImage = "registry.example.com/memcached-snapshot:0.1.0"
 )
 
 // Options are the operator's options.

@@ -29,7 +29,8 @@ const (
 
 	source = "operator/config/manifests"
 
-	slotsSample = "operator/config/samples/slots.yaml"
+	slotsSample    = "operator/config/samples/slots.yaml"
+	snapshotSample = "operator/config/samples/snapshot.yaml"
 
 	// apiGroup is the group of the operator's API: its objects in the manifests are the samples.
 	apiGroup = "cache.example.com"

@@ -64,14 +64,23 @@ func owned(n, field string) []string {
 	return []string{"spec", "customresourcedefinitions", "owned", n, field}
 }
 
-// examples are the custom resources that a console offers: the samples of the kustomization, and that with slots, which
-// an installation by Argo CD does not begin with.
+// examples are the custom resources that a console offers: the samples of the kustomization, and those with slots and
+// of a snapshot, which an installation by Argo CD does not begin with.
 func (m manifests) examples(root string) ([]byte, error) {
 	slots, err := yaml.ReadFile(filepath.Join(root, slotsSample))
 	if err != nil {
 		return nil, err
 	}
-	return json.MarshalIndent(append(slices.Clone(m[sample]), slots), "", "  ")
+	both, err := os.ReadFile(filepath.Join(root, snapshotSample))
+	if err != nil {
+		return nil, err
+	}
+	_, last, _ := strings.Cut(string(both), "\n---\n") // The first is a Memcached.
+	snapshot, err := yaml.Parse(last)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", snapshotSample, err)
+	}
+	return json.MarshalIndent(append(slices.Clone(m[sample]), slots, snapshot), "", "  ")
 }
 
 // set writes a value to a path, whose last field may be new. Encode would drop the comments of a node.
