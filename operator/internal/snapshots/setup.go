@@ -124,12 +124,12 @@ func (s *starter) NeedLeaderElection() bool { return true }
 // Start runs the controller until the context ends.
 func (s *starter) Start(ctx context.Context) error {
 	logger := ctrl.Log.WithName(Name)
-	for told := false; ; told = true {
+	for logged := false; ; logged = true {
 		missing := s.missing(ctx)
 		if missing == nil {
 			break
 		}
-		if !told {
+		if !logged {
 			logger.Info("No snapshots are written: install the CRD memcachedsnapshots.cache.example.com, and grant the rights "+
 				"of the operator's role", "missing", missing.Error())
 		}

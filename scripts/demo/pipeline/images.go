@@ -33,6 +33,9 @@ const snapshotImage = "memcached-snapshot"
 // ref is the reference that an image is pushed to.
 func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
 
+// SnapshotRef is the image that saves caches. Push does not push it.
+func (t *Target) SnapshotRef() string { return t.ref(snapshotImage) }
+
 // Refs are the references that Push pushes to.
 func (t *Target) Refs() (refs []string) {
 	names := programNames
