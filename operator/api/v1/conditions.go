@@ -157,8 +157,8 @@ const (
 	ReasonBootstrapFailed = "BootstrapFailed"
 )
 
-// Reasons of a MemcachedSnapshot, of its conditions Ready, Reconciling and Stalled. In addition, these may have SecretNotFound,
-// OwnershipConflict or ApplyFailed, as those of a Memcached.
+// Reasons of a MemcachedSnapshot, of its conditions Ready, Reconciling and Stalled. In addition, these may have
+// SecretNotFound, OwnershipConflict or ApplyFailed, as those of a Memcached.
 const (
 	// ReasonMemcachedNotFound: the cache does not exist. The snapshot begins once it is ready.
 	ReasonMemcachedNotFound = "MemcachedNotFound"

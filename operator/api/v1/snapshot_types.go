@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// MemcachedSnapshot saves the keys of a cache once, in a bucket or a volume (see docs/snapshots.md). Deleting it deletes
-// the Job that saves them, and nothing in the bucket or the volume.
+// MemcachedSnapshot saves the keys of a cache once, in a bucket or a volume (see docs/snapshots.md). Deleting it
+// deletes the Job that saves them, and nothing in the bucket or the volume.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=mcs
@@ -55,8 +55,8 @@ type MemcachedSnapshotSpec struct {
 	// +required
 	To SnapshotTarget `json:"to"`
 
-	// bytesPerSecond is how many bytes of keys and values are saved per second, of all servers together, from 64Ki to 64Gi:
-	// a limit that leaves clients their share of the network. Defaults to 16Mi.
+	// bytesPerSecond is how many bytes of keys and values are saved per second, of all servers together, from 64Ki to
+	// 64Gi: a limit that leaves clients their share of the network. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"
@@ -78,8 +78,8 @@ type MemcachedReference struct {
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.persistentVolumeClaim)",message="to needs either a bucket, by url, or a volume, by persistentVolumeClaim"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentials) || has(self.url)",message="credentials are those of a bucket: remove them, or name the bucket by url"
 type SnapshotTarget struct {
-	// url is the bucket: s3://BUCKET?region=REGION, gs://BUCKET or azblob://CONTAINER. With prefix=FOLDER/ after the "?", all
-	// objects are below a prefix. Defaults to none: persistentVolumeClaim is required.
+	// url is the bucket: s3://BUCKET?region=REGION, gs://BUCKET or azblob://CONTAINER. With prefix=FOLDER/ after the "?",
+	// all objects are below a prefix. Defaults to none: persistentVolumeClaim is required.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -118,8 +118,8 @@ type SnapshotCredentials struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	SecretName string `json:"secretName,omitempty"`
 
-	// serviceAccountName is a ServiceAccount in the same namespace whose Pods have the rights on the bucket, by the workload
-	// identity of the cloud. Defaults to none.
+	// serviceAccountName is a ServiceAccount in the same namespace whose Pods have the rights on the bucket, by the
+	// workload identity of the cloud. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

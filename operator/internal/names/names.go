@@ -74,8 +74,8 @@ const (
 	// AnnotationBound is on the same Secret: the versions of the Secrets that it repeats.
 	AnnotationBound = "cache.example.com/bound-versions"
 
-	// LabelSnapshot is on the Job and the Pods that save a cache. Its value is the Memcached's name. A NetworkPolicy may admit
-	// such Pods by it, and the operator caches no other Jobs.
+	// LabelSnapshot is on the Job and the Pods that save a cache. Its value is the Memcached's name. A NetworkPolicy may
+	// admit such Pods by it, and the operator caches no other Jobs.
 	LabelSnapshot = "cache.example.com/snapshot"
 
 	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An

@@ -33,8 +33,8 @@ func JobSelector() labels.Selector {
 	return labels.NewSelector().Add(*saves)
 }
 
-// SnapshotCollector reads what MemcachedSnapshots depend on. Pods of Jobs, and the addresses of Pods without a slot, are
-// not cached: they are read from the API server while a snapshot needs them.
+// SnapshotCollector reads what MemcachedSnapshots depend on. Pods of Jobs, and the addresses of Pods without a slot,
+// are not cached: they are read from the API server while a snapshot needs them.
 type SnapshotCollector struct {
 	Cache client.Reader
 	Live  client.Reader

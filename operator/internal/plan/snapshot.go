@@ -23,8 +23,8 @@ type Snapshot struct {
 	Cache string
 	Pod   Pod
 
-	// Servers are the servers of the cache, in the order of clients. ServerName is in the certificates of all of them; if it
-	// is empty, each has the host of its address.
+	// Servers are the servers of the cache, in the order of clients. ServerName is in the certificates of all of them; if
+	// it is empty, each has the host of its address.
 	Servers    []Server
 	ServerName string
 

@@ -33,8 +33,8 @@ import (
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch
 
 const (
-	// awaitedRetry is how often to look for what no event reports: a Secret, the Pod of a Job that does not start, or a Job
-	// of another client that has the name.
+	// awaitedRetry is how often to look for what no event reports: a Secret, the Pod of a Job that does not start, or a
+	// Job of another client that has the name.
 	awaitedRetry = 15 * time.Second
 
 	// changedRetry is how soon to reconcile again if the MemcachedSnapshot was changed before its status was written.
@@ -143,7 +143,9 @@ func isAwaited(in status.SnapshotInput) bool {
 }
 
 // record records an event for a new reason, and logs it.
-func (r *Reconciler) record(ctx context.Context, snapshot *cachev1.MemcachedSnapshot, now cachev1.MemcachedSnapshotStatus) {
+func (r *Reconciler) record(
+	ctx context.Context, snapshot *cachev1.MemcachedSnapshot, now cachev1.MemcachedSnapshotStatus,
+) {
 	was := meta.FindStatusCondition(snapshot.Status.Conditions, cachev1.ConditionReady)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	if was != nil && was.Reason == is.Reason {

@@ -78,7 +78,9 @@ const sample = "sample"
 var (
 	// single are the kinds of which a bundle needs one object, several those of which it can hold any number.
 	single  = []string{"Configuration", "Deployment", "ServiceAccount"}
-	several = []string{"CustomResourceDefinition", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "Service", sample}
+	several = []string{
+		"CustomResourceDefinition", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "Service", sample,
+	}
 
 	// ignored are the base, which is read from its file, and the namespace, which users choose.
 	ignored = []string{"ClusterServiceVersion", "Namespace"}
