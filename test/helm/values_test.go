@@ -59,16 +59,16 @@ var reaches = map[string]reach{
 		map[string]string{variable("RELATED_IMAGE_AGENT"): "registry.example.com/agent:v1@" + digest},
 	},
 	"snapshot.image.repository": {
-		"snapshot: {image: {repository: mirror.example.com/agent}}", deployment,
-		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "mirror.example.com/snapshot:0.0.2"},
+		"snapshot: {image: {repository: mirror.example.com/snapshot}}", deployment,
+		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "mirror.example.com/snapshot:0.1.0"},
 	},
 	"snapshot.image.tag": {
 		"snapshot: {image: {tag: v1}}", deployment,
-		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "registry.example.com/snapshot:v1"},
+		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "registry.example.com/memcached-snapshot:v1"},
 	},
 	"snapshot.image.digest": {
 		"snapshot: {image: {tag: v1, digest: '" + digest + "'}}", deployment,
-		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "registry.example.com/snapshot:v1@" + digest},
+		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "registry.example.com/memcached-snapshot:v1@" + digest},
 	},
 	"memcached.image.repository": {
 		"memcached: {image: {repository: mirror.example.com/memcached}}", deployment,
