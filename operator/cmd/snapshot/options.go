@@ -43,8 +43,8 @@ func (o *options) addSave(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "",
 		"Name of the snapshot. The default is the cache's with the time: CACHE-20261127T120000Z.")
 	flags.StringVar(&o.cache, "cache", "", "Name of the cache.")
-	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name that is whole already as saved, instead of failing: "+
-		"for a Job that tries again.")
+	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name that is whole already as saved, instead of "+
+		"failing: for a Job that tries again.")
 	o.addServers(flags, "Repeat it for all servers of the cache, in the order of clients.")
 }
 
@@ -72,8 +72,8 @@ func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
 	flags.Int64Var(&o.bytesPerSecond, "bytes-per-second", rate, "Limit of keys and values; 0 is none.")
 	flags.StringVar(&o.tlsDir, "tls-dir", "", "Folder with the Secret by which the servers are verified: ca.crt, and for "+
 		"mutual TLS tls.crt and tls.key. Without it, no TLS.")
-	flags.StringVar(&o.tlsName, "tls-server-name", "", "Name that the certificates of all servers must have. Without it, each "+
-		"must have the host in its --server.")
+	flags.StringVar(&o.tlsName, "tls-server-name", "", "Name that the certificates of all servers must have. Without it, "+
+		"each must have the host in its --server.")
 	flags.StringVar(&o.authDir, "auth-dir", "", "Folder with the Secret of a user of the servers: username and "+
 		"password, or users. Without it, no login.")
 }
