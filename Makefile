@@ -304,7 +304,7 @@ image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push 
 
 .PHONY: image-inspect
 image-inspect: ## Compare the platforms of the images with those that the manifests promise.
-	@go run ./scripts/images inspect --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
+	@go run ./scripts/images inspect --image '$(IMG)' --agent-image '$(AGENT_IMG)' --snapshot-image '$(SNAPSHOT_IMG)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
@@ -350,12 +350,12 @@ refuse-placeholders:
 
 .PHONY: run
 run: $(if $(filter file,$(origin AGENT_IMG)),$(if $(unnamed),refuse-placeholders)) install ## Run the operator on this machine; Pods of caches run AGENT_IMG=.
-	@RELATED_IMAGE_AGENT='$(AGENT_IMG)' go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
+	@RELATED_IMAGE_AGENT='$(AGENT_IMG)' RELATED_IMAGE_SNAPSHOT='$(SNAPSHOT_IMG)' go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
 
 .PHONY: deploy
 deploy: $(if $(unnamed),refuse-placeholders) ## Install the operator: IMG= [AGENT_IMG=] [MEMCACHED_IMAGE=] [ARCH=], an overlay.
 	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image 'memcached-operator=$(IMG)' \
-		--set-image 'memcached-agent=$(AGENT_IMG)' \
+		--set-image 'memcached-agent=$(AGENT_IMG)' --set-image 'memcached-snapshot=$(SNAPSHOT_IMG)' \
 		$(if $(MEMCACHED_IMAGE),--set-image 'memcached=$(MEMCACHED_IMAGE)') $(ARGS)
 
 .PHONY: undeploy
@@ -397,6 +397,7 @@ ARGOCD_NAMESPACE ?=
 OLM_TOOL := $(if $(filter file default,$(origin CONTAINER_TOOL)),,--tool $(CONTAINER_TOOL))
 # Where nobody says where images are, those of the manifests stay.
 CHOSEN_AGENT_IMG := $(if $(filter-out file,$(origin IMG) $(origin AGENT_IMG) $(origin REGISTRY)),$(AGENT_IMG))
+CHOSEN_SNAPSHOT_IMG := $(if $(filter-out file,$(origin IMG) $(origin SNAPSHOT_IMG) $(origin REGISTRY)),$(SNAPSHOT_IMG))
 BUNDLE_IMG ?= $(REGISTRY)/memcached-operator-bundle:v$(VERSION)
 CATALOG_IMG ?= $(REGISTRY)/memcached-operator-catalog:v$(VERSION)
 CHANNELS ?= stable,candidate
@@ -409,8 +410,8 @@ DRY_RUN ?=
 bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IMAGE=].
 	@go run ./scripts/release bundle --version '$(VERSION)' --image '$(IMG)' --channels '$(CHANNELS)' \
 		--default-channel '$(DEFAULT_CHANNEL)' --pull-secret '$(PULL_SECRET)' \
-		--agent-image '$(CHOSEN_AGENT_IMG)' --memcached-image '$(MEMCACHED_IMAGE)' \
-		$(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
+		--agent-image '$(CHOSEN_AGENT_IMG)' --snapshot-image '$(CHOSEN_SNAPSHOT_IMG)' \
+		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
 
 # The names of the Operator SDK for `make image IMAGE=bundle` and `IMAGE=catalog`. A catalog gets BUNDLE_IMG first, if that is given.
 .PHONY: bundle-build bundle-push catalog-build catalog-push
@@ -440,7 +441,7 @@ OUT ?= dist
 .PHONY: chart
 chart: ## Write the Helm chart to bin/charts: VERSION= REGISTRY= [IMG=] [AGENT_IMG=].
 	@go run ./scripts/release chart --version '$(VERSION)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
-		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
+		--snapshot-image '$(SNAPSHOT_IMG)' --memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: release
 release: ## Write a release of this commit into OUT=dist: VERSION= REGISTRY=. No push.

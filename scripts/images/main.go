@@ -186,6 +186,7 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 	}
 	operator := cmd.Flags().String("image", "", "the operator's image (default: that of the manifests)")
 	agent := cmd.Flags().String("agent-image", "", "the agent's image (default: that of the manifests)")
+	snapshot := cmd.Flags().String("snapshot-image", "", "the image that saves caches (default: that of the manifests)")
 	memcached := cmd.Flags().String("memcached-image", "", "memcached's default image (default: that of the manifests)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		promises, err := inspect.Promises(".")
@@ -194,7 +195,10 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
 		defer cancel()
-		instead := map[string]string{inspect.Operator: *operator, inspect.Agent: *agent, inspect.Memcached: *memcached}
+		instead := map[string]string{
+			inspect.Operator: *operator, inspect.Agent: *agent,
+			inspect.Snapshot: *snapshot, inspect.Memcached: *memcached,
+		}
 		return inspect.Compare(cmd.OutOrStdout(), promises, instead, func(ref string) (oci.Description, error) {
 			return oci.Describe(ctx, ref, options()...)
 		})

@@ -43,8 +43,8 @@ func prepareCommand() *cobra.Command {
 	command, r := releaseCommand(&cobra.Command{
 		Use:   "prepare",
 		Short: "Write a version, and the digests of its images, into every place of the tree that names them",
-		Long: "Prepare needs a tree without changes. It builds the images of operator and agent to learn their digests;\n" +
-			"it asks no registry. An agent of the same version as in the last release stays as it was released.\n" +
+		Long: "Prepare needs a tree without changes. It builds the images of operator, agent and snapshot to learn their\n" +
+			"digests; it asks no registry. An agent of the same version as in the last release stays as it was released.\n" +
 			"Prepare writes manifests, settings, documentation, bundle and catalog. It pushes, commits and tags nothing.",
 		Example: "  go run ./scripts/release prepare --version 0.2.0 --registry registry.example.com/team --dry-run",
 	})
@@ -146,6 +146,7 @@ func chartCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of chart and operator (required)")
 	flags.StringVar(&o.Operator, "image", "", "the operator's image (default: as in the manifests)")
+	flags.StringVar(&o.Snapshot, "snapshot-image", "", "the image that saves caches (default: as in the manifests)")
 	flags.StringVar(&o.Agent, "agent-image", "", "the agent's image (default: as in the manifests)")
 	flags.StringVar(&o.Memcached, "memcached-image", "",
 		"image of a Memcached that names none (default: as in the manifests)")

@@ -39,6 +39,7 @@ func bundleCommand() *cobra.Command {
 	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
 	flags.StringVar(&o.Image, "image", "", "the operator's image (required)")
 	flags.StringVar(&o.AgentImage, "agent-image", "", "the agent's image (default: as in the manifests)")
+	flags.StringVar(&o.SnapshotImage, "snapshot-image", "", "the image that saves caches (default: as in the manifests)")
 	flags.StringVar(&o.MemcachedImage, "memcached-image", "",
 		"image of a Memcached that names none (default: as in the manifests)")
 	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels that the version is in")

@@ -47,6 +47,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&r.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD"+asBefore)
 	flags.StringVar(&r.CatalogImage, "catalog-image", "", "catalog by digest"+moved)
 	flags.StringVar(&r.AgentImage, "agent-image", "", "image of the agent"+moved)
+	flags.StringVar(&r.SnapshotImage, "snapshot-image", "", "image that saves caches (default: that of the version)")
 	flags.StringVar(&r.MemcachedImage, "memcached-image", "", "default memcached image"+asBefore)
 	flags.StringVar(&out, "out", "", "write a repository that names this one by URL and ref into a new folder")
 	flags.StringVar(&r.Method, "method", "direct", "with --out: install method, a folder of gitops/apps")

@@ -26,7 +26,7 @@ type Field struct {
 // Fields lists the fields of spec and status in the order of their Go types, each after its parent. A field whose type
 // is one of Kubernetes' own is listed as a whole.
 func Fields(root string) ([]Field, error) {
-	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*.yaml"))
+	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*_memcacheds.yaml"))
 	if err != nil || len(files) != 1 {
 		return nil, fmt.Errorf("want one file in operator/config/crd/bases, found %v: %w", files, err)
 	}

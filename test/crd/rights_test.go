@@ -61,6 +61,12 @@ var rights = []right{
 		test: "TestMetricsAreForThoseWhoMayReadThem"},
 	{resource: "certificates", verbs: "get list watch create patch delete", why: "a managed object of caches with `tls.issuerRef`. One that is no longer " +
 		"desired is deleted", allows: "to have any issuer write a certificate with any name into any Secret", test: "TestACacheWithAnIssuerRequestsItsCertificate"},
+	{resource: "memcachedsnapshots", verbs: "get list watch", why: "which snapshots are desired", allows: "nothing",
+		test: "TestASnapshotOfACacheWithSlotsIsSavedOnce"},
+	{resource: "memcachedsnapshots/status", verbs: "patch", why: "their status", allows: "to report anything of any MemcachedSnapshot",
+		test: "TestASnapshotOfACacheWithSlotsIsSavedOnce"},
+	{resource: "jobs", verbs: "get list watch create patch", why: "the Job that saves a cache. The operator creates it, by an apply that changes no " +
+		"other one, and never changes it", allows: "to run any image, as it can already by a Deployment", test: "TestASnapshotTakesOverNoOtherJob"},
 	{resource: "pods", verbs: "get patch", of: "slots", why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
 		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestARolloutHandsEachSlotOver"},
 	{resource: "pods/status", verbs: "patch", of: "slots", why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",

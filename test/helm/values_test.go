@@ -58,6 +58,18 @@ var reaches = map[string]reach{
 		"agent: {image: {tag: v1, digest: '" + digest + "'}}", deployment,
 		map[string]string{variable("RELATED_IMAGE_AGENT"): "registry.example.com/agent:v1@" + digest},
 	},
+	"snapshot.image.repository": {
+		"snapshot: {image: {repository: mirror.example.com/snapshot}}", deployment,
+		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "mirror.example.com/snapshot:0.1.0"},
+	},
+	"snapshot.image.tag": {
+		"snapshot: {image: {tag: v1}}", deployment,
+		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "registry.example.com/memcached-snapshot:v1"},
+	},
+	"snapshot.image.digest": {
+		"snapshot: {image: {tag: v1, digest: '" + digest + "'}}", deployment,
+		map[string]string{variable("RELATED_IMAGE_SNAPSHOT"): "registry.example.com/memcached-snapshot:v1@" + digest},
+	},
 	"memcached.image.repository": {
 		"memcached: {image: {repository: mirror.example.com/memcached}}", deployment,
 		map[string]string{variable("RELATED_IMAGE_MEMCACHED"): "mirror.example.com/memcached:1"},

@@ -134,7 +134,7 @@ func startControllers(dir, assets string, env *envtest.Environment) (stop func()
 	cmd := exec.Command(filepath.Join(assets, "kube-controller-manager"),
 		"--kubeconfig="+controllersKubeconfig, "--leader-elect=false", "--secure-port=0",
 		"--controllers=deployment-controller,replicaset-controller,garbage-collector-controller,"+
-			"horizontal-pod-autoscaler-controller,disruption-controller,resourcequota-controller",
+			"horizontal-pod-autoscaler-controller,disruption-controller,resourcequota-controller,job-controller",
 		"--horizontal-pod-autoscaler-sync-period=1s", "--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--concurrent-deployment-syncs=20", "--concurrent-replicaset-syncs=20")
 	cmd.Stdout, cmd.Stderr = logFile, logFile

@@ -27,7 +27,7 @@ func Up(ctx context.Context, options local.Options) (*pipeline.Pipeline, error) 
 func Deploy(ctx context.Context, p *pipeline.Pipeline, overlay string, images pipeline.Images) error {
 	deploy := exec.CommandContext(ctx, "go", "run", "./scripts/deploy", "apply", "overlays/"+overlay,
 		"--kubeconfig="+p.Cluster.Kubeconfig, "--set-image=memcached-operator="+images.Operator, "--set-image=memcached-agent="+images.Agent,
-		"--set-image=memcached="+images.Memcached)
+		"--set-image=memcached="+images.Memcached, "--set-image=memcached-snapshot="+p.SnapshotRef())
 	deploy.Dir = p.Root
 	if out, err := deploy.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", deploy, err, out)
@@ -53,6 +53,16 @@ func PushOperator(ctx context.Context, p *pipeline.Pipeline, version string) (st
 		return "", err
 	}
 	return oci.Push(ctx, indexes[0], p.Registry+"/memcached-operator:"+version)
+}
+
+// PushSnapshot builds the image that saves caches, and pushes it to where a deployed operator expects it.
+func PushSnapshot(ctx context.Context, p *pipeline.Pipeline) error {
+	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, oci.Snapshot(p.Root, "test"))
+	if err != nil {
+		return err
+	}
+	_, err = oci.Push(ctx, indexes[0], p.SnapshotRef())
+	return err
 }
 
 // RunClient runs the client in a new Pod.

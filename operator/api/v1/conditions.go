@@ -157,6 +157,25 @@ const (
 	ReasonBootstrapFailed = "BootstrapFailed"
 )
 
+// Reasons of a MemcachedSnapshot, of its conditions Ready, Reconciling and Stalled. In addition, these may have
+// SecretNotFound, OwnershipConflict or ApplyFailed, as those of a Memcached.
+const (
+	// ReasonMemcachedNotFound: the cache does not exist. The snapshot begins once it is ready.
+	ReasonMemcachedNotFound = "MemcachedNotFound"
+
+	// ReasonMemcachedNotReady: the cache is not ready, or has no Pods. The snapshot begins once it is ready.
+	ReasonMemcachedNotReady = "MemcachedNotReady"
+
+	// ReasonSaving: the Job saves the keys, or is about to. If its Pod does not start, the message has the cause.
+	ReasonSaving = "Saving"
+
+	// ReasonSaved: the snapshot is written, and whole.
+	ReasonSaved = "Saved"
+
+	// ReasonSaveFailed: the Job failed, and there is no snapshot. It is not tried again: create another MemcachedSnapshot.
+	ReasonSaveFailed = "SaveFailed"
+)
+
 // AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached
 // that may adopt it. It is on that object, and not on the Memcached, so that only those with rights on the object can
 // allow it.

@@ -29,7 +29,7 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Memcached{}, &MemcachedList{})
+	scheme.AddKnownTypes(GroupVersion, &Memcached{}, &MemcachedList{}, &MemcachedSnapshot{}, &MemcachedSnapshotList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

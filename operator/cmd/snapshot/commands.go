@@ -32,6 +32,7 @@ func saveCommand() *cobra.Command {
 		func(ctx context.Context, store *bucket.Bucket, p *printer) (result, error) {
 			s := &snapshot.Save{
 				Store: store, Name: o.name, Cache: o.cache, Servers: o.list, Pace: handoff.Limit(o.bytesPerSecond),
+				Once: o.once,
 			}
 			defer p.follow(ctx, &s.Progress)()
 			m, err := s.Run(ctx)

@@ -151,7 +151,11 @@ func TestASecuredCacheIsSavedAndRestored(t *testing.T) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
-	fields(t, append(slices.Clone(arguments), "save", "--to="+place)...)
+	_, err := run(t, append(slices.Clone(arguments), "save", "--to="+place, "--tls-server-name=other.example.com")...)
+	if err == nil || !strings.Contains(err.Error(), "other.example.com") {
+		t.Errorf("with another name: %v", err)
+	}
+	fields(t, append(slices.Clone(arguments), "save", "--to="+place, "--tls-server-name="+host)...)
 	set("md a\r\n", "HD")
 	fields(t, append(slices.Clone(arguments), "restore", "--from="+place)...)
 	set("mg a s\r\n", "HD s5")

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"flag"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +78,25 @@ func TestAnInvalidFlagIsNamedWithWhatToWrite(t *testing.T) {
 func TestTheVersionIsPrinted(t *testing.T) {
 	if out, err := run(t, "--version"); err != nil || out != "1.2.3\n" {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestTheResultIsATerminationMessage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "termination-log")
+	if err := (result{Name: "daily", Servers: 2, Items: 30, Bytes: 2000, Stored: 500}).writeTo(file); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{`"servers":2`, `"items":30`, `"bytes":2000`, `"stored":500`} { // The operator reads these.
+		if !strings.Contains(string(content), field) || strings.Count(string(content), "\n") != 1 {
+			t.Errorf("%s is not in one line: %s", field, content)
+		}
+	}
+	if err := (result{}).writeTo(filepath.Join(file, "a")); err == nil || !strings.HasPrefix(err.Error(), "--result-file: ") {
+		t.Error(err)
 	}
 }
 

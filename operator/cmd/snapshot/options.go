@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -29,7 +30,10 @@ type options struct {
 	hash             clienthash.Algorithm
 	bytesPerSecond   int64
 	tlsDir, authDir  string
+	tlsName          string // in the certificates of all servers; empty: that in its address
+	once             bool
 	output           string
+	resultFile       string
 
 	list []snapshot.Server // of the flags
 }
@@ -39,6 +43,8 @@ func (o *options) addSave(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "",
 		"Name of the snapshot. The default is the cache's with the time: CACHE-20261127T120000Z.")
 	flags.StringVar(&o.cache, "cache", "", "Name of the cache.")
+	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name that is whole already as saved, instead of "+
+		"failing: for a Job that tries again.")
 	o.addServers(flags, "Repeat it for all servers of the cache, in the order of clients.")
 }
 
@@ -66,6 +72,8 @@ func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
 	flags.Int64Var(&o.bytesPerSecond, "bytes-per-second", rate, "Limit of keys and values; 0 is none.")
 	flags.StringVar(&o.tlsDir, "tls-dir", "", "Folder with the Secret by which the servers are verified: ca.crt, and for "+
 		"mutual TLS tls.crt and tls.key. Without it, no TLS.")
+	flags.StringVar(&o.tlsName, "tls-server-name", "", "Name that the certificates of all servers must have. Without it, "+
+		"each must have the host in its --server.")
 	flags.StringVar(&o.authDir, "auth-dir", "", "Folder with the Secret of a user of the servers: username and "+
 		"password, or users. Without it, no login.")
 }
@@ -92,11 +100,13 @@ func (o *options) command(use, short string, add func(*pflag.FlagSet), do action
 				return err
 			}
 			r.Seconds = time.Since(began).Seconds()
-			return p.print(r)
+			return errors.Join(p.print(r), r.writeTo(o.resultFile))
 		},
 	}
 	add(command.Flags())
 	command.Flags().StringVarP(&o.output, "output", "o", "text", "What is printed in the end: text or json.")
+	command.Flags().StringVar(&o.resultFile, "result-file", "",
+		"File to which the result is also written, as JSON: the termination message of a container.")
 	return command
 }
 
@@ -132,7 +142,7 @@ func (o *options) parseServers() error {
 	}
 	var config peer.Configure
 	if o.tlsDir != "" {
-		config = func(host string) (*tls.Config, error) { return mounted.Client(o.tlsDir, host) }
+		config = func(host string) (*tls.Config, error) { return mounted.Client(o.tlsDir, cmp.Or(o.tlsName, host)) }
 	}
 	for _, server := range o.servers {
 		name, address, _ := strings.Cut(server, "=")

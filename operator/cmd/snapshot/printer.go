@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -99,6 +100,21 @@ func (p *printer) print(r result) error {
 	}
 	_, err := io.WriteString(p.out, text)
 	return err
+}
+
+// writeTo writes the result to a file in one line, unless it has no name.
+func (r result) writeTo(file string) error {
+	if file == "" {
+		return nil
+	}
+	content, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(content, '\n'), 0o600); err != nil {
+		return fmt.Errorf("--result-file: %w", err)
+	}
+	return nil
 }
 
 // follow prints the progress until the returned function is called.

@@ -22,6 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
+	"github.com/example-inc/memcached-operator/operator/internal/snapshots"
 )
 
 // reconcileTimeout ends a reconciliation that hangs, so that it does not block a worker for ever.
@@ -100,6 +101,13 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)
 	}
+	err = snapshots.Setup(mgr, snapshots.Config{
+		Defaults: podDefaults(platform, options), Namespaces: options.WatchNamespaces,
+		Options: ctrlcontroller.Options{ReconciliationTimeout: reconcileTimeout, RateLimiter: newRetries()},
+	})
+	if err != nil {
+		return nil, err
+	}
 	if err := addProbes(mgr, work); err != nil {
 		return nil, fmt.Errorf("set up the probes: %w", err)
 	}
@@ -131,7 +139,7 @@ func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
 			Revisions: render.Revisions(), Image: options.MemcachedImage, AgentImage: options.AgentImage,
-			Architectures: options.Architectures,
+			SnapshotImage: options.SnapshotImage, Architectures: options.Architectures,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)
 		return defaults

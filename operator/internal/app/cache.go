@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
@@ -33,6 +34,9 @@ func cacheOptions(operator *Options) cache.Options {
 	}
 	byObject[observe.ReplicaSet()] = cache.ByObject{
 		Label: observe.Selector(), Transform: cached.TrimReplicaSet, UnsafeDisableDeepCopy: new(true),
+	}
+	byObject[&batchv1.Job{}] = cache.ByObject{
+		Label: observe.JobSelector(), Transform: cached.TrimJob, UnsafeDisableDeepCopy: new(true),
 	}
 	return cacheOf(operator, byObject)
 }
@@ -76,6 +80,7 @@ func watchedSecrets() fields.Selector {
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),
+		cachev1.GroupVersion.WithKind("MemcachedSnapshot"), observe.JobKind,
 		corev1.SchemeGroupVersion.WithKind("Pod"),
 		corev1.SchemeGroupVersion.WithKind("Secret"),
 		observe.ReplicaSetKind,

@@ -22,6 +22,9 @@ const (
 	// EnvAgentImage is the image of the agent in a cache's Pods.
 	EnvAgentImage = "RELATED_IMAGE_AGENT"
 
+	// EnvSnapshotImage is the image that saves caches.
+	EnvSnapshotImage = "RELATED_IMAGE_SNAPSHOT"
+
 	// EnvArchitectures are the architectures, separated by commas, that a Memcached's Pods may run on.
 	EnvArchitectures = "OPERAND_ARCHITECTURES"
 
@@ -85,6 +88,9 @@ type Options struct {
 	// AgentImage is the image of the agent in a cache's Pods.
 	AgentImage string
 
+	// SnapshotImage is the image that saves caches.
+	SnapshotImage string
+
 	// Architectures are the architectures that Pods may run on; none means any.
 	Architectures []string
 
@@ -114,6 +120,7 @@ func NewOptions() *Options {
 		ProbeAddress:            ":8081",
 		MemcachedImage:          cmp.Or(os.Getenv(EnvMemcachedImage), DefaultMemcachedImage),
 		AgentImage:              cmp.Or(os.Getenv(EnvAgentImage), DefaultAgentImage),
+		SnapshotImage:           cmp.Or(os.Getenv(EnvSnapshotImage), DefaultSnapshotImage),
 		Architectures:           splitList(os.Getenv(EnvArchitectures)),
 		LegacyFieldManagers:     splitList(legacy),
 		Log:                     zap.Options{TimeEncoder: zapcore.RFC3339TimeEncoder},

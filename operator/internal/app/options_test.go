@@ -10,23 +10,24 @@ import (
 
 func TestImagesComeFromTheEnvironment(t *testing.T) {
 	const own = "registry.example.com/team/own@sha256:0"
-	type images struct{ Memcached, Agent string }
+	type images struct{ Memcached, Agent, Snapshot string }
 	tests := map[string]struct {
 		environment map[string]string
 		want        images
 	}{
-		"none is named":              {nil, images{DefaultMemcachedImage, DefaultAgentImage}},
-		"an empty one is none":       {map[string]string{EnvMemcachedImage: "", EnvAgentImage: ""}, images{DefaultMemcachedImage, DefaultAgentImage}},
-		"a memcached image is named": {map[string]string{EnvMemcachedImage: own}, images{own, DefaultAgentImage}},
-		"an agent's image is named":  {map[string]string{EnvAgentImage: own}, images{DefaultMemcachedImage, own}},
+		"none is named":              {nil, images{DefaultMemcachedImage, DefaultAgentImage, DefaultSnapshotImage}},
+		"an empty one is none":       {map[string]string{EnvMemcachedImage: "", EnvAgentImage: ""}, images{DefaultMemcachedImage, DefaultAgentImage, DefaultSnapshotImage}},
+		"a memcached image is named": {map[string]string{EnvMemcachedImage: own}, images{own, DefaultAgentImage, DefaultSnapshotImage}},
+		"one that saves caches":      {map[string]string{EnvSnapshotImage: own}, images{DefaultMemcachedImage, DefaultAgentImage, own}},
+		"an agent's image is named":  {map[string]string{EnvAgentImage: own}, images{DefaultMemcachedImage, own, DefaultSnapshotImage}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, variable := range []string{EnvMemcachedImage, EnvAgentImage} {
+			for _, variable := range []string{EnvMemcachedImage, EnvAgentImage, EnvSnapshotImage} {
 				t.Setenv(variable, tc.environment[variable])
 			}
 			o := NewOptions()
-			if diff := cmp.Diff(tc.want, images{o.MemcachedImage, o.AgentImage}); diff != "" {
+			if diff := cmp.Diff(tc.want, images{o.MemcachedImage, o.AgentImage, o.SnapshotImage}); diff != "" {
 				t.Errorf("images (-want +got):\n%s", diff)
 			}
 		})

@@ -74,6 +74,10 @@ const (
 	// AnnotationBound is on the same Secret: the versions of the Secrets that it repeats.
 	AnnotationBound = "cache.example.com/bound-versions"
 
+	// LabelSnapshot is on the Job and the Pods that save a cache. Its value is the Memcached's name. A NetworkPolicy may
+	// admit such Pods by it, and the operator caches no other Jobs.
+	LabelSnapshot = "cache.example.com/snapshot"
+
 	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
 	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
 	// to the Deployment (pkg/controller/deployment/util of Kubernetes).
@@ -167,6 +171,18 @@ const (
 
 	// FromUsersDir is where it mounts the Secret with the login for them.
 	FromUsersDir = "/etc/memcached/from-users"
+
+	// Snapshot is the container that saves a cache.
+	Snapshot = "snapshot"
+
+	// CredentialsDir is where it mounts the Secret with the credentials for a bucket.
+	CredentialsDir = "/etc/memcached/credentials"
+
+	// CredentialsFile is the file with the key of a service account of Google Cloud.
+	CredentialsFile = CredentialsDir + "/key.json"
+
+	// SnapshotsDir is where it mounts the volume for snapshots.
+	SnapshotsDir = "/snapshots"
 
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)

@@ -42,8 +42,11 @@ var wrongPlatform = []string{
 
 // imageOf returns the setting of a container's image.
 func imageOf(container string) string {
-	if container == names.Agent {
+	switch container {
+	case names.Agent:
 		return "the operator's RELATED_IMAGE_AGENT"
+	case names.Snapshot:
+		return "the operator's RELATED_IMAGE_SNAPSHOT"
 	}
 	return "spec.image"
 }

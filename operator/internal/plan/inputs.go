@@ -65,6 +65,9 @@ type Defaults struct {
 	// AgentImage is the image of the agent.
 	AgentImage string
 
+	// SnapshotImage is the image that saves caches.
+	SnapshotImage string
+
 	// Architectures are the values for a spec without them.
 	Architectures []string
 

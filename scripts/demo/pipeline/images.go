@@ -27,8 +27,14 @@ var programNames = []string{"memcached-operator", "memcached-agent", "memcached-
 
 const bundleImage, catalogImage = "memcached-operator-bundle", "memcached-operator-catalog"
 
+// snapshotImage is named, and not pushed: its libraries of clouds take minutes to compile, and a demo saves no cache.
+const snapshotImage = "memcached-snapshot"
+
 // ref is the reference that an image is pushed to.
 func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
+
+// SnapshotRef is the image that saves caches. Push does not push it.
+func (t *Target) SnapshotRef() string { return t.ref(snapshotImage) }
 
 // Refs are the references that Push pushes to.
 func (t *Target) Refs() (refs []string) {
@@ -96,7 +102,8 @@ func (p *Pipeline) pushCatalog(ctx context.Context, images *Images) (err error) 
 	}
 	options := bundle.Options{
 		Version: Version, Image: images.Operator, AgentImage: images.Agent, MemcachedImage: p.MemcachedImage,
-		Channels: []string{"stable"},
+		SnapshotImage: p.ref(snapshotImage),
+		Channels:      []string{"stable"},
 	}
 	if err := catalog.WriteBundle(ctx, p.Root, dir, options); err != nil {
 		return err

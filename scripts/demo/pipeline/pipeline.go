@@ -125,6 +125,7 @@ func (t *Target) Complete(now values.Settings) error {
 	t.Registry = strings.TrimSuffix(t.Registry, "/")
 	t.Version = imageTag
 	t.MemcachedImage = cmp.Or(t.MemcachedImage, now.MemcachedImage)
+	t.SnapshotImage = t.ref(snapshotImage)
 	t.AgentImage, t.CatalogImage = now.AgentImage, now.CatalogImage // Publish replaces them.
 	_, err := t.Resolve(now)
 	if !slices.Contains([]Method{Direct, OLM, OpenShift, OLMv1}, t.Method) {
@@ -145,6 +146,7 @@ func (t *Target) stamp(dir string, images Images) error {
 		s.MemcachedImage = cmp.Or(images.Memcached, t.MemcachedImage, s.MemcachedImage)
 		s.OperatorImage = cmp.Or(images.Operator, s.OperatorImage)
 		s.AgentImage = cmp.Or(images.Agent, s.AgentImage)
+		s.SnapshotImage = cmp.Or(t.SnapshotImage, s.SnapshotImage)
 		s.CatalogImage = cmp.Or(images.Catalog, s.CatalogImage)
 	})
 }

@@ -82,6 +82,7 @@ func TestImagesAndManifestsForOLMArePublished(t *testing.T) {
 	want := values.Settings{
 		RepoURL: p.Repo, Revision: Branch, ArgoCDNamespace: "gitops", Architecture: "arm64",
 		OperatorImage: images.Operator, AgentImage: images.Agent, MemcachedImage: "r.example.org/memcached:1", CatalogImage: images.Catalog,
+		SnapshotImage: p.SnapshotRef(),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings in Git (-want +got):\n%s", diff)

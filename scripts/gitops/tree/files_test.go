@@ -34,7 +34,7 @@ func small() Files {
 		"overlays/openshift/kustomization.yaml":   []byte(kustomization),
 		SettingsFile: []byte("# where\ndata:\n  repoURL: https://git.example.com/a.git # Git\n  revision: main\n" +
 			"  argocdNamespace: argocd\n  architecture: amd64\n  operatorImage: images.example.com/o:1\n" +
-			"  agentImage: registry.acme.test/a:1\n  memcachedImage: m:1\n  catalogImage: registry.acme.test/c@sha256:1\n"),
+			"  agentImage: registry.acme.test/a:1\n  snapshotImage: registry.acme.test/s:1\n  memcachedImage: m:1\n  catalogImage: registry.acme.test/c@sha256:1\n"),
 	}
 }
 
@@ -100,7 +100,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples, own := s.Examples()
-	want := [][]string{{"repoURL", "operatorImage"}, {"agentImage", "catalogImage"}}
+	want := [][]string{{"repoURL", "operatorImage"}, {"agentImage", "snapshotImage", "catalogImage"}}
 	if diff := cmp.Diff(want, [][]string{examples, own}); diff != "" {
 		t.Errorf("examples and own values (-want +got):\n%s", diff)
 	}

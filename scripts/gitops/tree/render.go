@@ -219,6 +219,7 @@ func Walk(value any, path string, visit func(path string, value any)) {
 const (
 	MemcachedVariable = "RELATED_IMAGE_MEMCACHED"
 	AgentVariable     = "RELATED_IMAGE_AGENT"
+	SnapshotVariable  = "RELATED_IMAGE_SNAPSHOT"
 )
 
 // Variables are the values of an environment variable, wherever the object sets it.

@@ -17,8 +17,8 @@ const SettingsFile = "gitops/settings/settings.yaml"
 type Settings map[string]string
 
 var settingKeys = []string{
-	"repoURL", "revision", "argocdNamespace", "architecture", "operatorImage", "agentImage", "memcachedImage",
-	"catalogImage",
+	"repoURL", "revision", "argocdNamespace", "architecture", "operatorImage", "agentImage", "snapshotImage",
+	"memcachedImage", "catalogImage",
 }
 
 // Settings are those in the settings file.
@@ -37,7 +37,7 @@ func (f Files) Settings() (Settings, error) {
 
 // Examples are the settings that name a host of example.com; own are the others that a user has to write.
 func (s Settings) Examples() (examples, own []string) {
-	for _, key := range []string{"repoURL", "operatorImage", "agentImage", "catalogImage"} {
+	for _, key := range []string{"repoURL", "operatorImage", "agentImage", "snapshotImage", "catalogImage"} {
 		host, _, _ := strings.Cut(s[key], "/")
 		if u, err := url.Parse(s[key]); err == nil && u.Hostname() != "" {
 			host = u.Hostname()

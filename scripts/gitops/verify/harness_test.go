@@ -53,6 +53,7 @@ func taken(t *testing.T) tree.Files {
 	return apply(t, shipped(t),
 		replace(tree.SettingsFile, `git\.example\.com`, "git.acme.test"),
 		replace(tree.SettingsFile, `images\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
+		replace(tree.SettingsFile, `snapshotImage: .*`, "snapshotImage: registry.acme.test/memcached-snapshot:7"),
 		replace(tree.SettingsFile, `agentImage: .*`, "agentImage: registry.acme.test/memcached-agent:7"),
 		replace(tree.SettingsFile, `images\.example\.com/memcached-operator-catalog@.*`,
 			"registry.acme.test/memcached-operator-catalog@sha256:"+strings.Repeat("7", 64)),

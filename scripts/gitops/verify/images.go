@@ -58,9 +58,11 @@ func (s subject) uses(o tree.Object) (found []use) {
 		return nil
 	}
 	memcached, agent := tree.Variables(o.Object, tree.MemcachedVariable), tree.Variables(o.Object, tree.AgentVariable)
+	snapshot := tree.Variables(o.Object, tree.SnapshotVariable)
 	return append(found,
 		use{"memcached image", strings.Join(memcached, ", "), settings["memcachedImage"], false},
-		use{"agent's image", strings.Join(agent, ", "), settings["agentImage"], false})
+		use{"agent's image", strings.Join(agent, ", "), settings["agentImage"], false},
+		use{"image that saves caches", strings.Join(snapshot, ", "), settings["snapshotImage"], false})
 }
 
 // configures reports whether the object is the Subscription by which OLM runs the operator.

@@ -15,11 +15,11 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 		level  string // empty: no problem
 		words  []string
 	}{
-		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, catalogImage", "gitops-init"}},
-		"and an error in strict mode":          {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
+		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, snapshotImage, catalogImage", "gitops-init"}},
+		"and an error in strict mode":          {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, snapshotImage, catalogImage"}},
 		"there are none after":                 {taken(t), true, "", nil},
-		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, catalogImage"}},
-		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, catalogImage"}},
+		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, snapshotImage, catalogImage"}},
+		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, snapshotImage, catalogImage"}},
 		"a catalog by tag is an error":         {set(t, "catalogImage", "acme.test/c:v1"), false, Error, []string{"catalogImage", "has no digest"}},
 		"one with a digest of zeros a warning": {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
 		"or an error":                          {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},

@@ -104,7 +104,7 @@ func (i image) broken(found oci.Description) (problems []error) {
 
 // fix names the command or the edit that provides the promised platforms.
 func (i image) fix() string {
-	switch variable := map[string]string{Operator: "IMG", Agent: "AGENT_IMG"}[i.name]; {
+	switch variable := map[string]string{Operator: "IMG", Agent: "AGENT_IMG", Snapshot: "SNAPSHOT_IMG"}[i.name]; {
 	case variable != "":
 		return fmt.Sprintf("push it by make image IMAGE=%s %s=%s PLATFORMS=linux/%s",
 			i.name, variable, i.reference, strings.Join(i.promised(), ",linux/"))

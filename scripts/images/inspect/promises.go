@@ -22,6 +22,7 @@ import (
 const (
 	Operator  = "operator"
 	Agent     = "agent"
+	Snapshot  = "snapshot"
 	Memcached = "memcached"
 )
 

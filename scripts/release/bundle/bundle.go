@@ -29,7 +29,8 @@ const (
 
 	source = "operator/config/manifests"
 
-	slotsSample = "operator/config/samples/slots.yaml"
+	slotsSample    = "operator/config/samples/slots.yaml"
+	snapshotSample = "operator/config/samples/snapshot.yaml"
 
 	// apiGroup is the group of the operator's API: its objects in the manifests are the samples.
 	apiGroup = "cache.example.com"
@@ -76,8 +77,10 @@ const sample = "sample"
 
 var (
 	// single are the kinds of which a bundle needs one object, several those of which it can hold any number.
-	single  = []string{"Configuration", "CustomResourceDefinition", "Deployment", "ServiceAccount"}
-	several = []string{"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "Service", sample}
+	single  = []string{"Configuration", "Deployment", "ServiceAccount"}
+	several = []string{
+		"CustomResourceDefinition", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "Service", sample,
+	}
 
 	// ignored are the base, which is read from its file, and the namespace, which users choose.
 	ignored = []string{"ClusterServiceVersion", "Namespace"}

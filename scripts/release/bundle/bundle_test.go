@@ -96,7 +96,7 @@ func TestManifestsThatNoBundleCanHold(t *testing.T) {
 		"a binding to a user": {
 			whole + strings.Replace(binding, "ServiceAccount", "User", 1), "OLM gives roles to the ServiceAccount operator only",
 		},
-		"a resource of unknown scope": {rule(`{apiGroups: [batch], resources: [jobs]}`), `the scope of a rule for ["batch/jobs"] is not known`},
+		"a resource of unknown scope": {rule(`{apiGroups: [batch], resources: [cronjobs]}`), `the scope of a rule for ["batch/cronjobs"] is not known`},
 		"a rule for both scopes": {
 			rule(`{apiGroups: ["", authentication.k8s.io], resources: [pods]}`), "split a rule for both lists",
 		},

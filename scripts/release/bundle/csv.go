@@ -31,9 +31,7 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	if err := errors.Join(pictureErr, examplesErr, installErr, descriptorsErr); err != nil {
 		return nil, err
 	}
-	crd := m.one("CustomResourceDefinition")
 	disconnected := !slices.ContainsFunc(images, func(i RelatedImage) bool { return !strings.Contains(i.Image, "@") })
-	owned := []string{"spec", "customresourcedefinitions", "owned", "0"}
 	edits := []yaml.Filter{
 		set(Name(o.Version), "metadata", "name"),
 		set(o.Version, "spec", "version"),
@@ -41,11 +39,15 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 		set(images[0].Image, "metadata", "annotations", "containerImage"),
 		set(strconv.FormatBool(disconnected), "metadata", "annotations", "features.operators.openshift.io/disconnected"),
 		set(picture, "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
-		set(crd.GetName(), append(owned, "name")...),
-		set(Field(crd, "spec", "names", "kind").Value, append(owned, "kind")...),
-		set(Field(crd, "spec", "versions", "0", "name").Value, append(owned, "version")...),
-		set(spec, append(owned, "specDescriptors")...),
-		set(status, append(owned, "statusDescriptors")...),
+		set(spec, owned("0", "specDescriptors")...), // of the Memcached
+		set(status, owned("0", "statusDescriptors")...),
+	}
+	for i, crd := range m["CustomResourceDefinition"] { // in the order of the base
+		n := strconv.Itoa(i)
+		edits = append(edits,
+			set(crd.GetName(), owned(n, "name")...),
+			set(Field(crd, "spec", "names", "kind").Value, owned(n, "kind")...),
+			set(Field(crd, "spec", "versions", "0", "name").Value, owned(n, "version")...))
 	}
 	if o.SkipRange != "" {
 		edits = append(edits, set(o.SkipRange, "metadata", "annotations", skipRange))
@@ -57,14 +59,28 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	return csv, csv.PipeE(append(edits, set(images, "spec", "relatedImages"))...)
 }
 
-// examples are the custom resources that a console offers: the samples of the kustomization, and that with slots, which
-// an installation by Argo CD does not begin with.
+// owned is the path of a field of an API that the operator serves.
+func owned(n, field string) []string {
+	return []string{"spec", "customresourcedefinitions", "owned", n, field}
+}
+
+// examples are the custom resources that a console offers: the samples of the kustomization, and those with slots and
+// of a snapshot, which an installation by Argo CD does not begin with.
 func (m manifests) examples(root string) ([]byte, error) {
 	slots, err := yaml.ReadFile(filepath.Join(root, slotsSample))
 	if err != nil {
 		return nil, err
 	}
-	return json.MarshalIndent(append(slices.Clone(m[sample]), slots), "", "  ")
+	both, err := os.ReadFile(filepath.Join(root, snapshotSample))
+	if err != nil {
+		return nil, err
+	}
+	_, last, _ := strings.Cut(string(both), "\n---\n") // The first is a Memcached.
+	snapshot, err := yaml.Parse(last)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", snapshotSample, err)
+	}
+	return json.MarshalIndent(append(slices.Clone(m[sample]), slots, snapshot), "", "  ")
 }
 
 // set writes a value to a path, whose last field may be new. Encode would drop the comments of a node.
@@ -170,7 +186,9 @@ func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []
 			names, refs[name] = append(names, name), Field(variable, "value")
 		}
 	}
-	for name, chosen := range map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage} {
+	for name, chosen := range map[string]string{
+		manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage, "snapshot": o.SnapshotImage,
+	} {
 		if refs[name] == nil {
 			return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
 				manager, name, relatedPrefix, strings.ToUpper(name))

@@ -151,7 +151,8 @@ func (f Files) Version() (*Version, error) {
 		Version: v.Spec.Version, Replaces: strings.TrimPrefix(v.Spec.Replaces, Name("")),
 		SkipRange: v.Metadata.Annotations[skipRange], Channels: strings.Split(metadata.Annotations[channelsKey], ","),
 		DefaultChannel: metadata.Annotations[defaultChannelKey],
-		Image:          images[manager], AgentImage: images["agent"], MemcachedImage: images["memcached"],
+		Image:          images[manager], AgentImage: images["agent"], SnapshotImage: images["snapshot"],
+		MemcachedImage: images["memcached"],
 	}
 	for _, deployment := range v.Spec.Install.Spec.Deployments {
 		for _, secret := range deployment.Spec.Template.Spec.ImagePullSecrets {

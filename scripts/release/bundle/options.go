@@ -21,6 +21,7 @@ type Options struct {
 	Version        string   // such as 0.1.0
 	Image          string   // of the operator
 	AgentImage     string   // of the agent in caches' Pods; empty: as in the manifests
+	SnapshotImage  string   // that saves caches; empty: as in the manifests
 	MemcachedImage string   // for a Memcached that names none; empty: as in the manifests
 	Channels       []string // that the version is in
 	DefaultChannel string   // of the package; empty: the first of Channels
@@ -43,6 +44,7 @@ func (o Options) Validate() error {
 		ValidateImage("image", o.Image),
 		validateChannels("channels", o.Channels...),
 		ValidateImage("agent-image", cmp.Or(o.AgentImage, ImageExample)),
+		ValidateImage("snapshot-image", cmp.Or(o.SnapshotImage, ImageExample)),
 		ValidateImage("memcached-image", cmp.Or(o.MemcachedImage, ImageExample)),
 		validateChannels("default-channel", cmp.Or(o.DefaultChannel, "stable")),
 	}
@@ -59,7 +61,7 @@ func (o Options) Renewed(root string) (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	for _, image := range []*string{&o.AgentImage, &o.MemcachedImage} {
+	for _, image := range []*string{&o.AgentImage, &o.SnapshotImage, &o.MemcachedImage} {
 		name := (*image)[:max(0, strings.LastIndex(*image, ":"))]
 		if !strings.Contains(*image, "@") && strings.Contains(string(text), " "+name+":") {
 			*image = ""

@@ -33,7 +33,7 @@ type Options struct {
 	Version string // of chart and operator, such as 0.2.0
 
 	// Images of the release, with tag or digest. An empty one is as in the manifests.
-	Operator, Agent, Memcached string
+	Operator, Agent, Snapshot, Memcached string
 }
 
 // Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,

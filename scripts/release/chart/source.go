@@ -29,8 +29,8 @@ var data embed.FS
 
 // source is what a chart is made of. The files refer to its exported fields and methods.
 type source struct {
-	Version                    string
-	Operator, Agent, Memcached image
+	Version                              string
+	Operator, Agent, Snapshot, Memcached image
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
 	deployment *yaml.RNode // with the default values
@@ -53,10 +53,11 @@ func readSource(root string, o Options) (*source, error) {
 			return nil, err
 		}
 	}
-	var errs [3]error
+	var errs [4]error
 	s.Operator, errs[0] = s.image("image", o.Operator, manager+".image")
 	s.Agent, errs[1] = s.image("agent-image", o.Agent, manager+".env.[name=RELATED_IMAGE_AGENT].value")
 	s.Memcached, errs[2] = s.image("memcached-image", o.Memcached, manager+".env.[name=RELATED_IMAGE_MEMCACHED].value")
+	s.Snapshot, errs[3] = s.image("snapshot-image", o.Snapshot, manager+".env.[name=RELATED_IMAGE_SNAPSHOT].value")
 	return s, errors.Join(errs[:]...)
 }
 

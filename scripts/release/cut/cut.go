@@ -34,7 +34,7 @@ type Release struct {
 	// Out is the folder that the release is written to. It may be in the tree, and is not a change of it.
 	Out string
 
-	// Build builds the images of operator and agent: oci.BuildAll, or what is faster in tests.
+	// Build builds the images of operator, agent and snapshot: oci.BuildAll, or what is faster in tests.
 	Build func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error)
 }
 
@@ -47,7 +47,7 @@ type Record struct {
 	Go        string   `json:"go"`   // version that the images are built with
 	Platforms []string `json:"platforms"`
 	Memcached string   `json:"memcached"` // image of a Memcached that names none; its digest is optional
-	Images    []Image  `json:"images"`    // of operator, agent, bundle and catalog, and the chart
+	Images    []Image  `json:"images"`    // of operator, agent, snapshot, bundle and catalog, and the chart
 }
 
 // Tree is a tree with a release in it.
@@ -110,10 +110,11 @@ func (r *Release) inCopy(ctx context.Context, use func(*Tree) error) error {
 
 const (
 	agentName    = "memcached-agent"
+	snapshotName = "memcached-snapshot"
 	agentVersion = "operator/cmd/agent/VERSION"
 )
 
-// build builds the images of operator and agent.
+// build builds the images of operator, agent and the program that saves caches.
 func (r *Release) build(ctx context.Context, t *Tree) error {
 	t.Go, _, _ = strings.Cut(runtime.Version(), "-X:") // The images are built without any experiment.
 	for _, platform := range r.Platforms {
@@ -124,8 +125,9 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 		return err
 	}
 	var indexes []v1.ImageIndex
-	err = progress.Stage(ctx, "Images of operator and agent", func(update func(string)) (err error) {
-		indexes, err = r.Build(ctx, r.Platforms, update, oci.Operator(t.Dir, r.Version), program)
+	err = progress.Stage(ctx, "Images of operator, agent and snapshot", func(update func(string)) (err error) {
+		indexes, err = r.Build(ctx, r.Platforms, update, oci.Operator(t.Dir, r.Version), program,
+			oci.Snapshot(t.Dir, r.Version))
 		return err
 	})
 	if err != nil {
@@ -133,11 +135,12 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	}
 	operator, operatorErr := newImage(bundle.Package, r.Registry+"/"+bundle.Package, r.Version, indexes[0])
 	agent, agentErr := newImage(agentName, r.Registry+"/"+agentName, version, indexes[1])
-	if err := errors.Join(operatorErr, agentErr); err != nil {
+	snapshot, snapshotErr := newImage(snapshotName, r.Registry+"/"+snapshotName, r.Version, indexes[2])
+	if err := errors.Join(operatorErr, agentErr, snapshotErr); err != nil {
 		return err
 	}
 	agent, err = r.chooseAgent(ctx, t, agent, program)
-	t.Images = []Image{operator, agent}
+	t.Images = []Image{operator, agent, snapshot}
 	return err
 }
 

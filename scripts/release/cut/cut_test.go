@@ -34,7 +34,8 @@ func release(root, version, agent string) *Release {
 		Build: func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error) {
 			operatorIndex, err := oci.Files(nil, map[string]string{"operator": version})
 			agentIndex, agentErr := oci.Files(nil, map[string]string{"agent": agent})
-			return []v1.ImageIndex{operatorIndex, agentIndex}, errors.Join(err, agentErr)
+			snapshotIndex, snapshotErr := oci.Files(nil, map[string]string{"snapshot": version})
+			return []v1.ImageIndex{operatorIndex, agentIndex, snapshotIndex}, errors.Join(err, agentErr, snapshotErr)
 		},
 	}
 }
@@ -66,13 +67,13 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 	if diff := cmp.Diff(after, tree.Read(t, made.Dir)); diff != "" {
 		t.Errorf("the same release of the commit before it differs (-before +after):\n%s", diff)
 	}
-	operator, agent := made.Images[0], made.Images[1]
+	operator, agent, snapshot := made.Images[0], made.Images[1], made.Images[2]
 	for file, lines := range map[string][]string{
 		"Makefile":  {"VERSION ?= " + version + "\n", "REGISTRY ?= " + team + "\n"},
-		managerFile: {"image: " + operator.String() + "\n", "value: " + agent.String() + "\n", "value: " + memcached + "\n"},
+		managerFile: {"image: " + operator.String() + "\n", "value: " + agent.String() + "\n", "value: " + snapshot.String() + "\n", "value: " + memcached + "\n"},
 		settings: {
-			"operatorImage: " + operator.String() + "\n", "agentImage: " + agent.String() + "\n", "# The operator's image",
-			"memcachedImage: " + memcached + "\n", "catalogImage: " + made.Images[3].ByDigest() + "\n",
+			"operatorImage: " + operator.String() + "\n", "agentImage: " + agent.String() + "\n", "snapshotImage: " + snapshot.String() + "\n", "# The operator's image",
+			"memcachedImage: " + memcached + "\n", "catalogImage: " + made.Images[4].ByDigest() + "\n",
 		},
 		page: {
 			"Since 0.0.1.\n", "VERSION=" + version + "\n", "newTag: " + version + "\n", "\n" + team + "/memcached-operator\n",
@@ -80,7 +81,7 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 		releasedCRD + "/" + version + ".yaml":           {"name: memcacheds."},
 		released + "/" + version + "/a-size-alone.yaml": {"kind: Deployment"},
 		csvFile: {
-			"name: memcached-operator.v" + version + "\n", "image: " + operator.ByDigest() + "\n", "image: " + agent.ByDigest() + "\n",
+			"name: memcached-operator.v" + version + "\n", "image: " + operator.ByDigest() + "\n", "image: " + agent.ByDigest() + "\n", "image: " + snapshot.ByDigest() + "\n",
 			`createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,
 		},
 		"operator/config/monitoring/rules.yaml":          {"/blob/v" + version + "/docs/runbooks/MemcachedDown.md\n"},
@@ -88,7 +89,7 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 		"operator/config/monitoring/dashboards/cache.json": {
 			"/blob/v" + version + "/docs/runbooks/MemcachedDown.md", "/blob/v" + version + "/docs/monitoring.md#dashboards",
 		},
-		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + made.Images[2].ByDigest() + "\n"},
+		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + made.Images[3].ByDigest() + "\n"},
 	} {
 		for _, want := range lines {
 			if !strings.Contains(after[file], want) {

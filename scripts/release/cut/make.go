@@ -113,7 +113,7 @@ func (t *Tree) writeManifests() error {
 		if err != nil {
 			return err
 		}
-		for _, i := range t.Images[:2] {
+		for _, i := range t.Images[:3] {
 			if !strings.Contains(manifest, ": "+i.String()+"\n") {
 				return fmt.Errorf("overlays/%s does not use %s: remove the image that it sets", overlay, i)
 			}

@@ -102,7 +102,7 @@ func assertManifests(t *testing.T, contents map[string]string, made *cut.Record)
 		if !strings.HasPrefix(manifest, "# Install, upgrade:  kubectl apply --server-side -f install"+suffix+".yaml\n") {
 			t.Errorf("install%s.yaml does not begin with what to do with it:\n%.300s", suffix, manifest)
 		}
-		for _, image := range made.Images[:2] {
+		for _, image := range made.Images[:3] {
 			if !strings.Contains(manifest, ": "+image.String()+"\n") {
 				t.Errorf("install%s.yaml does not name %s", suffix, image)
 			}
@@ -134,6 +134,7 @@ func assertImages(t *testing.T, dir, mirrorList string, made *cut.Record) {
 	}
 	want := []string{
 		registry + "/memcached-operator:" + release.Version, registry + "/memcached-agent:" + agent,
+		registry + "/memcached-snapshot:" + release.Version,
 		registry + "/memcached-operator-bundle:v" + release.Version, registry + "/memcached-operator-catalog:v" + release.Version,
 		registry + "/charts/memcached-operator:" + release.Version,
 	}
@@ -166,7 +167,7 @@ func assertPlugin(t *testing.T, dir, manifest string) {
 func assertSBOMs(t *testing.T, contents map[string]string, made *cut.Record) {
 	t.Helper()
 	var operator *spdx.Document
-	for _, image := range slices.Backward(made.Images[:4]) {
+	for _, image := range slices.Backward(made.Images[:5]) {
 		var err error
 		if operator, err = spdxjson.Read(strings.NewReader(contents["sbom/"+image.Name+".spdx.json"])); err != nil {
 			t.Fatal(err)

@@ -31,6 +31,7 @@ const (
 var (
 	operatorImage  = worktree.Place{File: managerFile, Find: `(?m)^ +image: (\S+)`}
 	agentImage     = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`}
+	snapshotImage  = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_SNAPSHOT\n +value: (\S+)`}
 	memcachedImage = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
 	createdAt      = worktree.Place{File: bundle.Base, Find: `createdAt: "(.*)"`}
 	catalogImage   = worktree.Place{File: settings, Find: `(?m)^  catalogImage: (\S+)`}
@@ -80,7 +81,7 @@ func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
 
 // stamp writes the release into the files that bundle and catalog are made of, and into documentation.
 func (r *Release) stamp(ctx context.Context, t *Tree) error {
-	operator, agent := t.Images[0], t.Images[1]
+	operator, agent, snapshot := t.Images[0], t.Images[1], t.Images[2]
 	old, err := operatorImage.Read(t.Dir)
 	if err != nil {
 		return err
@@ -96,7 +97,9 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 		at(settings, `(?m)^  operatorImage: (\S+)`, operator.String()),
 		at(settings, `(?m)^  agentImage: (\S+)`, agent.String()),
 		{operatorImage, operator.String()},
+		at(settings, `(?m)^  snapshotImage: (\S+)`, snapshot.String()),
 		{agentImage, agent.String()},
+		{snapshotImage, snapshot.String()},
 	}
 	if old != operator.String() { // Otherwise this release is in the commit already, with the time of the one before.
 		writes = append(writes, write{createdAt, t.Time})
@@ -182,7 +185,7 @@ func (t *Tree) keepReleased() error {
 	if err := os.CopyFS(to, os.DirFS(filepath.Join(t.Dir, renderCases))); err != nil {
 		return err
 	}
-	crd, err := os.ReadFile(filepath.Join(t.Dir, crdFile))
+	crd, err := os.ReadFile(filepath.Join(t.Dir, crdFile)) // Snapshots are new, and may still change.
 	if err != nil {
 		return err
 	}
@@ -205,13 +208,13 @@ func (t *Tree) stampOLM(ctx context.Context) error {
 	if err := t.addImage("-bundle", bundle.Image); err != nil {
 		return err
 	}
-	if err := catalog.AddBundle(dir, t.Images[2].ByDigest()); err != nil {
+	if err := catalog.AddBundle(dir, t.Images[3].ByDigest()); err != nil {
 		return err
 	}
 	if err := t.addImage("-catalog", bundle.CatalogImage); err != nil {
 		return err
 	}
-	return catalogImage.Write(t.Dir, t.Images[3].ByDigest())
+	return catalogImage.Write(t.Dir, t.Images[4].ByDigest())
 }
 
 func isCandidate(version string) bool { return strings.Contains(version, "-") }

@@ -76,7 +76,7 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	reviewers := []string{"example-inc", "some-user"}
 	release := []string{
 		`email: .*`, "email: team@caches.dev", `(/disconnected): .*`, `$1: "true"`, `(?m)^  replaces: .*\n`, "",
-		`(image|containerImage|value): \S+/(memcached-operator|memcached-agent|memcached)[:@]\S+`,
+		`(image|containerImage|value): \S+/(memcached-operator|memcached-agent|memcached-snapshot|memcached)[:@]\S+`,
 		"$1: quay.io/caches/$2:1" + at,
 	}
 	tests := map[string]struct {
@@ -100,6 +100,7 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 				"nobody can pull images.example.com/memcached-operator:1" + at + ": run make release-prepare",
 				"nobody can pull images.example.com/memcached:1" + at + ": run make release-prepare",
 				"nobody can pull images.example.com/memcached-agent:1" + at + ": run make release-prepare",
+				"nobody can pull images.example.com/memcached-snapshot:1" + at + ": run make release-prepare",
 			},
 		},
 	}

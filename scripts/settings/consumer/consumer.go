@@ -115,6 +115,7 @@ func (r Repository) images(upstream, mine values.Settings) (images []string) {
 	for _, image := range []struct{ name, new, chosen string }{
 		{upstream.OperatorImage, mine.OperatorImage, ""},
 		{upstream.AgentImage, mine.AgentImage, r.AgentImage},
+		{upstream.SnapshotImage, mine.SnapshotImage, r.SnapshotImage},
 		{upstream.CatalogImage, mine.CatalogImage, r.CatalogImage},
 		{upstream.MemcachedImage, mine.MemcachedImage, r.MemcachedImage},
 	} {

@@ -17,8 +17,8 @@ const Path = "gitops/settings/settings.yaml"
 
 // Settings are the values in which one user of gitops/ differs from the next.
 type Settings struct {
-	RepoURL, Revision, ArgoCDNamespace, Architecture        string
-	OperatorImage, AgentImage, MemcachedImage, CatalogImage string
+	RepoURL, Revision, ArgoCDNamespace, Architecture                       string
+	OperatorImage, AgentImage, SnapshotImage, MemcachedImage, CatalogImage string
 }
 
 // Field is a setting by its key in the file.
@@ -32,6 +32,7 @@ func (s *Settings) Fields() []Field {
 	return []Field{
 		{"repoURL", &s.RepoURL}, {"revision", &s.Revision}, {"argocdNamespace", &s.ArgoCDNamespace},
 		{"architecture", &s.Architecture}, {"operatorImage", &s.OperatorImage}, {"agentImage", &s.AgentImage},
+		{"snapshotImage", &s.SnapshotImage},
 		{"memcachedImage", &s.MemcachedImage}, {"catalogImage", &s.CatalogImage},
 	}
 }

@@ -28,11 +28,13 @@ type Choices struct {
 	Repo, Revision, Registry                               string // required
 	Version, Architecture, MemcachedImage, ArgoCDNamespace string // empty: as before
 	AgentImage, CatalogImage                               string // empty: as before, in the new registry
+	SnapshotImage                                          string // empty: that of the version, in the new registry
 }
 
 // Resolve turns the choices into settings. The error names everything that is wrong with them.
 func (c Choices) Resolve(current Settings) (Settings, error) {
-	image, imageErr := operatorImage(c.Registry, cmp.Or(c.Version, tagOf(current.OperatorImage)))
+	version := cmp.Or(c.Version, tagOf(current.OperatorImage))
+	image, imageErr := operatorImage(c.Registry, version)
 	s := Settings{
 		RepoURL:         c.Repo,
 		Revision:        c.Revision,
@@ -40,11 +42,13 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 		Architecture:    cmp.Or(c.Architecture, current.Architecture),
 		OperatorImage:   image,
 		AgentImage:      cmp.Or(c.AgentImage, agentImage(c.Registry, current.AgentImage)),
+		SnapshotImage:   cmp.Or(c.SnapshotImage, c.Registry+"/memcached-snapshot:"+version),
 		MemcachedImage:  cmp.Or(c.MemcachedImage, current.MemcachedImage),
 		CatalogImage:    cmp.Or(c.CatalogImage, inRegistry(c.Registry, current.CatalogImage)),
 	}
 	namespace := validation.IsDNS1123Label(s.ArgoCDNamespace)
 	_, agentErr := name.ParseReference(s.AgentImage)
+	_, snapshotErr := name.ParseReference(s.SnapshotImage)
 	_, memcachedErr := name.ParseReference(s.MemcachedImage)
 	_, catalogErr := name.NewDigest(s.CatalogImage) // Only a commit may change which version OLM installs.
 	return s, errors.Join(
@@ -58,6 +62,8 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 			"choose one of "+strings.Join(Architectures(), ", ")),
 		refuse(agentErr != nil, "agent-image", s.AgentImage, agentErr,
 			"name it as in registry.example.com/memcached-agent:0.1.0"),
+		refuse(snapshotErr != nil && imageErr == nil, "snapshot-image", s.SnapshotImage, snapshotErr,
+			"name it as in registry.example.com/memcached-snapshot:0.1.0"),
 		refuse(memcachedErr != nil, "memcached-image", s.MemcachedImage, memcachedErr,
 			"name it as in docker.io/library/memcached:1.6.45"),
 		refuse(catalogErr != nil, "catalog-image", s.CatalogImage, catalogErr,

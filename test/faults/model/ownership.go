@@ -127,7 +127,7 @@ func isJSONPatch(q *audit.Request) bool { return strings.HasPrefix(string(q.Body
 var writable = map[string]bool{
 	"memcacheds/status": true, "deployments": true, "services": true,
 	"networkpolicies": true, "poddisruptionbudgets": true, "events": true, "endpointslices": true,
-	"certificates": true,
+	"certificates": true, "jobs": true, "memcachedsnapshots/status": true,
 }
 
 // reviewsRights is the resource of a question that nothing is stored of.

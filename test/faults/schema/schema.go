@@ -35,7 +35,7 @@ type Schema struct {
 
 // CRD returns the CRD in a copy of the repository.
 func CRD(root string) ([]byte, error) {
-	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*.yaml"))
+	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*_memcacheds.yaml"))
 	if err != nil || len(files) != 1 {
 		return nil, fmt.Errorf("want one file in operator/config/crd/bases, found %v: %w", files, err)
 	}

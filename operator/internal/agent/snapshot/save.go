@@ -22,16 +22,23 @@ type Save struct {
 	Cache   string // its name, for people
 	Servers []Server
 
+	// Once: a snapshot of the name that is whole already is the result, as an earlier attempt may have ended after it was
+	// written.
+	Once bool
+
 	// Pace limits the bytes of keys and values.
 	Pace *handoff.Pace
 
 	Progress Progress
 }
 
-// Run saves one server after another. A snapshot of the name that is whole is an error; an unfinished one is replaced.
+// Run saves one server after another. A snapshot of the name that is whole is an error, unless it is that of an earlier
+// attempt; an unfinished one is replaced.
 func (s *Save) Run(ctx context.Context) (format.Manifest, error) {
-	_, err := readManifest(ctx, s.Store, s.Name)
+	written, err := readManifest(ctx, s.Store, s.Name)
 	switch {
+	case err == nil && s.Once && written.Cache == s.Cache:
+		return manifest(ctx, s.Store, s.Name)
 	case err == nil:
 		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it", s.Name)
 	case !errors.Is(err, ErrMissing):

@@ -142,6 +142,27 @@ func TestASnapshotThatExistsIsNotReplaced(t *testing.T) {
 	}
 }
 
+func TestAnAttemptAfterOneThatHasEndedReportsItsSnapshot(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		cache  string
+		change func(*memory)
+		want   string // of the error; empty: the snapshot is reported
+	}{
+		"of the same cache":        {"shop", func(*memory) {}, ""},
+		"of another cache":         {"sessions", func(*memory) {}, `"daily" exists: choose another name`},
+		"and an object is cut off": {"shop", func(m *memory) { m.objects["daily/shop-1"] = m.objects["daily/shop-1"][:50] }, "it is cut off"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			store := stored(t)
+			tc.change(store)
+			m, err := (&Save{Store: store, Name: "daily", Cache: tc.cache, Once: true}).Run(t.Context())
+			if tc.want == "" && (err != nil || m.Total().Items != 5) || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%d items, error %v", m.Total().Items, err)
+			}
+		})
+	}
+}
+
 func TestWhereAnItemGoes(t *testing.T) {
 	m := format.Manifest{Slots: []format.Slot{{Name: "shop-0"}, {Name: "shop-1"}}}
 	two := []Server{{Name: "shop-1", Address: "b:11211"}, {Name: "shop-0", Address: "a:11211"}}

@@ -1,0 +1,135 @@
+package observe
+
+// What a MemcachedSnapshot depends on: its cache, its Job and the Job's Pods.
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// JobKind is the kind of the object that saves a cache.
+var JobKind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+// JobSelector selects the Jobs that are cached.
+func JobSelector() labels.Selector {
+	saves, err := labels.NewRequirement(names.LabelSnapshot, selection.Exists, nil)
+	if err != nil {
+		panic(err) // The label is a constant.
+	}
+	return labels.NewSelector().Add(*saves)
+}
+
+// SnapshotCollector reads what MemcachedSnapshots depend on. Pods of Jobs, and the addresses of Pods without a slot,
+// are not cached: they are read from the API server while a snapshot needs them.
+type SnapshotCollector struct {
+	Cache client.Reader
+	Live  client.Reader
+}
+
+// Memcached reads the cache of a MemcachedSnapshot; nil if there is none.
+func (c SnapshotCollector) Memcached(
+	ctx context.Context, wanted *cachev1.MemcachedSnapshot,
+) (*cachev1.Memcached, error) {
+	mc := &cachev1.Memcached{}
+	key := client.ObjectKey{Namespace: wanted.Namespace, Name: wanted.Spec.MemcachedRef.Name}
+	switch err := c.Cache.Get(ctx, key, mc); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !mc.DeletionTimestamp.IsZero():
+		return nil, nil
+	}
+	return mc, nil
+}
+
+// Begin reads what else a new snapshot of a cache needs. It sends requests only for a cache that is Ready.
+func (c SnapshotCollector) Begin(
+	ctx context.Context, wanted *cachev1.MemcachedSnapshot, mc *cachev1.Memcached,
+) (current plan.CurrentSnapshot, err error) {
+	current.Memcached = mc
+	if mc == nil || !slices.ContainsFunc(mc.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == cachev1.ConditionReady && c.Status == metav1.ConditionTrue
+	}) {
+		return current, nil
+	}
+	if current.MissingSecret, err = c.missingSecret(ctx, wanted); err != nil || len(mc.Status.Slots) > 0 {
+		return current, err
+	}
+	list := &corev1.PodList{}
+	err = c.Live.List(ctx, list, client.InNamespace(mc.Namespace), client.MatchingLabels(names.Selector(mc.Name)))
+	for i := range list.Items {
+		pod := &list.Items[i]
+		belongs := cached.MemcachedOf(pod) == mc.Name && pod.DeletionTimestamp.IsZero()
+		if belongs && cached.IsTrue(pod, corev1.PodReady) && pod.Status.PodIP != "" {
+			current.Pods = append(current.Pods, plan.Server{Name: pod.Name, Address: pod.Status.PodIP})
+		}
+	}
+	slices.SortFunc(current.Pods, func(a, b plan.Server) int { return strings.Compare(a.Name, b.Name) })
+	return current, err
+}
+
+// missingSecret reads metadata only: the kubelet gives the content to the Job.
+func (c SnapshotCollector) missingSecret(ctx context.Context, wanted *cachev1.MemcachedSnapshot) (bool, error) {
+	credentials := wanted.Spec.To.Credentials
+	if credentials == nil || credentials.SecretName == "" {
+		return false, nil
+	}
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(SecretKind)
+	err := c.Live.Get(ctx, client.ObjectKey{Namespace: wanted.Namespace, Name: credentials.SecretName}, secret)
+	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+}
+
+// Job reads the Job of a MemcachedSnapshot. One that it does not control is taken.
+func (c SnapshotCollector) Job(
+	ctx context.Context, wanted *cachev1.MemcachedSnapshot,
+) (job *batchv1.Job, taken bool, err error) {
+	job = &batchv1.Job{}
+	switch err := c.Cache.Get(ctx, client.ObjectKeyFromObject(wanted), job); {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case !metav1.IsControlledBy(job, wanted):
+		return nil, true, nil
+	}
+	return job, false, nil
+}
+
+// Pods reads the Pods of a Job. While one is ready, there is nothing to read in it.
+func (c SnapshotCollector) Pods(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, error) {
+	if IsJobBusy(job) {
+		return nil, nil
+	}
+	list := &corev1.PodList{}
+	err := c.Live.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
+	return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, job) }), err
+}
+
+// IsJobBusy reports whether a Pod of a Job runs, and none has failed.
+func IsJobBusy(job *batchv1.Job) bool {
+	ready := job.Status.Ready
+	return ready != nil && *ready > 0 && job.Status.Failed == 0 && !IsJobOver(job)
+}
+
+// IsJobOver reports whether a Job has succeeded or failed.
+func IsJobOver(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+	})
+}

@@ -1,0 +1,137 @@
+package plan
+
+// The Job that saves the keys of a cache as a snapshot.
+
+import (
+	"fmt"
+	"net"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// Snapshot is a snapshot to be written, with all defaults resolved.
+type Snapshot struct {
+	// Name is that of the MemcachedSnapshot and its Job, SnapshotName that in the bucket or the volume.
+	Name, Namespace, SnapshotName string
+	UID                           types.UID
+
+	// Cache is the Memcached, and Pod what its Pods are made from: those of the Job run where they do.
+	Cache string
+	Pod   Pod
+
+	// Servers are the servers of the cache, in the order of clients. ServerName is in the certificates of all of them; if
+	// it is empty, each has the host of its address.
+	Servers    []Server
+	ServerName string
+
+	Image string
+	To    cachev1.SnapshotTarget
+
+	// Rate is the limit of keys and values in bytes per second.
+	Rate int64
+
+	// Memory is the limit of the container.
+	Memory resource.Quantity
+}
+
+// Server is a server of a cache. It keeps its name when the Pod is replaced, if it is a slot.
+type Server struct{ Name, Address string }
+
+// CurrentSnapshot is what a new snapshot depends on.
+type CurrentSnapshot struct {
+	// Memcached is the cache; nil if there is none.
+	Memcached *cachev1.Memcached
+
+	// Pods are the Pods of a cache without slots that are ready: the names and the IP addresses.
+	Pods []Server
+
+	// MissingSecret: the Secret with the credentials does not exist.
+	MissingSecret bool
+}
+
+// Unmet is why a snapshot cannot begin yet, as a reason of its condition Ready.
+type Unmet struct{ Reason, Message string }
+
+const (
+	// snapshotMemory suffices for items of the default size: keys are listed in a file, and items are copied one by one.
+	snapshotMemory = 128 << 20
+
+	// memoryOfItem is how many times the size of an item is in memory while it is copied.
+	memoryOfItem = 6
+)
+
+// ResolveSnapshot returns the snapshot to be written, or why it cannot begin yet.
+func ResolveSnapshot(
+	wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot, defaults Defaults,
+) (Snapshot, *Unmet) {
+	if unmet := unmetBy(wanted, current); unmet != nil {
+		return Snapshot{}, unmet
+	}
+	mc := current.Memcached
+	pod := podOf(mc, Record{Inputs: defaults.inputs()})
+	s := Snapshot{
+		Name: wanted.Name, Namespace: wanted.Namespace, UID: wanted.UID, SnapshotName: SnapshotName(wanted),
+		Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, To: wanted.Spec.To, Rate: defaultHandoffRate,
+		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
+	}
+	if rate := wanted.Spec.BytesPerSecond; rate != nil {
+		s.Rate = rate.Value()
+	}
+	for _, slot := range mc.Status.Slots {
+		s.Servers = append(s.Servers, Server{slot.Name, slot.Address})
+	}
+	if len(s.Servers) > 0 {
+		return s, nil
+	}
+	host, port, err := net.SplitHostPort(mc.Status.Endpoint)
+	if err != nil {
+		return Snapshot{}, notReady(mc, "it reports no endpoint yet")
+	}
+	for _, found := range current.Pods {
+		s.Servers = append(s.Servers, Server{found.Name, net.JoinHostPort(found.Address, port)})
+	}
+	if pod.TLSSecret != "" {
+		s.ServerName = host // No certificate has the addresses of Pods.
+	}
+	return s, nil
+}
+
+// unmetBy checks what a snapshot needs. It is not taken of a part of a cache, nor while slots move: their keys are
+// listed by an agent then, and of two lists at the same time memcached can stand still.
+func unmetBy(wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot) *Unmet {
+	mc, name := current.Memcached, wanted.Spec.MemcachedRef.Name
+	if mc == nil {
+		return &Unmet{cachev1.ReasonMemcachedNotFound, fmt.Sprintf(
+			"spec.memcachedRef.name %q does not exist: create the Memcached in namespace %q", name, wanted.Namespace)}
+	}
+	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+	switch {
+	case ready == nil || mc.Status.ObservedGeneration != mc.Generation:
+		return notReady(mc, "the operator has not reported its state yet")
+	case ready.Reason == cachev1.ReasonScaledToZero:
+		return notReady(mc, "its size is 0, and it has no keys")
+	case !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady):
+		return notReady(mc, fmt.Sprintf("its condition Ready has the reason %s", ready.Reason))
+	case len(mc.Status.Slots) == 0 && len(current.Pods) < int(mc.Status.ReadyReplicas):
+		return notReady(mc, fmt.Sprintf("%d of its %d Pods are ready", len(current.Pods), mc.Status.ReadyReplicas))
+	case current.MissingSecret:
+		return &Unmet{cachev1.ReasonSecretNotFound, fmt.Sprintf(
+			"spec.to.credentials.secretName %q does not exist: create the Secret in namespace %q",
+			wanted.Spec.To.Credentials.SecretName, wanted.Namespace)}
+	}
+	return nil
+}
+
+func notReady(mc *cachev1.Memcached, why string) *Unmet {
+	return &Unmet{cachev1.ReasonMemcachedNotReady, fmt.Sprintf("The Memcached %q is not ready: %s", mc.Name, why)}
+}
+
+// SnapshotName returns the name of a snapshot in the bucket or the volume. It does not change between the attempts of
+// the Job, and a MemcachedSnapshot that is created again has another one.
+func SnapshotName(wanted *cachev1.MemcachedSnapshot) string {
+	return wanted.Name + wanted.CreationTimestamp.UTC().Format("-20060102T150405Z")
+}

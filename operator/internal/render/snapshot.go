@@ -1,0 +1,153 @@
+package render
+
+// The Job that saves a cache.
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	batchv1ac "k8s.io/client-go/applyconfigurations/batch/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+const (
+	credentialsVolume = "credentials"
+	snapshotsVolume   = "snapshots"
+	temporaryVolume   = "tmp"
+
+	// snapshotRetries is how often the Job tries again: a rollout, or the bucket, may be in the way for a moment.
+	snapshotRetries = 2
+
+	// azureIdentity is the label by which Azure's webhook gives a Pod its workload identity.
+	azureIdentity = "azure.workload.identity/use"
+)
+
+// keyList is the size of the temporary file with the keys of one server.
+var keyList = resource.MustParse("2Gi")
+
+// Snapshot renders the Job. Two of its Pods never run at the same time: they write the same objects.
+func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
+	labels := map[string]string{
+		names.LabelSnapshot: s.Cache, names.LabelAppName: names.App, names.LabelAppInstance: s.Cache,
+		names.LabelAppComponent: names.Snapshot, names.LabelAppManagedBy: names.FieldOwner,
+	}
+	return batchv1ac.Job(s.Name, s.Namespace).
+		WithLabels(labels).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(cachev1.GroupVersion.String()).
+			WithKind("MemcachedSnapshot").
+			WithName(s.Name).
+			WithUID(s.UID).
+			WithController(true)).
+		WithSpec(batchv1ac.JobSpec().
+			WithBackoffLimit(snapshotRetries).
+			WithPodReplacementPolicy(batchv1.Failed).
+			WithTemplate(corev1ac.PodTemplateSpec().
+				WithLabels(labels).
+				WithLabels(snapshotIdentity(s.To)).
+				WithAnnotations(keepsItsNode).
+				WithSpec(snapshotPod(s))))
+}
+
+func snapshotIdentity(to cachev1.SnapshotTarget) map[string]string {
+	if to.Credentials == nil || to.Credentials.ServiceAccountName == "" || !strings.HasPrefix(to.URL, "azblob://") {
+		return nil
+	}
+	return map[string]string{azureIdentity: "true"}
+}
+
+func snapshotPod(s plan.Snapshot) *corev1ac.PodSpecApplyConfiguration {
+	container := snapshotContainer(s)
+	spec := anyPod(s.Pod).
+		WithAutomountServiceAccountToken(false).
+		WithRestartPolicy(corev1.RestartPolicyNever).
+		WithVolumes(corev1ac.Volume().WithName(temporaryVolume).
+			WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(keyList)))
+	for _, mounted := range []struct{ secret, volume, dir string }{
+		{s.Pod.TLSSecret, tlsVolume, names.TLSDir},
+		{s.Pod.AuthSecret, usersVolume, names.UsersDir},
+	} {
+		if mounted.secret != "" {
+			spec.WithVolumes(secretVolume(mounted.volume, mounted.secret))
+			container.WithVolumeMounts(readOnly(mounted.volume, mounted.dir))
+		}
+	}
+	place(spec, bootstrapPlacement(s.Pod))
+	addTarget(spec, container, s)
+	return spec.WithContainers(container)
+}
+
+func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
+	return corev1ac.Container().
+		WithName(names.Snapshot).
+		WithImage(s.Image).
+		WithImagePullPolicy(pullPolicy(s.Pod, s.Image)).
+		WithArgs(snapshotArguments(s)...).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+			}).
+			WithLimits(corev1.ResourceList{corev1.ResourceMemory: s.Memory})).
+		WithTerminationMessagePath(corev1.TerminationMessagePathDefault).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName(temporaryVolume).WithMountPath("/tmp")).
+		WithSecurityContext(containerSecurity())
+}
+
+func snapshotArguments(s plan.Snapshot) []string {
+	to := s.To.URL
+	if to == "" {
+		to = names.SnapshotsDir
+	}
+	arguments := []string{"save", "--once", "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + to}
+	for _, server := range s.Servers {
+		arguments = append(arguments, "--server="+server.Name+"="+server.Address)
+	}
+	if s.Pod.TLSSecret != "" {
+		arguments = append(arguments, "--tls-dir="+names.TLSDir)
+	}
+	if s.ServerName != "" {
+		arguments = append(arguments, "--tls-server-name="+s.ServerName)
+	}
+	if s.Pod.AuthSecret != "" {
+		arguments = append(arguments, "--auth-dir="+names.UsersDir)
+	}
+	return append(arguments, fmt.Sprintf("--bytes-per-second=%d", s.Rate),
+		"--result-file="+corev1.TerminationMessagePathDefault)
+}
+
+// addTarget adds the volume, or the credentials for the bucket.
+func addTarget(
+	spec *corev1ac.PodSpecApplyConfiguration, container *corev1ac.ContainerApplyConfiguration, s plan.Snapshot,
+) {
+	if claim := s.To.PersistentVolumeClaim; claim != nil {
+		spec.WithVolumes(corev1ac.Volume().WithName(snapshotsVolume).
+			WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim.ClaimName)))
+		container.WithVolumeMounts(corev1ac.VolumeMount().WithName(snapshotsVolume).WithMountPath(names.SnapshotsDir))
+		if s.Pod.UserID != nil { // Otherwise the cluster gives the Pod a user, and that user's group the volume.
+			spec.SecurityContext.WithFSGroup(*s.Pod.UserID)
+		}
+	}
+	credentials := s.To.Credentials
+	switch {
+	case credentials == nil:
+	case credentials.ServiceAccountName != "":
+		spec.WithServiceAccountName(credentials.ServiceAccountName).
+			WithDeprecatedServiceAccount(credentials.ServiceAccountName)
+	case strings.HasPrefix(s.To.URL, "gs://"):
+		spec.WithVolumes(secretVolume(credentialsVolume, credentials.SecretName))
+		container.WithVolumeMounts(readOnly(credentialsVolume, names.CredentialsDir)).
+			WithEnv(corev1ac.EnvVar().WithName("GOOGLE_APPLICATION_CREDENTIALS").WithValue(names.CredentialsFile))
+	default:
+		container.WithEnvFrom(corev1ac.EnvFromSource().
+			WithSecretRef(corev1ac.SecretEnvSource().WithName(credentials.SecretName)))
+	}
+}

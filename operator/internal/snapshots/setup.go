@@ -1,0 +1,165 @@
+package snapshots
+
+// Starts the controller once the cluster has the API, and the operator the rights.
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/consistent"
+	"github.com/example-inc/memcached-operator/operator/internal/controller"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// Name is the controller's name in logs, metrics and events.
+const Name = "memcachedsnapshot"
+
+// apiRetry is how often to look for the API and the rights while one of them is missing.
+const apiRetry = 5 * time.Minute
+
+// Config is what the controller depends on.
+type Config struct {
+	Defaults controller.Defaults
+
+	// Namespaces are the namespaces that the operator serves; empty means all.
+	Namespaces []string
+
+	Options ctrlcontroller.Options
+}
+
+// Setup adds the controller to a manager. The API may be missing: an upgrade of the operator by Helm installs no CRD.
+func Setup(mgr ctrl.Manager, config Config) error {
+	writer := consistent.NewClient(mgr.GetClient(), mgr.GetAPIReader(), observe.IsCached)
+	reconciler := &Reconciler{
+		client: writer, defaults: config.Defaults, events: mgr.GetEventRecorder(names.FieldOwner),
+		observe: observe.SnapshotCollector{Cache: writer, Live: mgr.GetAPIReader()},
+	}
+	config.Options.Reconciler = reconciler
+	config.Options.LogConstructor = func(request *reconcile.Request) logr.Logger {
+		logger := mgr.GetLogger().WithValues("controller", Name)
+		if request != nil {
+			logger = logger.WithValues("MemcachedSnapshot", request.NamespacedName)
+		}
+		return logger
+	}
+	built, err := ctrlcontroller.NewUnmanaged(Name, config.Options)
+	if err != nil {
+		return fmt.Errorf("set up the controller of snapshots: %w", err)
+	}
+	return mgr.Add(&starter{
+		controller: built, live: mgr.GetAPIReader(), namespaces: config.Namespaces,
+		sources: []source.Source{
+			source.Kind(mgr.GetCache(), client.Object(&cachev1.MemcachedSnapshot{}), &handler.EnqueueRequestForObject{},
+				writer.Predicate(), predicate.GenerationChangedPredicate{}),
+			source.Kind(mgr.GetCache(), client.Object(&batchv1.Job{}), &handler.EnqueueRequestForObject{}, // of the same name
+				writer.Predicate()),
+			source.Kind(mgr.GetCache(), client.Object(&cachev1.Memcached{}),
+				handler.EnqueueRequestsFromMapFunc(reconciler.snapshotsOf), readiness),
+		},
+	})
+}
+
+// readiness selects, of a Memcached's many updates, those by which a snapshot may begin.
+var readiness = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
+		return readyReason(before) != readyReason(after) ||
+			before.Status.ObservedGeneration != after.Status.ObservedGeneration
+	},
+}
+
+func readyReason(mc *cachev1.Memcached) string {
+	if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
+		return ready.Reason
+	}
+	return ""
+}
+
+// snapshotsOf returns the MemcachedSnapshots that wait for a Memcached.
+func (r *Reconciler) snapshotsOf(ctx context.Context, mc client.Object) []reconcile.Request {
+	list := &cachev1.MemcachedSnapshotList{}
+	if err := r.client.List(ctx, list, client.InNamespace(mc.GetNamespace())); err != nil {
+		log.FromContext(ctx).Error(err, "MemcachedSnapshots cannot be listed") // A programming error: this reads the cache.
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		snapshot := &list.Items[i]
+		if snapshot.Spec.MemcachedRef.Name == mc.GetName() && snapshot.Status.StartTime == nil {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(snapshot)})
+		}
+	}
+	return requests
+}
+
+// starter starts the controller once its kinds can be read: it would end the operator otherwise.
+type starter struct {
+	controller ctrlcontroller.Controller
+	live       client.Reader
+	namespaces []string
+	sources    []source.Source
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (s *starter) NeedLeaderElection() bool { return true }
+
+// Start runs the controller until the context ends.
+func (s *starter) Start(ctx context.Context) error {
+	logger := ctrl.Log.WithName(Name)
+	for logged := false; ; logged = true {
+		missing := s.missing(ctx)
+		if missing == nil {
+			break
+		}
+		if !logged {
+			logger.Info("No snapshots are written: install the CRD memcachedsnapshots.cache.example.com, and grant the rights "+
+				"of the operator's role", "missing", missing.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(apiRetry):
+		}
+	}
+	for _, watched := range s.sources {
+		if err := s.controller.Watch(watched); err != nil {
+			return fmt.Errorf("watch for snapshots: %w", err)
+		}
+	}
+	return s.controller.Start(ctx)
+}
+
+// missing returns an error if the API or a right is missing. Other errors end with the next attempt of an informer.
+func (s *starter) missing(ctx context.Context) error {
+	namespaces := s.namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		for _, list := range []client.ObjectList{&cachev1.MemcachedSnapshotList{}, &batchv1.JobList{}} {
+			err := s.live.List(ctx, list, client.InNamespace(namespace), client.Limit(1))
+			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || meta.IsNoMatchError(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}

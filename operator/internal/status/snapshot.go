@@ -1,0 +1,195 @@
+package status
+
+// The whole status of a MemcachedSnapshot.
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// SnapshotInput is everything that the status of a MemcachedSnapshot depends on.
+type SnapshotInput struct {
+	Snapshot *cachev1.MemcachedSnapshot
+
+	// Unmet is why it cannot begin yet; nil if it can.
+	Unmet *plan.Unmet
+
+	// Job is the Job that it controls; nil if there is none. Pods are those of the Job, where they were read.
+	Job  *batchv1.Job
+	Pods []corev1.Pod
+
+	// Restricted: spec.networkPolicy of the Memcached names its clients.
+	Restricted bool
+
+	// Taken: a Job of the name exists, and the MemcachedSnapshot does not control it.
+	Taken bool
+
+	// Err ended the reconciliation.
+	Err error
+
+	Now time.Time
+}
+
+// IsSnapshotOver reports whether a snapshot has succeeded or failed. Then its status does not change any more.
+func IsSnapshotOver(snapshot *cachev1.MemcachedSnapshot) bool {
+	ready := meta.FindStatusCondition(snapshot.Status.Conditions, cachev1.ConditionReady)
+	return ready != nil && (ready.Reason == cachev1.ReasonSaved || ready.Reason == cachev1.ReasonSaveFailed)
+}
+
+// EvaluateSnapshot returns the status of a MemcachedSnapshot that is not over.
+func EvaluateSnapshot(in SnapshotInput) cachev1.MemcachedSnapshotStatus {
+	status := *in.Snapshot.Status.DeepCopy()
+	status.ObservedGeneration = in.Snapshot.Generation
+	v := judgeSnapshot(&status, in)
+	v.message = Shorten(v.message, longestMessage)
+	set := func(conditionType string, is bool) {
+		condition := metav1.Condition{
+			Type: conditionType, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message,
+			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
+		}
+		switch {
+		case is:
+		case conditionType != cachev1.ConditionReady:
+			meta.RemoveStatusCondition(&status.Conditions, conditionType)
+			return
+		default:
+			condition.Status = metav1.ConditionFalse
+		}
+		meta.SetStatusCondition(&status.Conditions, condition)
+	}
+	set(cachev1.ConditionReady, v.state == done)
+	set(cachev1.ConditionReconciling, v.state == reconciling)
+	set(cachev1.ConditionStalled, v.state == stalled)
+	return status
+}
+
+func judgeSnapshot(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
+	if in.Job != nil {
+		status.StartTime, status.SnapshotName = new(in.Job.CreationTimestamp), plan.SnapshotName(in.Snapshot)
+	}
+	switch {
+	case in.Err != nil: // Without the Pods of a Job, its result is not known.
+		return verdict{reconciling, cachev1.ReasonApplyFailed, in.Err.Error()}
+	case in.Job != nil:
+		return judgeJob(status, in)
+	case in.Taken:
+		return verdict{stalled, cachev1.ReasonOwnershipConflict, fmt.Sprintf("Job %q exists, and does not belong to this "+
+			"MemcachedSnapshot: delete the Job, or create a MemcachedSnapshot with another name", in.Snapshot.Name)}
+	case status.StartTime != nil:
+		return verdict{stalled, cachev1.ReasonSaveFailed, fmt.Sprintf("Job %q was deleted before its result was known. %s",
+			in.Snapshot.Name, another)}
+	case in.Unmet != nil:
+		return verdict{reconciling, in.Unmet.Reason, in.Unmet.Message}
+	}
+	return verdict{reconciling, cachev1.ReasonSaving, fmt.Sprintf("Job %q is being created", in.Snapshot.Name)}
+}
+
+// another is what to do after a failure.
+const another = "It is not tried again: create another MemcachedSnapshot"
+
+func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
+	for _, condition := range in.Job.Status.Conditions {
+		switch {
+		case condition.Status != corev1.ConditionTrue:
+		case condition.Type == batchv1.JobComplete:
+			status.CompletionTime = in.Job.Status.CompletionTime
+			return saved(status, in)
+		case condition.Type == batchv1.JobFailed:
+			return verdict{stalled, cachev1.ReasonSaveFailed, failed(in, condition)}
+		}
+	}
+	text := fmt.Sprintf("Job %q saves the keys", in.Snapshot.Name)
+	if attempts := in.Job.Status.Failed; attempts > 0 {
+		text = fmt.Sprintf("Job %q tries again: %s", in.Snapshot.Name, said(in.Pods))
+	}
+	for i := range in.Pods {
+		problem := observe.ProblemOf(&in.Pods[i])
+		if in.Pods[i].Status.Phase == corev1.PodPending && problem != "" {
+			text = fmt.Sprintf("The Pod of the Job %q does not start: %s", in.Snapshot.Name, problem)
+		}
+	}
+	return verdict{reconciling, cachev1.ReasonSaving, text}
+}
+
+// result is what memcached-snapshot writes as the termination message of its container.
+type result struct {
+	Servers int32 `json:"servers"`
+	Items   int64 `json:"items"`
+	Bytes   int64 `json:"bytes"`
+	Stored  int64 `json:"stored"`
+}
+
+func saved(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
+	var found result
+	known := false
+	for i := range in.Pods {
+		if in.Pods[i].Status.Phase == corev1.PodSucceeded {
+			known = json.Unmarshal([]byte(terminationMessage(&in.Pods[i])), &found) == nil
+		}
+	}
+	if !known {
+		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known, as "+
+			"the Pod of the Job %q was deleted", status.SnapshotName, in.Snapshot.Name)}
+	}
+	status.Servers, status.Items, status.Bytes, status.StoredBytes = found.Servers, found.Items, found.Bytes, found.Stored
+	return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written: %d items of %d servers",
+		status.SnapshotName, found.Items, found.Servers)}
+}
+
+func failed(in SnapshotInput, condition batchv1.JobCondition) string {
+	text := said(in.Pods)
+	if text == "" {
+		text = observe.OneLine(condition.Message)
+	}
+	if in.Restricted {
+		text += fmt.Sprintf(". spec.networkPolicy.from of the Memcached must admit Pods with the label %s: %s",
+			names.LabelSnapshot, in.Snapshot.Spec.MemcachedRef.Name)
+	}
+	return fmt.Sprintf("Job %q failed: %s. %s", in.Snapshot.Name, text, another)
+}
+
+// said is the error of the last attempt that failed. The log before it has the progress.
+func said(pods []corev1.Pod) string {
+	var last *corev1.Pod
+	for i := range pods {
+		newer := last == nil || last.CreationTimestamp.Before(&pods[i].CreationTimestamp)
+		if pods[i].Status.Phase == corev1.PodFailed && newer {
+			last = &pods[i]
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	message := strings.TrimSpace(terminationMessage(last))
+	if _, cause, found := strings.Cut("\n"+message, "\nerror: "); found {
+		return observe.OneLine(cause)
+	}
+	terminated := cached.Container(last.Status.ContainerStatuses, names.Snapshot).State.Terminated
+	switch {
+	case message != "":
+		return observe.OneLine(message[strings.LastIndex(message, "\n")+1:])
+	case terminated != nil:
+		return fmt.Sprintf("container %q exited with code %d (%s)", names.Snapshot, terminated.ExitCode, terminated.Reason)
+	}
+	return observe.OneLine(strings.TrimSpace(last.Status.Reason + " " + last.Status.Message))
+}
+
+func terminationMessage(pod *corev1.Pod) string {
+	if terminated := cached.Container(pod.Status.ContainerStatuses, names.Snapshot).State.Terminated; terminated != nil {
+		return terminated.Message
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// savedKeys are the keys of the cache that is saved.
+const savedKeys = 3000
+
+// TestACacheIsSavedInAVolume, and the program that saved it finds the snapshot whole. The volume is a folder of the Node,
+// which is this machine.
+func TestACacheIsSavedInAVolume(t *testing.T) {
+	c.shared(t)
+	it := newCache(t, "saved", cachev1.MemcachedSpec{Size: new(int32(2)), Slots: &cachev1.Slots{}})
+	it.Expect(deployed.PushSnapshot(t.Context(), c.Pipeline)).To(gomega.Succeed())
+	folder := it.claims("backups")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
+	for _, pod := range it.all() {
+		it.stores(&pod, savedKeys)
+	}
+	wanted := &cachev1.MemcachedSnapshot{
+		ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: "nightly"},
+		Spec: cachev1.MemcachedSnapshotSpec{
+			MemcachedRef: cachev1.MemcachedReference{Name: it.key.Name},
+			To:           cachev1.SnapshotTarget{PersistentVolumeClaim: &cachev1.SnapshotVolume{ClaimName: "backups"}},
+		},
+	}
+	it.Expect(c.Client.Create(t.Context(), wanted)).To(gomega.Succeed())
+	var last *metav1.Condition
+	it.Eventually(func() bool {
+		it.Expect(c.Client.Get(t.Context(), client.ObjectKeyFromObject(wanted), wanted)).To(gomega.Succeed())
+		last = meta.FindStatusCondition(wanted.Status.Conditions, cachev1.ConditionReady)
+		return last != nil && last.Status == metav1.ConditionTrue
+	}).WithTimeout(3*time.Minute).Should(gomega.BeTrue(), "last seen: %v", last)
+	if wanted.Status.Items != 2*savedKeys || wanted.Status.Servers != 2 || wanted.Status.StoredBytes == 0 {
+		t.Errorf("got %+v", wanted.Status)
+	}
+	verify := exec.CommandContext(t.Context(), "go", "run", ".", "verify", "--from="+folder, "--name="+wanted.Status.SnapshotName, "-o=json")
+	verify.Dir, verify.Stderr = c.Root+"/operator/cmd/snapshot", os.Stderr
+	out, err := verify.Output()
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	var whole struct{ Items, Bytes int64 }
+	it.Expect(json.Unmarshal(out, &whole)).To(gomega.Succeed())
+	if whole.Items != wanted.Status.Items || whole.Bytes != wanted.Status.Bytes {
+		t.Errorf("the snapshot has %+v, and the status says %+v", whole, wanted.Status)
+	}
+}
+
+// claims makes a volume of a folder that anybody may write, and a claim to it. It returns the folder.
+func (it *cache) claims(name string) (folder string) {
+	it.t.Helper()
+	folder, err := os.MkdirTemp("/var/tmp", "snapshots-")
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	it.Expect(os.Chmod(folder, 0o777)).To(gomega.Succeed())
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	it.Expect(c.Client.Create(it.t.Context(), &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: it.key.Namespace + "-" + name},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: size, AccessModes: modes, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: folder}},
+		},
+	})).To(gomega.Succeed())
+	it.Expect(c.Client.Create(it.t.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: modes, StorageClassName: new(""), VolumeName: it.key.Namespace + "-" + name,
+			Resources: corev1.VolumeResourceRequirements{Requests: size},
+		},
+	})).To(gomega.Succeed())
+	return folder
+}

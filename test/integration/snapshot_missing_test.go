@@ -1,0 +1,53 @@
+package integration
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// TestWithoutTheRightsForSnapshotsCachesAreServed, as without the API: an operator that is upgraded without its CRDs, or
+// its role, continues as before.
+func TestWithoutTheRightsForSnapshotsCachesAreServed(t *testing.T) {
+	t.Parallel()
+	w := emptyWorld(t, operatorKubeconfig)
+	role := &rbacv1.ClusterRole{}
+	w.Expect(cluster.Get(w.ctx, client.ObjectKey{Name: "memcached-operator-manager-role"}, role)).To(gomega.Succeed())
+	own := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "without-snapshots"}}
+	for _, rule := range role.Rules {
+		var resources []string
+		for _, resource := range rule.Resources {
+			if resource != "jobs" && !strings.HasPrefix(resource, "memcachedsnapshots") {
+				resources = append(resources, resource)
+			}
+		}
+		if rule.Resources = resources; len(resources) > 0 {
+			own.Rules = append(own.Rules, rule)
+		}
+	}
+	w.Expect(cluster.Create(w.ctx, own)).To(gomega.Succeed())
+	binding := get(w, "memcached-operator", &rbacv1.RoleBinding{})
+	w.Expect(cluster.Delete(w.ctx, binding)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "memcached-operator"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: own.Name}, Subjects: binding.Subjects,
+	})).To(gomega.Succeed())
+	w.start()
+	w.memcached("cache", 1)
+	w.ready("cache")
+	snapshot := w.snapshot("nightly")
+	w.quiet()
+	w.Expect(get(w, "nightly", &cachev1.MemcachedSnapshot{}).ResourceVersion).To(gomega.Equal(snapshot.ResourceVersion))
+	log, err := os.ReadFile(w.log)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	if text := string(log); strings.Count(text, "No snapshots are written: install the CRD") != 1 || strings.Contains(text, "Failed to watch") {
+		t.Errorf("the log does not have the fix, or more:\n%s", text)
+	}
+}
