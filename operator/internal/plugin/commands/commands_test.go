@@ -135,7 +135,7 @@ func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 		"screen/testdata/slabs.txt", "screen/testdata/sizes.txt", "screen/testdata/hot-keys.txt",
 		"screen/testdata/flush.txt", "screen/testdata/estimate.txt",
 		"cause/testdata/PodsNotReady.txt",
-		"change/testdata/memory-with-slots.txt",
+		"change/testdata/memory-with-slots.txt", "migrate/testdata/release.txt",
 	} {
 		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {
 			t.Errorf("copy %s to docs/kubectl-memcached.md", golden)

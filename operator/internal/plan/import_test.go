@@ -10,11 +10,11 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestWhatMigrateWritesIsValid: the command knows the arguments that the operator refuses only from the documentation.
-func TestWhatMigrateWritesIsValid(t *testing.T) {
-	files, err := filepath.Glob("../../../scripts/migrate/testdata/*.yaml")
+// TestWhatThePluginImportsIsValid: the command knows the arguments that the operator refuses only from the documentation.
+func TestWhatThePluginImportsIsValid(t *testing.T) {
+	files, err := filepath.Glob("../plugin/migrate/testdata/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no manifests of scripts/migrate: %v", err)
+		t.Fatalf("no manifests of plugin/migrate: %v", err)
 	}
 	for _, file := range files {
 		var mc cachev1.Memcached

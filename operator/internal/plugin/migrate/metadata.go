@@ -1,8 +1,8 @@
-package main
+package migrate
 
 import (
+	"encoding/json"
 	"maps"
-	"reflect"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -11,7 +11,7 @@ import (
 func (r *release) setMetadata() {
 	r.spec.CommonMetadata = r.metadata("commonLabels", "commonAnnotations")
 	token := "serviceAccount.automountServiceAccountToken"
-	if r.options.chart == "bitnami" {
+	if r.options.Chart == "bitnami" {
 		token = "automountServiceAccountToken" // The other one is that of the ServiceAccount.
 	}
 	pods := cachev1.PodTemplate{
@@ -69,18 +69,8 @@ func merged(first, second map[string]string) map[string]string {
 
 // unlessEmpty leaves out an object of which nothing is set.
 func unlessEmpty[T any](object *T) *T {
-	value := reflect.ValueOf(object).Elem()
-	for _, field := range value.Fields() {
-		switch field.Kind() {
-		case reflect.Map, reflect.Slice:
-			if field.Len() > 0 {
-				return object
-			}
-		default:
-			if !field.IsZero() {
-				return object
-			}
-		}
+	if content, err := json.Marshal(object); err == nil && string(content) == "{}" {
+		return nil
 	}
-	return nil
+	return object
 }

@@ -1,6 +1,7 @@
-package main
+package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,14 +103,8 @@ func (r *release) setScraping() {
 
 // reportBitnamiImage: the image starts by its own script, so it cannot run in the Pods of a Memcached.
 func (r *release) reportBitnamiImage() {
-	registry, repository := r.text("image.registry"), r.text("image.repository")
-	if global := r.text("global.imageRegistry"); global != "" {
-		registry = global
-	}
-	tag := r.text("image.tag")
-	if digest := r.text("image.digest"); digest != "" {
-		tag = digest
-	}
+	registry, repository := cmp.Or(r.text("global.imageRegistry"), r.text("image.registry")), r.text("image.repository")
+	tag := cmp.Or(r.text("image.digest"), r.text("image.tag"))
 	if registry == "docker.io" && repository == "bitnami/memcached" && tag == r.defaults["image.tag"] {
 		return
 	}
@@ -123,15 +118,12 @@ func (r *release) setSASL() {
 		return
 	}
 	r.at("auth")
-	existing := r.text("auth.existingPasswordSecret")
-	if existing == "" {
-		existing = r.fullName
-	}
+	existing := cmp.Or(r.text("auth.existingPasswordSecret"), r.fullName)
 	r.sasl = true
 	r.report("auth.enabled true: SASL is of the binary protocol, and clients now need the login of the text protocol "+
 		"(docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s --from-literal=username=%s "+
 		`--from-literal=password="$(kubectl -n %s get secret %s -o jsonpath='{.data.memcached-password}' | base64 -d)"`,
-		r.namespace, r.setLogin(existing), r.text("auth.username"), r.options.releaseNamespace, existing)
+		r.namespace, r.setLogin(existing), r.text("auth.username"), r.options.ReleaseNamespace, existing)
 }
 
 // setBitnamiPolicy translates the NetworkPolicy, which is for memcached and for metrics.

@@ -1,4 +1,4 @@
-package main
+package migrate
 
 import (
 	"fmt"
@@ -32,10 +32,10 @@ type instance struct {
 
 const mebibyte = 1 << 20
 
-func (i instance) cache(o options) (*cache, error) {
+func (i instance) cache(o Options) (*cache, error) {
 	memory := resource.NewQuantity(i.NodeConfig.MemorySizeMb*mebibyte, resource.BinarySI)
-	if o.memory != nil {
-		memory = o.memory
+	if o.Memory != nil {
+		memory = o.Memory
 	}
 	result := newCache(path.Base(i.Name), i.NodeCount, *memory, o)
 	zones := map[string]bool{}

@@ -1,7 +1,8 @@
-package main
+package migrate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,12 +36,15 @@ type chart struct {
 
 var knownCharts = map[string]chart{"bitnami": bitnami, "cloudpirates": cloudPirates, "helmforge": helmForge}
 
+// Charts are the names of the charts that are known.
+var Charts = slices.Sorted(maps.Keys(knownCharts))
+
 // release is an installed chart, as a Memcached.
 type release struct {
 	*cache
 	values
 
-	options  options
+	options  Options
 	fullName string // of its Service, and of its Deployment or StatefulSet
 	sasl     bool   // its servers speak only the binary protocol
 	err      error
@@ -65,22 +69,22 @@ func guess(given map[string]any) string {
 	return found[0]
 }
 
-func readRelease(given map[string]any, o options) (*cache, error) {
-	guessed := o.chart == ""
-	if guessed {
-		if o.chart = guess(given); o.chart == "" {
-			return nil, errors.New("the values are not recognized as those of one chart: name it by --chart, " +
-				"bitnami, cloudpirates or helmforge")
-		}
+func readRelease(given map[string]any, o Options) (*cache, error) {
+	guessed := o.Chart == ""
+	if o.Chart = cmp.Or(o.Chart, guess(given)); o.Chart == "" {
+		return nil, fmt.Errorf("the values are not recognized as those of one chart: name it by --chart, one of %q", Charts)
 	}
-	if o.release == "" || o.releaseNamespace == "" {
+	if o.Release == "" || o.ReleaseNamespace == "" {
 		return nil, errors.New("values have no name: give --release and --release-namespace, as helm list -A has them")
 	}
-	defaults, err := readTable[any](o.chart)
-	if err != nil {
-		return nil, fmt.Errorf("--chart %s: use bitnami, cloudpirates or helmforge", o.chart)
+	known, found := knownCharts[o.Chart]
+	if !found {
+		return nil, fmt.Errorf("--chart %q is unknown: write one of %q", o.Chart, Charts)
 	}
-	known := knownCharts[o.chart]
+	defaults, err := readTable[any](o.Chart)
+	if err != nil {
+		return nil, err
+	}
 	r := &release{options: o, values: values{given: given, defaults: defaults, used: map[string]bool{}}}
 	r.fullName = r.chartName(known.nameLimit)
 	r.begin()
@@ -96,26 +100,23 @@ func readRelease(given map[string]any, o options) (*cache, error) {
 
 // begin makes a cache of another name than the release's objects, as both exist at the same time.
 func (r *release) begin() {
-	name := r.options.release
+	name := r.options.Release
 	if name == r.fullName {
 		name += "-cache"
 	}
 	r.cache = newCache(name, 1, resource.MustParse("64Mi"), r.options)
 	r.spec.Discovery = nil // Clients of a chart have a list of servers, or one name.
-	if name != r.options.release {
+	if name != r.options.Release {
 		r.report("the Memcached is %s, as the release has a Service %s", name, r.fullName)
 	}
-	r.namespace = r.options.namespace
-	if r.namespace == "" {
-		r.namespace = r.options.releaseNamespace
-	}
+	r.namespace = cmp.Or(r.options.Namespace, r.options.ReleaseNamespace)
 }
 
 // chartName is the name of the chart's objects. All three charts derive it in this way.
 func (r *release) chartName(limit int) string {
 	name := r.text("fullnameOverride")
 	if name == "" {
-		name = r.options.release
+		name = r.options.Release
 		if suffix := r.shortName(); !strings.Contains(name, suffix) {
 			name += "-" + suffix
 		}
@@ -123,15 +124,14 @@ func (r *release) chartName(limit int) string {
 	return strings.TrimSuffix(name[:min(limit, len(name))], "-")
 }
 
-func (r *release) shortName() string {
-	if name := r.text("nameOverride"); name != "" {
-		return name
-	}
-	return "memcached"
-}
+func (r *release) shortName() string { return cmp.Or(r.text("nameOverride"), "memcached") }
 
 func (r *release) translate(known chart) {
-	if size, ok := r.number("replicaCount"); ok {
+	if text := r.text("replicaCount"); text != "" {
+		size, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			r.fail("replicaCount %q: not a number of 32 bits; correct it", text)
+		}
 		r.spec.Size = new(int32(size))
 	}
 	for _, a := range known.arguments(r) {
@@ -169,19 +169,6 @@ func (r *release) leaveOutDefaults() {
 	if threads := r.spec.Threads; threads != nil && *threads == 4 {
 		r.spec.Threads = nil
 	}
-}
-
-// number is a whole number; false if the value is empty, or none, which is an error.
-func (r *release) number(path string) (int64, bool) {
-	text := r.text(path)
-	if text == "" {
-		return 0, false
-	}
-	number, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		r.fail("%s %q: not a number of 32 bits; correct it", path, text)
-	}
-	return number, err == nil
 }
 
 // get reads a value as a type of Kubernetes' API.

@@ -1,4 +1,4 @@
-package main
+package migrate
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 // commandLine is some arguments of memcached, and the path of the value that they come from.
@@ -31,9 +33,15 @@ type option struct {
 
 // options of memcached. The operator refuses those that it sets itself: docs/memcached/server.md#extraargs.
 var memcachedOptions = []option{
-	{"m", "memory-limit", true, (*release).setMemory},
-	{"c", "conn-limit", true, (*release).setConnections},
-	{"t", "threads", true, (*release).setThreads},
+	{"m", "memory-limit", true, bounded(16, 4<<20, func(spec *cachev1.MemcachedSpec, mebibytes int64) {
+		spec.Memory = resource.NewQuantity(mebibytes*mebibyte, resource.BinarySI)
+	})},
+	{"c", "conn-limit", true, bounded(16, 200000, func(spec *cachev1.MemcachedSpec, connections int64) {
+		spec.MaxConnections = new(int32(connections))
+	})},
+	{"t", "threads", true, bounded(1, 64, func(spec *cachev1.MemcachedSpec, threads int64) {
+		spec.Threads = new(int32(threads))
+	})},
 	{"I", "max-item-size", true, (*release).setItemSize},
 	{"o", "extended", true, (*release).setExtended},
 	{"p", "port", true, unless("11211", "a Memcached has port 11211, and 11212 with TLS")},
@@ -130,36 +138,20 @@ func unless(same, advice string) func(*release, argument) {
 	}
 }
 
-func (r *release) setMemory(a argument) {
-	if mebibytes, ok := r.bounded(a, 16, 4<<20); ok {
-		r.spec.Memory = resource.NewQuantity(mebibytes*mebibyte, resource.BinarySI)
+// bounded sets a number, within the bounds of the field.
+func bounded(least, most int64, set func(*cachev1.MemcachedSpec, int64)) func(*release, argument) {
+	return func(r *release, a argument) {
+		number, err := strconv.ParseInt(a.value, 10, 64)
+		if err != nil {
+			instead("not a number; correct it")(r, a)
+			return
+		}
+		within := max(least, min(number, most))
+		if within != number {
+			instead(fmt.Sprintf("a Memcached has at least %d and at most %d, so it is %d", least, most, within))(r, a)
+		}
+		set(&r.spec, within)
 	}
-}
-
-func (r *release) setConnections(a argument) {
-	if connections, ok := r.bounded(a, 16, 200000); ok {
-		r.spec.MaxConnections = new(int32(connections))
-	}
-}
-
-func (r *release) setThreads(a argument) {
-	if threads, ok := r.bounded(a, 1, 64); ok {
-		r.spec.Threads = new(int32(threads))
-	}
-}
-
-// bounded is the number of an argument, within the bounds of the field.
-func (r *release) bounded(a argument, least, most int64) (int64, bool) {
-	number, err := strconv.ParseInt(a.value, 10, 64)
-	if err != nil {
-		instead("not a number; correct it")(r, a)
-		return 0, false
-	}
-	within := max(least, min(number, most))
-	if within != number {
-		instead(fmt.Sprintf("a Memcached has at least %d and at most %d, so it is %d", least, most, within))(r, a)
-	}
-	return within, true
 }
 
 // setItemSize reads bytes, or a number of k or m. Memcached does not start with a size that is no multiple of 512Ki.
@@ -189,7 +181,7 @@ func (r *release) reportDumping(a argument) {
 	without := "remove it from " + a.path
 	if a.path == "memcached.disableDumping" {
 		without = fmt.Sprintf("helm upgrade %s CHART --version VERSION -n %s --reuse-values --set %s=false",
-			r.options.release, r.options.releaseNamespace, a.path)
+			r.options.Release, r.options.ReleaseNamespace, a.path)
 	}
 	instead("memcached refuses to list its keys, so they cannot be copied until the release runs without it: "+without+
 		". That replaces its Pods, which start empty: copy when they are full again")(r, a)

@@ -1,4 +1,4 @@
-package main
+package migrate
 
 import (
 	networkingv1 "k8s.io/api/networking/v1"

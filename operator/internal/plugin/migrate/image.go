@@ -1,6 +1,7 @@
-package main
+package migrate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,10 +10,7 @@ import (
 
 // setOfficialImage keeps an image that is not Docker's official one, such as a mirror of it.
 func (r *release) setOfficialImage() {
-	registry := r.text("image.registry")
-	if global := r.text("global.imageRegistry"); global != "" {
-		registry = global
-	}
+	registry := cmp.Or(r.text("global.imageRegistry"), r.text("image.registry"))
 	repository := strings.TrimPrefix(registry+"/"+r.text("image.repository"), "/")
 	official := []string{"memcached", "docker.io/memcached", "library/memcached", "docker.io/library/memcached"}
 	if slices.Contains(official, repository) {

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
@@ -15,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files and the examples in the docs")
 
-// The inputs are written by hand, with the fields of both APIs.
-var inputs = map[string][]string{
+// The imports are written by hand, with the fields of both APIs.
+var imports = map[string][]string{
 	"elasticache":  {"--namespace", "team", "--memory", "6537Mi"},
 	"memorystore":  {"--namespace", "team"},
 	"bitnami":      {"--chart", "bitnami", "--release", "sessions", "--release-namespace", "team", "--client-hash", "Ketama"},
@@ -25,14 +26,14 @@ var inputs = map[string][]string{
 	"helmforge":    {"--release", "sessions", "--release-namespace", "team"},
 }
 
-func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
-	for name, arguments := range inputs {
-		manifest, reports, err := run(t, "testdata/"+name+".json", arguments...)
+func TestImportedManifestsMatchTheirGoldenFiles(t *testing.T) {
+	for name, arguments := range imports {
+		manifest, reports, err := importFile(t, "../migrate/testdata/"+name+".json", arguments...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		page.Golden(t, "testdata/"+name+".yaml", manifest, *update)
-		page.Golden(t, "testdata/"+name+".txt", reports, *update)
+		page.Golden(t, "../migrate/testdata/"+name+".yaml", manifest, *update)
+		page.Golden(t, "../migrate/testdata/"+name+".txt", reports, *update)
 		var memcached cachev1.Memcached
 		if err := yaml.UnmarshalStrict([]byte(manifest), &memcached); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -40,17 +41,17 @@ func TestManifestsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestTheDocsShowAnExample: a manifest, which the API server judges as those of all pages, and the reports.
-func TestTheDocsShowAnExample(t *testing.T) {
+// TestTheDocsShowAnImport: a manifest, which the API server judges as those of all pages, and the reports.
+func TestTheDocsShowAnImport(t *testing.T) {
 	for file, input := range map[string]string{"leaving.md": "memorystore", "migrating.md": "release"} {
-		manifest, reports := page.Read(t, "testdata/"+input+".yaml"), page.Read(t, "testdata/"+input+".txt")
-		page.Tables(t, "../../docs/"+file, *update, map[string]string{
+		manifest, reports := page.Read(t, "../migrate/testdata/"+input+".yaml"), page.Read(t, "../migrate/testdata/"+input+".txt")
+		page.Tables(t, "../../../../docs/"+file, *update, map[string]string{
 			"example": "```yaml\n" + manifest + "```\n\n```text\n" + reports + "```\n",
 		})
 	}
 }
 
-func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
+func TestWhatCannotBeImportedIsAnError(t *testing.T) {
 	const cluster = `{"CacheClusters": [{"CacheClusterId": "a", "Engine": "memcached", "CacheNodeType": "cache.t4g.micro",
 		"NumCacheNodes": 1, "CacheNodes": [{"Endpoint": {"Address": "a.0001", "Port": 11211}}]}, OTHER]}`
 	tests := map[string]struct{ input, arguments, want string }{
@@ -63,7 +64,7 @@ func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
 				Replace(cluster), "",
 			"| openssl s_client -quiet -connect a.0001:11211 | grep limit_maxbytes",
 		},
-		"a quantity that is none": {cluster, "--memory=much", "--memory much: "},
+		"a quantity that is none": {cluster, "--memory=much", `--memory "much" is no quantity`},
 		"a cluster of Valkey": {
 			strings.Replace(cluster, "OTHER", `{"CacheClusterId": "b", "Engine": "valkey"}`, 1), "--memory=1Gi", "b is a cluster of valkey",
 		},
@@ -81,8 +82,8 @@ func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
 		"values of two charts": {
 			"architecture: high-availability\ndeploymentType: StatefulSet\n", "--release=a --release-namespace=b", "name it by --chart",
 		},
-		"a chart that is not known": {"{}", "--chart=stable --release=a --release-namespace=b", "--chart stable: use bitnami"},
-		"a hash that is none":       {"{}", "--client-hash=md5", "--client-hash md5: use one of [Ketama"},
+		"a chart that is not known": {"{}", "--chart=stable --release=a --release-namespace=b", `--chart "stable" is unknown: write one of`},
+		"a hash that is none":       {"{}", "--client-hash=md5", `--client-hash "md5" is unknown: write one of Ketama`},
 		"a value of another type": {
 			"nodeSelector: [a]", "--chart=bitnami --release=a --release-namespace=b", "nodeSelector: json: cannot unmarshal",
 		},
@@ -98,7 +99,7 @@ func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tc.input), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := run(t, file, strings.Fields(tc.arguments)...)
+			_, _, err := importFile(t, file, strings.Fields(tc.arguments)...)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("the error is %v, not %q", err, tc.want)
 			}
@@ -106,32 +107,17 @@ func TestWhatCannotBeTranslatedIsAnError(t *testing.T) {
 	}
 }
 
-func TestAListOfInstancesIsRead(t *testing.T) {
-	const list = `[{"name": "a", "nodeCount": 1}, {"name": "b", "nodeCount": 2}]`
-	var out bytes.Buffer
-	if err := migrate([]byte(list), options{}, &out, &bytes.Buffer{}); err != nil {
-		t.Fatal(err)
-	}
-	if documents := strings.Split(out.String(), "---\n"); len(documents) != 2 || !strings.Contains(documents[1], "name: b\n") {
-		t.Errorf("the documents are %q", documents)
-	}
-}
-
-// run executes the command with a file as its standard input.
-func run(t *testing.T, file string, arguments ...string) (manifests, reports string, err error) {
+// importFile executes the command with a file as its standard input.
+func importFile(t *testing.T, file string, arguments ...string) (manifests, reports string, err error) {
 	t.Helper()
 	input, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = input.Close() })
-	var out, errors bytes.Buffer
-	command := newCommand()
-	command.SilenceErrors, command.SilenceUsage = true, true
-	command.SetArgs(arguments)
-	command.SetIn(input)
-	command.SetOut(&out)
-	command.SetErr(&errors)
-	err = command.Execute()
-	return out.String(), errors.String(), err
+	var out, reported bytes.Buffer
+	root := New(genericiooptions.IOStreams{In: input, Out: &out, ErrOut: &reported}, "1.2.3")
+	root.SetArgs(append([]string{"import"}, arguments...))
+	err = root.ExecuteContext(t.Context())
+	return out.String(), reported.String(), err
 }

@@ -1,6 +1,7 @@
-package main
+package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -52,13 +53,7 @@ func (r *release) podServers(service, port string) (servers []string) {
 
 // server is a Service of the release.
 func (r *release) server(service, port string) string {
-	domain := r.text("clusterDomain")
-	if domain == "" {
-		domain = "cluster.local"
-	}
-	namespace := r.text("namespaceOverride")
-	if namespace == "" {
-		namespace = r.options.releaseNamespace
-	}
+	domain := cmp.Or(r.text("clusterDomain"), "cluster.local")
+	namespace := cmp.Or(r.text("namespaceOverride"), r.options.ReleaseNamespace)
 	return fmt.Sprintf("%s.%s.svc.%s:%s", service, namespace, domain, port)
 }

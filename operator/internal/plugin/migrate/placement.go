@@ -1,4 +1,4 @@
-package main
+package migrate
 
 import (
 	"fmt"
@@ -65,7 +65,7 @@ func (r *release) selectsItself(selector *metav1.LabelSelector) bool {
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && selector != nil && matcher.Matches(labels.Set{
 		"app.kubernetes.io/name":       r.shortName(),
-		"app.kubernetes.io/instance":   r.options.release,
+		"app.kubernetes.io/instance":   r.options.Release,
 		"app.kubernetes.io/managed-by": "Helm",
 		"app.kubernetes.io/component":  "memcached",
 	})

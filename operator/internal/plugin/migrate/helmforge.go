@@ -1,6 +1,7 @@
-package main
+package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -89,10 +90,7 @@ func (r *release) setUsers() {
 		return
 	}
 	r.at("auth")
-	existing := r.text("auth.existingSecret")
-	if existing == "" {
-		existing = r.fullName + "-auth"
-	}
+	existing := cmp.Or(r.text("auth.existingSecret"), r.fullName+"-auth")
 	name := r.setLogin(existing)
 	if r.text("auth.mode") == "sasl" {
 		r.sasl = true
@@ -101,7 +99,7 @@ func (r *release) setUsers() {
 		return
 	}
 	r.report("auth.enabled true: make the Secret of the users: kubectl -n %s get secret %s -o jsonpath='{.data.%s}' | "+
-		"base64 -d | kubectl -n %s create secret generic %s --from-file=users=/dev/stdin", r.options.releaseNamespace,
+		"base64 -d | kubectl -n %s create secret generic %s --from-file=users=/dev/stdin", r.options.ReleaseNamespace,
 		existing, strings.ReplaceAll(r.text("auth.authFileKey"), ".", `\.`), r.namespace, name)
 }
 
@@ -119,7 +117,7 @@ func (r *release) setHelmForgePolicy() {
 
 func (r *release) peers(path string) (peers []networkingv1.NetworkPolicyPeer) {
 	if r.on(path + ".allowSameNamespace") {
-		peers = append(peers, namespacesWith(map[string]string{"kubernetes.io/metadata.name": r.options.releaseNamespace}))
+		peers = append(peers, namespacesWith(map[string]string{"kubernetes.io/metadata.name": r.options.ReleaseNamespace}))
 	}
 	r.at(path + ".allowSameNamespace")
 	peers = append(peers, get[[]networkingv1.NetworkPolicyPeer](r, path+".extraFrom")...)

@@ -1,4 +1,4 @@
-package main
+package migrate
 
 import (
 	"maps"
@@ -18,7 +18,7 @@ func translated(t *testing.T, chart, content string) (cachev1.MemcachedSpec, str
 	if err := unmarshal([]byte(content), &given); err != nil {
 		t.Fatal(err)
 	}
-	c, err := readRelease(given, options{chart: chart, release: "sessions", releaseNamespace: "team", clientHash: "Ketama"})
+	c, err := readRelease(given, Options{Chart: chart, Release: "sessions", ReleaseNamespace: "team", ClientHash: "Ketama"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestDefaultsOfAChartAreNotMentioned(t *testing.T) {
 		for path, value := range defaults {
 			put(given, strings.Split(path, "."), value)
 		}
-		c, err := readRelease(maps.Clone(given), options{chart: name, release: "a", releaseNamespace: "b", clientHash: "Ketama"})
+		c, err := readRelease(maps.Clone(given), Options{Chart: name, Release: "a", ReleaseNamespace: "b", ClientHash: "Ketama"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,5 +237,16 @@ func TestValuesAreTranslated(t *testing.T) {
 				t.Errorf("the reports are %q, not %q", reports, tc.reports)
 			}
 		})
+	}
+}
+
+func TestAListOfInstancesIsRead(t *testing.T) {
+	const list = `[{"name": "a", "nodeCount": 1}, {"name": "b", "nodeCount": 2}]`
+	out, _, err := Translate([]byte(list), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if documents := strings.Split(out, "---\n"); len(documents) != 2 || !strings.Contains(documents[1], "name: b\n") {
+		t.Errorf("the documents are %q", documents)
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package migrate writes a Memcached for a cache of Amazon ElastiCache or Google Memorystore, or of a Helm chart. It is
+// pure.
+package migrate
 
 import (
 	"bytes"
@@ -14,6 +16,41 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
+
+// Options are what the descriptions of caches do not have.
+type Options struct {
+	// Namespace is that of the Memcached. If empty, that of a release is written, and none for a service.
+	Namespace string
+
+	// Memory is that of one server; nil: as described.
+	Memory *resource.Quantity
+
+	// Chart is the name of the chart of values; empty: guessed from these.
+	Chart string
+
+	Release, ReleaseNamespace string
+	ClientHash                cachev1.ClientHash
+}
+
+// Translate returns the manifests of all described caches, and what was not translated, with what to do.
+func Translate(content []byte, o Options) (manifests string, reports []string, err error) {
+	caches, err := read(content, o)
+	if err != nil {
+		return "", nil, err
+	}
+	var documents []string
+	for _, cache := range caches {
+		document, err := cache.manifest()
+		if err != nil {
+			return "", nil, err
+		}
+		documents = append(documents, document)
+		for _, report := range cache.reports {
+			reports = append(reports, cache.name+": "+report)
+		}
+	}
+	return strings.Join(documents, "---\n"), reports, nil
+}
 
 // cache is a described cache, as a Memcached.
 type cache struct {
@@ -33,13 +70,13 @@ const (
 
 // newCache has what each cache gets: clients of both services learn the servers by auto discovery, and slots with
 // cluster IPs suit all of them, also those that hash addresses or resolve names once.
-func newCache(name string, size int32, memory resource.Quantity, o options) *cache {
-	c := &cache{name: name, namespace: o.namespace, spec: cachev1.MemcachedSpec{
+func newCache(name string, size int32, memory resource.Quantity, o Options) *cache {
+	c := &cache{name: name, namespace: o.Namespace, spec: cachev1.MemcachedSpec{
 		Size: &size, Memory: &memory,
-		Slots:     &cachev1.Slots{Mode: cachev1.SlotsClusterIP, ClientHash: o.clientHash},
+		Slots:     &cachev1.Slots{Mode: cachev1.SlotsClusterIP, ClientHash: o.ClientHash},
 		Discovery: &cachev1.Discovery{},
 	}}
-	if o.clientHash == "" {
+	if o.ClientHash == "" {
 		c.report("slots.mode is ClusterIP, which suits all clients; slots.clientHash is for you to set: " +
 			"docs/slots.md has both by client")
 	}
@@ -87,13 +124,13 @@ func (c *cache) hashComment() string {
 
 // read recognizes a description by its fields: clusters of ElastiCache, one or several instances of Memorystore, or
 // values of a chart.
-func read(content []byte, o options) ([]*cache, error) {
+func read(content []byte, o Options) ([]*cache, error) {
 	var clusters struct{ CacheClusters []cluster }
 	if json.Unmarshal(content, &clusters) == nil && clusters.CacheClusters != nil {
 		return readClusters(clusters.CacheClusters, o)
 	}
 	var given map[string]any
-	if unmarshal(content, &given) == nil && (o.chart != "" || o.release != "" || guess(given) != "") {
+	if unmarshal(content, &given) == nil && (o.Chart != "" || o.Release != "" || guess(given) != "") {
 		c, err := readRelease(given, o)
 		return []*cache{c}, err
 	}

@@ -1,4 +1,4 @@
-package main
+package migrate
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ type endpoint struct {
 	Port    int
 }
 
-func readClusters(clusters []cluster, o options) (caches []*cache, err error) {
+func readClusters(clusters []cluster, o Options) (caches []*cache, err error) {
 	types := map[string]bool{}
 	for _, c := range clusters {
 		if c.Engine != "memcached" {
@@ -54,12 +54,12 @@ func readClusters(clusters []cluster, o options) (caches []*cache, err error) {
 	return caches, nil
 }
 
-func (c cluster) cache(o options) (*cache, error) {
-	if o.memory == nil {
+func (c cluster) cache(o Options) (*cache, error) {
+	if o.Memory == nil {
 		return nil, fmt.Errorf("ElastiCache does not describe the memory of %s: give --memory, which this command prints:\n"+
 			`printf 'stats\r\nquit\r\n' | %s | grep limit_maxbytes`, c.CacheNodeType, c.connect())
 	}
-	result := newCache(c.CacheClusterID, c.NumCacheNodes, *o.memory, o)
+	result := newCache(c.CacheClusterID, c.NumCacheNodes, *o.Memory, o)
 	zones := map[string]bool{}
 	for _, node := range c.CacheNodes {
 		zones[node.CustomerAvailabilityZone] = true
