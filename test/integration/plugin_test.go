@@ -173,6 +173,39 @@ func TestThePluginShowsTheSlotsOfACacheAndThatOfAKey(t *testing.T) {
 	u.prints([]string{"spec.threads", "- 2", "handed over"}, "diff", "-f", u.manifest("{size: 3, slots: {clientHash: Ketama}}"))
 }
 
+func TestThePluginMovesAndUpdatesACacheWithTheRoleOfTheDocs(t *testing.T) {
+	w := emptyWorld(t, operatorKubeconfig) // Without an operator, which would replace the conditions.
+	u := newUser(w)
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "shop"}}
+	mc.Spec.Slots = &cachev1.Slots{ClientHash: cachev1.HashKetama}
+	mc.Spec.Bootstrap = &cachev1.Bootstrap{From: cachev1.BootstrapSource{Servers: []string{"old.team.svc:11211"}}}
+	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	conditions := func(bootstrapped string) {
+		mc.Status.ObservedGeneration = mc.Generation
+		mc.Status.Conditions = []metav1.Condition{{
+			Type: cachev1.ConditionBootstrapped, Status: metav1.ConditionFalse, Reason: bootstrapped, LastTransitionTime: metav1.Now(),
+		}, {
+			Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionTrue, Reason: cachev1.ReasonDefaultsDiffer,
+			Message: "image a:1 -> a:2", LastTransitionTime: metav1.Now(),
+		}}
+		w.Expect(cluster.Status().Update(w.ctx, mc)).To(gomega.Succeed())
+	}
+	conditions(cachev1.ReasonBootstrapCopying)
+	out, err := u.run("", "cutover", "shop", "--yes")
+	w.Expect(err).To(gomega.HaveOccurred(), "not all keys are copied")
+	w.Expect(out).To(gomega.ContainSubstring("wait memcached/shop"))
+	conditions(cachev1.ReasonBootstrapFollowing)
+	u.prints([]string{"cuts over (server dry run)"}, "cutover", "shop", "--dry-run=server")
+	w.Expect(get(w, "shop", &cachev1.Memcached{}).Spec.Bootstrap.Mode).To(gomega.Equal(cachev1.BootstrapFollow))
+	u.prints([]string{"cuts over", "wait memcached/shop"}, "cutover", "shop", "--yes")
+	w.Expect(get(w, "shop", &cachev1.Memcached{}).Spec.Bootstrap.Mode).To(gomega.Equal(cachev1.BootstrapCutOver))
+
+	out, err = u.run("y\n", "update", "shop")
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.Expect(out).To(gomega.ContainSubstring("image a:1 -> a:2.\nAll Pods of"))
+	w.Expect(get(w, "shop", &cachev1.Memcached{}).Annotations).To(gomega.HaveKey(cachev1.AnnotationUpdateRequested))
+}
+
 func TestThePluginNamesWhatTheUserHasNoRightFor(t *testing.T) {
 	w := emptyWorld(t, operatorKubeconfig)
 	u := newUser(w)

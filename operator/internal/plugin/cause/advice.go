@@ -64,11 +64,12 @@ func (c commands) after(reason string) []Advice {
 	case cachev1.ReasonSuspended:
 		return []Advice{{c.own("resume"), "let the operator apply the spec again"}}
 	case cachev1.ReasonDefaultsDiffer, cachev1.ReasonUpdateQueued:
-		return c.one(fmt.Sprintf("annotate memcached/%s --overwrite %s=\"$(date -u +%%FT%%TZ)\"", mc.Name,
-			cachev1.AnnotationUpdateRequested), "apply the pending update, which replaces the Pods")
+		return []Advice{{c.own("update"), "apply the pending update, which replaces the Pods"}}
 	case cachev1.ReasonClientCARemoved, cachev1.ReasonUserRemoved:
 		return []Advice{{c.own("restart"), "replace the Pods, so that none accepts what was removed"}}
-	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying, cachev1.ReasonBootstrapFollowing,
+	case cachev1.ReasonBootstrapFollowing:
+		return []Advice{{c.own("cutover"), "let clients use the cache, too"}}
+	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying,
 		cachev1.ReasonBootstrapCuttingOver, cachev1.ReasonBootstrapResuming, cachev1.ReasonBootstrapFailed:
 		return c.one("logs deployment/"+names.Bootstrap(mc.Name), "see how far the copy is, or why it failed")
 	}

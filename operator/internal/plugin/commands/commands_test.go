@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
@@ -25,9 +27,14 @@ import (
 type fleet struct {
 	items           []cachev1.Memcached
 	requests, bytes int
+	patches         []string // with dry-run before those that change nothing
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if name, ok := strings.CutPrefix(r.URL.Path, "/apis/cache.example.com/v1/namespaces/team/memcacheds/"); ok {
+		f.serveOne(w, r, name)
+		return
+	}
 	if r.URL.Path != "/apis/cache.example.com/v1/memcacheds" && r.URL.Path != "/apis/cache.example.com/v1/namespaces/team/memcacheds" {
 		http.Error(w, "only lists of Memcacheds are served: "+r.URL.Path, http.StatusInternalServerError)
 		return
@@ -43,6 +50,23 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.requests, f.bytes = f.requests+1, f.bytes+len(content)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content)
+}
+
+// serveOne serves one of the Memcacheds, and records patches without applying them.
+func (f *fleet) serveOne(w http.ResponseWriter, r *http.Request, name string) {
+	w.Header().Set("Content-Type", "application/json")
+	for i := range f.items {
+		if f.items[i].Name == name {
+			if patch, _ := io.ReadAll(r.Body); r.Method == http.MethodPatch {
+				f.patches = append(f.patches, strings.TrimPrefix(strings.ToLower(r.URL.Query().Get("dryRun"))+" "+string(patch), " "))
+			}
+			f.items[i].APIVersion, f.items[i].Kind = cachev1.GroupVersion.String(), "Memcached"
+			_ = json.NewEncoder(w).Encode(f.items[i])
+			return
+		}
+	}
+	w.WriteHeader(http.StatusNotFound)
+	_ = json.NewEncoder(w).Encode(apierrors.NewNotFound(cachev1.GroupVersion.WithResource("memcacheds").GroupResource(), name).Status())
 }
 
 // run runs a command against a fleet.

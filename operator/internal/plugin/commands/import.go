@@ -30,8 +30,8 @@ func newImport(p *plugin) *cobra.Command {
 		Use:   "import [FILE|-]",
 		Short: "Turn the values of a chart, or the description of a managed cache, into a Memcached",
 		Long: "Reads the values of a Helm release, or the description of a cache of Amazon ElastiCache or Google " +
-			"Memorystore, from a\nfile or stdin, and prints a Memcached, to edit and apply. What could not be translated goes to " +
-			"standard error. It connects\nto nothing: --namespace is that of the Memcached.",
+			"Memorystore, from a\nfile or stdin, and prints a Memcached, to edit and apply. What could not be translated goes " +
+			"to standard error. It\nconnects to nothing: --namespace is that of the Memcached.",
 		Example: "  helm get values sessions -n team --all -o json |\n" +
 			"    kubectl memcached import --release sessions --release-namespace team >sessions.yaml\n" +
 			"  gcloud memcache instances describe shop --region europe-west1 --format json |\n" +

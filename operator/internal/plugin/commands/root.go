@@ -59,7 +59,8 @@ func newRoot(
 	p.flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newTop(p),
 		newSlabs(p), newSizes(p), newHotKeys(p), newEstimate(p), newFlush(p),
-		newPause(p), newResume(p), newRestart(p), newImport(p))
+		newPause(p), newResume(p), newRestart(p),
+		newUpdate(p), newCutover(p), newImport(p))
 	return root
 }
 
