@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,14 +29,24 @@ type fleet struct {
 	items           []cachev1.Memcached
 	requests, bytes int
 	patches         []string // with dry-run before those that change nothing
+
+	withoutCRD, mute bool
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case f.withoutCRD:
+		http.NotFound(w, r) // So does the API server.
+		return
+	case f.mute:
+		<-r.Context().Done()
+		return
+	}
 	if name, ok := strings.CutPrefix(r.URL.Path, "/apis/cache.example.com/v1/namespaces/team/memcacheds/"); ok {
 		f.serveOne(w, r, name)
 		return
 	}
-	if r.URL.Path != "/apis/cache.example.com/v1/memcacheds" && r.URL.Path != "/apis/cache.example.com/v1/namespaces/team/memcacheds" {
+	if !strings.HasSuffix(r.URL.Path, "/memcacheds") {
 		http.Error(w, "only lists of Memcacheds are served: "+r.URL.Path, http.StatusInternalServerError)
 		return
 	}
@@ -133,9 +144,11 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"status a b":             `["a" "b"] are more names than one: name one Memcached`,
 		"status a -A":            "leave one of the two out",
-		"status -o xml":          `--output "xml" is unknown: write one of ["json" "yaml" "wide"]`,
+		"status -o xml":          `invalid argument "xml" for "-o, --output" flag: write one of json, yaml, wide`,
 		"why":                    "NAME is missing",
-		"why a -o wide":          `--output "wide" is unknown`,
+		"why a -o wide":          `invalid argument "wide" for "-o, --output" flag: write one of json, yaml`,
+		"owner --base64 a":       `KEY "a" is not in base64, which --base64 requires`,
+		"get a --base64":         `KEY "a" is not in base64, which --base64 requires`,
 		"diff":                   "--filename is missing",
 		"diff -f /does/not":      "does not exist",
 		"owner":                  "KEY is missing",
@@ -173,6 +186,47 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 		if command.Short == "" || command.Long == "" || !strings.Contains(command.Example, "kubectl memcached "+command.Name()) {
 			t.Errorf("%s: help %q, example %q", command.Name(), command.Long, command.Example)
 		}
+	}
+}
+
+func TestAKeyOfANamespaceWithoutCachesNamesTheNamespace(t *testing.T) {
+	for _, command := range []string{"owner", "get"} {
+		_, err := run(t, &fleet{}, command, "key", "-n", "nope")
+		want := `namespace "nope" has no Memcached: choose another one by --namespace`
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", command, err, want)
+		}
+	}
+}
+
+func TestAClusterWithoutTheCRDIsNamed(t *testing.T) {
+	for _, arguments := range [][]string{{"status", "-A"}, {"status", "shop"}, {"pause", "shop"}} {
+		f := &fleet{withoutCRD: true}
+		_, err := run(t, f, arguments...)
+		want := "the cluster does not have the CRD memcacheds.cache.example.com: install the operator, or choose another cluster by --context"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", arguments, err, want)
+		}
+	}
+}
+
+func TestAnAPIServerThatDoesNotAnswerIsWaitedForAsLongAsTheFlagSays(t *testing.T) {
+	began := time.Now()
+	_, err := run(t, &fleet{mute: true}, "top", "shop", "-n", "team", "--timeout=100ms")
+	if err == nil || time.Since(began) > 10*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+}
+
+func TestManifestsOfAnotherNamespaceThanThatOfTheFlagAreRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.yaml")
+	manifest := "apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: shop, namespace: team}\n"
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run(t, &fleet{}, "diff", "-f", file, "-n", "other")
+	if want := "--namespace other is not that of Memcached team/shop of the manifest"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 

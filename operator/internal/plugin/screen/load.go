@@ -26,14 +26,15 @@ const clearTerminal = "\x1b[H\x1b[2J"
 
 // Clear clears a terminal; anything else gets an empty line.
 func (s Screen) Clear() {
-	if s.Colors {
+	if s.Terminal {
 		fmt.Fprint(s, clearTerminal)
 	} else {
 		fmt.Fprintln(s)
 	}
 }
 
-// Loads prints the load of servers and, of several, that of all together.
+// Loads prints the load of servers and, of several, that of all together: without Pods that terminate and have no slot,
+// as their memory is about to be freed, and another Pod has their keys.
 func (s Screen) Loads(loads []Load) error {
 	var rows [][]string
 	var known []load.Load
@@ -43,7 +44,9 @@ func (s Screen) Loads(loads []Load) error {
 			continue
 		}
 		rows = append(rows, append([]string{l.Slot, l.Pod}, loadCells(l.Load)...))
-		known = append(known, l.Load)
+		if l.Slot != "" || !l.Terminating {
+			known = append(known, l.Load)
+		}
 	}
 	if len(known) > 1 {
 		rows = append(rows, append([]string{"", "all"}, loadCells(load.Total(known))...))

@@ -38,7 +38,14 @@ func (s Screen) Slabs(servers []Slabs) error {
 		"Slot", "Pod", "Class", "Chunk Size", "Pages", "Used", "Items", "Filled", "Age", "Evicted", "Evicted Age",
 		"Out Of Memory",
 	}
-	if err := s.table(columns, rows, false); err != nil {
+	return s.itemTable(columns, rows, servers)
+}
+
+// itemTable prints a table about items, or that there are none.
+func (s Screen) itemTable(columns []string, rows [][]string, servers []Slabs) error {
+	if len(rows) == 0 {
+		fmt.Fprintln(s, "No server that answered has items.")
+	} else if err := s.table(columns, rows, false); err != nil {
 		return err
 	}
 	for _, server := range servers {
@@ -76,13 +83,7 @@ func (s Screen) Sizes(buckets []slabs.Bucket, servers []Slabs) error {
 			strings.Repeat("#", int((bucket.Items*barWidth+most-1)/most)),
 		})
 	}
-	if err := s.table([]string{"At Most", "Items", "Share", "Bytes", "Histogram"}, rows, false); err != nil {
-		return err
-	}
-	for _, server := range servers {
-		s.unreached(server.Server, server.Error)
-	}
-	return nil
+	return s.itemTable([]string{"At Most", "Items", "Share", "Bytes", "Histogram"}, rows, servers)
 }
 
 // HotKeys prints keys, never values. A key may have bytes that control a terminal.
