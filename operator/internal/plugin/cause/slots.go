@@ -4,6 +4,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -85,9 +86,9 @@ func podOf(e Evidence, slot *cachev1.SlotStatus) string {
 
 // failure is the last event about a slot whose handoff failed.
 func failure(e Evidence, slot string) string {
-	for i := len(e.Events) - 1; i >= 0; i-- {
-		if e.Events[i].Reason == slotFailed && strings.Contains(e.Events[i].Message, "Slot "+slot+":") {
-			return e.Events[i].Message
+	for _, event := range slices.Backward(e.Events) {
+		if event.Reason == slotFailed && strings.Contains(event.Message, "Slot "+slot+":") {
+			return event.Message
 		}
 	}
 	return ""
@@ -101,9 +102,8 @@ func slotAdvice(e Evidence) []Advice {
 		if slot.State != cachev1.SlotCold || podOf(e, slot) == "" || slot.Reason == slots.ReasonNever {
 			continue
 		}
-		found = append(found, Advice{
-			fmt.Sprintf("kubectl -n %s logs %s -c %s", e.Memcached.Namespace, slot.Pod, names.Agent), "see why its handoff failed",
-		})
+		logs := fmt.Sprintf("kubectl -n %s logs %s -c %s", e.Memcached.Namespace, slot.Pod, names.Agent)
+		found = append(found, Advice{logs, "see why its handoff failed"})
 	}
 	return found
 }

@@ -34,7 +34,7 @@ func (s Source) String() string {
 // that is only not ready, and of several the newest, since it has the current template.
 func Suspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Pods) }
 
-// BootstrapSuspect returns the Pod that copies the keys of other servers, unless it is ready: then clients may use both.
+// BootstrapSuspect returns the Pod that copies the keys of other servers, unless it is ready, and clients may use both.
 func BootstrapSuspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Bootstrap) }
 
 func suspectOf(pods []corev1.Pod) (*corev1.Pod, Source, bool) {

@@ -64,14 +64,14 @@ func hashNote(before, after *cachev1.Memcached) string {
 	case former == next:
 		return ""
 	case next == "":
-		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change of the size loses the keys that clients "+
-			"look for elsewhere", former)
+		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change of the size loses the keys that "+
+			"clients look for elsewhere", former)
 	case former == "":
 		return fmt.Sprintf("spec.slots.clientHash %s moves no key now. From then on, a change of the size moves keys by it: "+
 			"it has to be how clients choose", next)
 	default:
-		return fmt.Sprintf("spec.slots.clientHash %s to %s moves no key. Clients that choose by %s from then on look for most "+
-			"keys in another slot, and miss them", former, next, next)
+		return fmt.Sprintf("spec.slots.clientHash %s to %s moves no key. Clients that choose by %s from then on look for "+
+			"most keys in another slot, and miss them", former, next, next)
 	}
 }
 

@@ -23,7 +23,7 @@ type step struct {
 	then string
 }
 
-// decide finds out what to change of a Memcached, or refuses to, with the remedy.
+// decide finds out what to change of a Memcached, or refuses to, with the fix.
 type decide func(*cachev1.Memcached) (step, error)
 
 // changes completes a command that changes a Memcached.

@@ -33,7 +33,7 @@ func with(mc *cachev1.Memcached, change func(*cachev1.Memcached)) *cachev1.Memca
 	return mc
 }
 
-func TestAChangeOfAFieldIsMadeOnceOrRefusedWithTheRemedy(t *testing.T) {
+func TestAChangeOfAFieldIsMadeOnceOrRefusedWithTheFix(t *testing.T) {
 	ready := func() *cachev1.Memcached { return cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "") }
 	suspended := func(mc *cachev1.Memcached) { mc.Spec.Suspend = true }
 	const cutOver, wait = `{"spec":{"bootstrap":{"mode":"CutOver"}}}`, "kubectl -n team wait memcached/shop --timeout=1h --for="

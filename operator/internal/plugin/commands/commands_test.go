@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
@@ -77,7 +78,14 @@ func (f *fleet) serveOne(w http.ResponseWriter, r *http.Request, name string) {
 		}
 	}
 	w.WriteHeader(http.StatusNotFound)
-	_ = json.NewEncoder(w).Encode(apierrors.NewNotFound(cachev1.GroupVersion.WithResource("memcacheds").GroupResource(), name).Status())
+	_ = json.NewEncoder(w).Encode(notFound(name))
+}
+
+// notFound is the answer of an API server that knows Memcacheds, but none of a name.
+func notFound(name string) metav1.Status {
+	status := apierrors.NewNotFound(cachev1.GroupVersion.WithResource("memcacheds").GroupResource(), name).Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	return status
 }
 
 // run runs a command against a fleet.
@@ -156,6 +164,7 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 		"pause":                  "NAME is missing",
 		"pause a --dry-run=ever": `--dry-run "ever" is unknown: write none or server`,
 		"restart a b":            "are more names than one",
+		"restart a":              `namespace team has no Memcached "a"`,
 	} {
 		f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
 		_, err := run(t, f, append(strings.Fields(arguments), "-n", "team")...)

@@ -31,8 +31,8 @@ func cutover(mc *cachev1.Memcached) (step, error) {
 	bootstrap := mc.Spec.Bootstrap
 	switch {
 	case bootstrap == nil:
-		return step{}, fmt.Errorf("spec.bootstrap of Memcached %s is not set, so it copies no keys of other servers: set it, "+
-			"as docs/moving-in.md shows", of)
+		return step{}, fmt.Errorf("spec.bootstrap of Memcached %s is not set, so it copies no keys of other servers: set "+
+			"it, as docs/moving-in.md shows", of)
 	case bootstrap.Mode == cachev1.BootstrapCutOver:
 		return step{done: "is cut over, or about to be: see " + own("why", mc)}, nil
 	}
@@ -53,8 +53,8 @@ func cutover(mc *cachev1.Memcached) (step, error) {
 	}
 	return step{
 		patch: `{"spec":{"bootstrap":{"mode":"CutOver"}}}`, done: "cuts over",
-		question: fmt.Sprintf("Clients will be allowed to use %s and the other servers at the same time. From then on, a "+
-			"replaced Pod of\nDeployment %s/%s-bootstrap costs all keys: move the clients within minutes.", of, mc.Namespace, mc.Name),
+		question: fmt.Sprintf("Clients will be allowed to use %[1]s and the other servers at the same time. From then on, a "+
+			"replaced Pod of\nDeployment %[1]s-bootstrap costs all keys: move the clients within minutes.", of),
 		then: "Move the clients once this returns: " + wait + "--for=condition=Bootstrapped",
 	}, nil
 }

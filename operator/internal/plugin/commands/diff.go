@@ -84,7 +84,7 @@ func (p *plugin) diff(ctx context.Context, options diffOptions) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// manifests reads the Memcacheds of files. Other objects are left out. A namespace that a flag names has to be that of all.
+// manifests reads the Memcacheds of files. Other objects are left out. A namespace of a flag has to be that of all.
 func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]*unstructured.Unstructured, error) {
 	infos, err := resource.NewLocalBuilder().Unstructured().
 		NamespaceParam(namespace).DefaultNamespace().FilenameParam(false, &files).Flatten().Do().Infos()

@@ -64,7 +64,8 @@ func (c *Counter) Keys(server reach.Server, took time.Duration, most int) []Key 
 	var keys []Key
 	for key, counted := range c.keys {
 		keys = append(keys, Key{
-			Server: server, Key: key, Base64: owner.Base64(key), Reads: counted.reads, Rate: float64(counted.reads) / took.Seconds(),
+			Server: server, Key: key, Base64: owner.Base64(key), Reads: counted.reads,
+			Rate:  float64(counted.reads) / took.Seconds(),
 			Share: float64(counted.reads) / float64(c.reads), HitRatio: float64(counted.hits) / float64(counted.reads),
 			Size: counted.size,
 		})

@@ -65,7 +65,8 @@ func Read(key string, withValue bool) func(context.Context, *reach.Connection) (
 	}
 	return func(_ context.Context, connection *reach.Connection) (Item, error) {
 		if len(encoded) > longestBase64 {
-			return Item{}, fmt.Errorf("the key has %d bytes in base64, and memcached accepts at most %d", len(encoded), longestBase64)
+			return Item{}, fmt.Errorf("the key has %d bytes in base64, and memcached accepts at most %d",
+				len(encoded), longestBase64)
 		}
 		if _, err := io.WriteString(connection, request+"\r\n"); err != nil {
 			return Item{}, fmt.Errorf("memcached accepts no commands: %w", err)

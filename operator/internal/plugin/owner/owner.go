@@ -58,7 +58,8 @@ func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
 	for _, key := range keys {
 		slot := slots[choose([]byte(key))]
 		owners = append(owners, Owner{
-			Key: key, Base64: Base64(key), Slot: slot.Name, Address: slot.Address, Pod: slot.Pod, State: string(slot.State), Hash: string(algorithm),
+			Key: key, Base64: Base64(key), Slot: slot.Name, Address: slot.Address, Pod: slot.Pod,
+			State: string(slot.State), Hash: string(algorithm),
 		})
 	}
 	return owners, nil
