@@ -120,6 +120,10 @@ func TestThePluginShowsAndOperatesACacheWithTheRoleOfTheDocs(t *testing.T) {
 	out, err = u.run("", "diff", "-f", u.manifest("{size: 2000}"))
 	w.Expect(err).To(gomega.HaveOccurred())
 	w.Expect(out).To(gomega.ContainSubstring("spec.size"))
+	out, err = u.run("", "diff", "-f", u.manifest("{size: 2000}"), "-f", u.manifest("{size: 0, memory: 128Mi}"))
+	w.Expect(err).To(gomega.HaveOccurred())
+	w.Expect(out).To(gomega.And(gomega.ContainSubstring("Pods: all are deleted"), gomega.ContainSubstring("should be less than or equal to")))
+	u.prints([]string{"<h2>Causes</h2>", "<h2>State and slots</h2>", "2 of 2 Pods ready", "<li>The memcached servers: "}, "report", "shop", "-o", "-")
 	w.Expect(get(w, "shop", &cachev1.Memcached{}).ResourceVersion).To(gomega.Equal(before), "a diff changes nothing")
 
 	u.prints([]string{"paused (server dry run)"}, "pause", "shop", "--dry-run")

@@ -180,7 +180,7 @@ func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "screen/testdata/load.txt",
 		"screen/testdata/slabs.txt", "screen/testdata/sizes.txt", "screen/testdata/hot-keys.txt",
 		"screen/testdata/flush.txt", "screen/testdata/estimate.txt",
-		"cause/testdata/PodsNotReady.txt",
+		"cause/testdata/PodsNotReady.txt", "cause/testdata/other/cold-slots.txt",
 		"change/testdata/memory-with-slots.txt", "migrate/testdata/release.txt",
 	} {
 		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {

@@ -63,7 +63,7 @@ func newRoot(
 	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newTop(p),
 		newSlabs(p), newSizes(p), newHotKeys(p), newEstimate(p), newFlush(p),
 		newPause(p), newResume(p), newRestart(p),
-		newUpdate(p), newCutover(p), newImport(p))
+		newUpdate(p), newCutover(p), newReport(p, version), newImport(p))
 	return root
 }
 

@@ -37,11 +37,7 @@ func newSizes(p *plugin) *cobra.Command {
 			"sizes is not\nused: it needs a restart to be enabled, and memory for each item.",
 		Example: "  kubectl memcached sizes sessions -n team",
 	}, func(servers []screen.Slabs, o output) error {
-		var classes [][]slabs.Class
-		for _, server := range servers {
-			classes = append(classes, server.Classes)
-		}
-		buckets := slabs.Sizes(classes)
+		buckets := bucketsOf(servers)
 		return p.print(o, "CacheSizes", items(buckets), func() error { return p.screen.Sizes(buckets, servers) })
 	})
 }
@@ -54,7 +50,7 @@ func (p *plugin) slabs(command *cobra.Command, show show) *cobra.Command {
 	output.addFlag(command)
 	command.Args, command.ValidArgsFunction = oneName, p.name
 	command.RunE = func(command *cobra.Command, names []string) error {
-		servers, err := p.slabsOf(command.Context(), names[0], options)
+		servers, err := p.readSlabs(command.Context(), names[0], options)
 		if err != nil {
 			return err
 		}
@@ -63,17 +59,31 @@ func (p *plugin) slabs(command *cobra.Command, show show) *cobra.Command {
 	return command
 }
 
-func (p *plugin) slabsOf(ctx context.Context, name string, options reachOptions) ([]screen.Slabs, error) {
+func (p *plugin) readSlabs(ctx context.Context, name string, options reachOptions) ([]screen.Slabs, error) {
 	r, err := p.reach(ctx, name, options)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	answers := reach.All(ctx, r.Cache, r.servers, 0, slabs.Take)
+	return slabsOf(answers), failed(answers)
+}
+
+// slabsOf joins the answers with their servers.
+func slabsOf(answers []reach.Answer[[]slabs.Class]) []screen.Slabs {
 	servers := []screen.Slabs{}
 	for _, answer := range answers {
 		classes := append([]slabs.Class{}, answer.Value...) // Programs are to find a list.
 		servers = append(servers, screen.Slabs{Server: answer.Server, Classes: classes, Error: screen.Text(answer.Err)})
 	}
-	return servers, failed(answers)
+	return servers
+}
+
+// bucketsOf are the sizes of the items of all servers.
+func bucketsOf(servers []screen.Slabs) []slabs.Bucket {
+	var classes [][]slabs.Class
+	for _, server := range servers {
+		classes = append(classes, server.Classes)
+	}
+	return slabs.Sizes(classes)
 }

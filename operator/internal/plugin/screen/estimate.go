@@ -73,7 +73,7 @@ func (s Screen) Estimates(estimates []Estimate, memories []float64) error {
 
 func predicted(p estimate.Prediction) string {
 	if p.Extrapolated {
-		return "~" + percent(&p.HitRatio)
+		return "~" + Percent(&p.HitRatio)
 	}
-	return percent(&p.HitRatio)
+	return Percent(&p.HitRatio)
 }

@@ -67,7 +67,7 @@ func share(part, whole int64) string {
 	if whole == 0 {
 		return ""
 	}
-	return percent(new(float64(part) / float64(whole)))
+	return Percent(new(float64(part) / float64(whole)))
 }
 
 // Sizes prints a histogram.
@@ -79,7 +79,7 @@ func (s Screen) Sizes(buckets []slabs.Bucket, servers []Slabs) error {
 	var rows [][]string
 	for _, bucket := range buckets {
 		rows = append(rows, []string{
-			fmt.Sprint(bucket.AtMost), fmt.Sprint(bucket.Items), share(bucket.Items, all), size(bucket.Bytes),
+			fmt.Sprint(bucket.AtMost), fmt.Sprint(bucket.Items), share(bucket.Items, all), Size(bucket.Bytes),
 			strings.Repeat("#", int((bucket.Items*barWidth+most-1)/most)),
 		})
 	}
@@ -91,7 +91,7 @@ func (s Screen) HotKeys(keys []hot.Key) error {
 	var rows [][]string
 	for _, key := range keys {
 		rows = append(rows, []string{
-			printable(key.Key), key.Slot, key.Pod, rate(&key.Rate), percent(&key.Share), percent(&key.HitRatio),
+			printable(key.Key), key.Slot, key.Pod, Rate(&key.Rate), Percent(&key.Share), Percent(&key.HitRatio),
 			fmt.Sprint(key.Size),
 		})
 	}
