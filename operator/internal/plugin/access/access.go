@@ -4,8 +4,10 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -114,8 +116,13 @@ func isKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
 
-// explained states what to do if the cluster has no Memcacheds at all.
+// explained states what to do if the cluster has no Memcacheds at all, or does not answer.
 func explained(err error, resource schema.GroupVersionResource) error {
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		return fmt.Errorf("the API server does not answer in time: check the connection, or raise --request-timeout, or "+
+			"--timeout where the command has it (%w)", err)
+	}
 	if isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group {
 		return fmt.Errorf("the cluster does not have the CRD %s.%s: install the operator, or choose another cluster by "+
 			"--context (%w)", resource.Resource, resource.Group, err)

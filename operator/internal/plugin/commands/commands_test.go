@@ -220,10 +220,20 @@ func TestAClusterWithoutTheCRDIsNamed(t *testing.T) {
 }
 
 func TestAnAPIServerThatDoesNotAnswerIsWaitedForAsLongAsTheFlagSays(t *testing.T) {
+	for _, arguments := range []string{"top shop", "get key", "report shop -o -", "flush shop"} {
+		t.Run(arguments, func(t *testing.T) { waitsForMute(t, strings.Fields(arguments)...) })
+	}
+}
+
+func waitsForMute(t *testing.T, arguments ...string) {
+	t.Helper()
 	began := time.Now()
-	_, err := run(t, &fleet{mute: true}, "top", "shop", "-n", "team", "--timeout=100ms")
-	if err == nil || time.Since(began) > 10*time.Second {
-		t.Errorf("got %v after %s", err, time.Since(began))
+	_, err := run(t, &fleet{mute: true}, append(arguments, "-n", "team", "--timeout=100ms")...)
+	if want := "the API server does not answer in time"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

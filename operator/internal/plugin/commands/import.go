@@ -3,6 +3,7 @@ package commands
 // The command import.
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -88,10 +90,13 @@ func (p *plugin) importCache(files []string, options importOptions) error {
 	return err
 }
 
-// input reads a file, or stdin.
+// input reads a file, or stdin. A terminal is no input, unless it is named: the user has forgotten one.
 func (p *plugin) input(files []string) ([]byte, error) {
-	if len(files) == 0 || files[0] == "-" {
-		return io.ReadAll(p.In)
+	if len(files) > 0 && files[0] != "-" {
+		return os.ReadFile(files[0])
 	}
-	return os.ReadFile(files[0])
+	if file, ok := p.In.(*os.File); ok && len(files) == 0 && term.IsTerminal(int(file.Fd())) {
+		return nil, errors.New("FILE is missing: name a file with values, or pipe them into this command")
+	}
+	return io.ReadAll(p.In)
 }

@@ -66,6 +66,10 @@ func newReport(p *plugin, version string) *cobra.Command {
 
 // report writes a page about a cache.
 func (p *plugin) report(ctx context.Context, name, version string, options reportOptions) error {
+	if err := options.check(); err != nil {
+		return err
+	}
+	p.timeout = options.timeout
 	cluster, namespace, err := p.connect()
 	if err != nil {
 		return err
