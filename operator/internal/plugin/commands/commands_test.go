@@ -140,10 +140,23 @@ func TestAFleetOfAThousandCachesIsOneListOfFewBytes(t *testing.T) {
 
 func TestANameIsCompleted(t *testing.T) {
 	f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
-	for _, arguments := range [][]string{{"status", ""}, {"why", ""}, {"pause", "cache"}, {"owner", "key", "--cache", ""}} {
+	for _, arguments := range [][]string{
+		{"status", ""}, {"why", ""}, {"pause", "cache"}, {"owner", "key", "--cache", ""}, {"update", ""}, {"cutover", ""}, {"report", ""},
+	} {
 		out, err := run(t, f, append([]string{cobra.ShellCompNoDescRequestCmd, "-n", "team"}, arguments...)...)
 		if err != nil || !strings.HasPrefix(out, "cache-0001\ncache-0002\n:4\n") {
 			t.Errorf("%q: got %q, %v", arguments, out, err)
+		}
+	}
+}
+
+func TestTheFormatsOfACommandAreCompleted(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"status -o": "json\nyaml\nwide\n:4\n", "why --output": "json\nyaml\n:4\n", "import --chart": "bitnami\ncloudpirates\nhelmforge\n:4\n",
+	} {
+		out, err := run(t, &fleet{}, append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(arguments)...), "")...)
+		if err != nil || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: got %q, %v", arguments, out, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package migrate
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ var bitnami = chart{
 	arguments: bitnamiArguments,
 	translate: func(r *release) {
 		if common := r.spec.CommonMetadata; common != nil {
-			r.addToPods(&cachev1.Metadata{Labels: maps.Clone(common.Labels)})
+			r.set(field{"commonLabels", "podTemplate.metadata.labels"}, common.Labels)
 		}
 		r.setScraping()
 		r.reportBitnamiImage()
@@ -98,7 +97,7 @@ func (r *release) setScraping() {
 	if texts["prometheus.io/scrape"] != "" {
 		texts["prometheus.io/port"] = "9150" // The chart has a template of it.
 	}
-	r.addToPods(&cachev1.Metadata{Annotations: texts})
+	r.set(field{"metrics.podAnnotations", "podTemplate.metadata.annotations"}, texts)
 }
 
 // reportBitnamiImage: the image starts by its own script, so it cannot run in the Pods of a Memcached.

@@ -19,7 +19,7 @@ var helmForge = chart{
 	arguments: helmForgeArguments,
 	translate: func(r *release) {
 		r.setOfficialImage()
-		r.setHeadlessAnnotations()
+		r.copy(field{"headlessService.annotations", "service.metadata.annotations"}) // A Memcached has one Service.
 		r.setTLS()
 		r.setUsers()
 		r.setHelmForgePolicy()
@@ -41,21 +41,6 @@ func helmForgeArguments(r *release) []commandLine {
 		{"memcached.extendedOptions", withValue("-o", strings.Join(get[[]string](r, "memcached.extendedOptions"), ","))},
 		{"memcached.extraArgs", get[[]string](r, "memcached.extraArgs")},
 	}
-}
-
-// setHeadlessAnnotations adds those of the second Service: a Memcached has one.
-func (r *release) setHeadlessAnnotations() {
-	more := r.metadata("", "headlessService.annotations")
-	if more == nil {
-		return
-	}
-	if r.spec.Service == nil {
-		r.spec.Service = &cachev1.Service{}
-	}
-	if own := r.spec.Service.Metadata; own != nil {
-		more.Annotations = merged(more.Annotations, own.Annotations)
-	}
-	r.spec.Service.Metadata = more
 }
 
 // setTLS translates TLS. Memcached's numbers are those of its options ssl_verify_mode and ssl_min_version.

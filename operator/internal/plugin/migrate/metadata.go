@@ -2,75 +2,71 @@ package migrate
 
 import (
 	"encoding/json"
-	"maps"
-
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"fmt"
+	"slices"
+	"strings"
 )
 
-// setMetadata translates labels, annotations and the ServiceAccount.
-func (r *release) setMetadata() {
-	r.spec.CommonMetadata = r.metadata("commonLabels", "commonAnnotations")
+// common and copied are the fields of the spec that have values of the charts as they are.
+var (
+	common = []field{
+		{"commonLabels", "commonMetadata.labels"}, {"commonAnnotations", "commonMetadata.annotations"},
+	}
+	copied = []field{
+		{"podLabels", "podTemplate.metadata.labels"}, {"podAnnotations", "podTemplate.metadata.annotations"},
+		{"service.annotations", "service.metadata.annotations"}, {"service.ipFamilies", "service.ipFamilies"},
+		{"service.ipFamilyPolicy", "service.ipFamilyPolicy"}, {"nodeSelector", "placement.nodeSelector"},
+		{"tolerations", "placement.tolerations"}, {"affinity", "placement.affinity"},
+		{"topologySpreadConstraints", "placement.topologySpreadConstraints"},
+		{"priorityClassName", "placement.priorityClassName"}, {"schedulerName", "placement.schedulerName"},
+	}
+)
+
+// field is one of the spec, with the path of the value that it has.
+type field struct{ path, name string }
+
+// copy sets a field of the spec to a value. Labels and annotations are added to those that are set already.
+func (r *release) copy(f field) {
+	value := get[any](r, f.path)
+	if labels, ok := value.(map[string]any); ok && strings.HasSuffix(f.name, ".labels") {
+		for _, name := range []string{"app", "memcached_cr"} {
+			if reserved, found := labels[name]; found {
+				delete(labels, name)
+				r.report("%s.%s %v: the operator selects by this label; choose another name", f.path, name, reserved)
+			}
+		}
+	}
+	r.set(f, value)
+}
+
+// set sets a field of the spec, unless the value is empty.
+func (r *release) set(f field, value any) {
+	if slices.Contains([]string{"", "<nil>", "[]", "map[]"}, fmt.Sprint(value)) {
+		return
+	}
+	for _, name := range slices.Backward(strings.Split(f.name, ".")) {
+		value = map[string]any{name: value}
+	}
+	content, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(content, &r.spec)
+	}
+	if err != nil {
+		r.fail("%s: %w", f.path, err)
+	}
+}
+
+// setServiceAccount translates the ServiceAccount of the Pods.
+func (r *release) setServiceAccount() {
 	token := "serviceAccount.automountServiceAccountToken"
 	if r.options.Chart == "bitnami" {
 		token = "automountServiceAccountToken" // The other one is that of the ServiceAccount.
 	}
-	pods := cachev1.PodTemplate{
-		Metadata:                     r.metadata("podLabels", "podAnnotations"),
-		AutomountServiceAccountToken: r.on(token),
+	if r.on(token) {
+		r.set(field{token, "podTemplate.automountServiceAccountToken"}, true)
 	}
 	if r.peek("serviceAccount.create") == false {
 		r.at("serviceAccount.create")
-		pods.ServiceAccountName = r.text("serviceAccount.name")
+		r.copy(field{"serviceAccount.name", "podTemplate.serviceAccountName"})
 	}
-	r.spec.PodTemplate = unlessEmpty(&pods)
-
-	service := cachev1.Service{
-		Metadata:       r.metadata("", "service.annotations"),
-		IPFamilyPolicy: cachev1.IPFamilyPolicy(r.text("service.ipFamilyPolicy")),
-		IPFamilies:     get[[]cachev1.IPFamily](r, "service.ipFamilies"),
-	}
-	r.spec.Service = unlessEmpty(&service)
-}
-
-// metadata are the labels and annotations at two paths.
-func (r *release) metadata(labelsAt, annotationsAt string) *cachev1.Metadata {
-	metadata := cachev1.Metadata{Annotations: get[map[string]string](r, annotationsAt)}
-	if labelsAt != "" {
-		metadata.Labels = get[map[string]string](r, labelsAt)
-	}
-	for _, name := range []string{"app", "memcached_cr"} {
-		if value, found := metadata.Labels[name]; found {
-			delete(metadata.Labels, name)
-			r.report("%s.%s %s: the operator selects by this label; choose another name", labelsAt, name, value)
-		}
-	}
-	return unlessEmpty(&metadata)
-}
-
-// addToPods adds labels and annotations to the Pods, unless they have them.
-func (r *release) addToPods(more *cachev1.Metadata) {
-	if r.spec.PodTemplate == nil {
-		r.spec.PodTemplate = &cachev1.PodTemplate{}
-	}
-	if own := r.spec.PodTemplate.Metadata; own != nil {
-		more.Labels = merged(more.Labels, own.Labels)
-		more.Annotations = merged(more.Annotations, own.Annotations)
-	}
-	r.spec.PodTemplate.Metadata = more
-}
-
-func merged(first, second map[string]string) map[string]string {
-	if first == nil {
-		return second
-	}
-	maps.Copy(first, second)
-	return first
-}
-
-// unlessEmpty leaves out an object of which nothing is set.
-func unlessEmpty[T any](object *T) *T {
-	if content, err := json.Marshal(object); err == nil && string(content) == "{}" {
-		return nil
-	}
-	return object
 }

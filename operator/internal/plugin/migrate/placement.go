@@ -13,26 +13,20 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// setPlacement translates where the Pods run.
-func (r *release) setPlacement() {
-	placement := cachev1.Placement{
-		NodeSelector:              get[map[string]string](r, "nodeSelector"),
-		Tolerations:               get[[]corev1.Toleration](r, "tolerations"),
-		TopologySpreadConstraints: get[[]corev1.TopologySpreadConstraint](r, "topologySpreadConstraints"),
-		PriorityClassName:         r.text("priorityClassName"),
-		SchedulerName:             r.text("schedulerName"),
+// setOwnSelectors has what selects the release's own Pods select those of the Memcached.
+func (r *release) setOwnSelectors() {
+	if r.spec.Placement == nil {
+		return
 	}
-	for i := range placement.TopologySpreadConstraints {
-		constraint := &placement.TopologySpreadConstraints[i]
+	for i := range r.spec.Placement.TopologySpreadConstraints {
+		constraint := &r.spec.Placement.TopologySpreadConstraints[i]
 		if r.selectsItself(constraint.LabelSelector) {
 			constraint.LabelSelector = nil // The operator selects the Pods of the cache then.
 		}
 	}
-	if affinity := get[corev1.Affinity](r, "affinity"); affinity != (corev1.Affinity{}) {
-		r.setOwnPods(&affinity)
-		placement.Affinity = &affinity
+	if affinity := r.spec.Placement.Affinity; affinity != nil {
+		r.setOwnPods(affinity)
 	}
-	r.spec.Placement = unlessEmpty(&placement)
 }
 
 // setOwnPods has the affinity to the release's own Pods be one to those of the Memcached.

@@ -139,11 +139,17 @@ func (r *release) translate(known chart) {
 	}
 	r.leaveOutDefaults()
 	r.setResources()
-	r.setPlacement()
-	r.setMetadata()
+	for _, f := range common {
+		r.copy(f)
+	}
+	known.translate(r)
+	for _, f := range copied {
+		r.copy(f)
+	}
+	r.setServiceAccount()
+	r.setOwnSelectors()
 	r.setDisruption()
 	r.setPullSecrets()
-	known.translate(r)
 	r.setServers(known.servers(r))
 }
 
