@@ -139,18 +139,14 @@ func (r *release) setBitnamiPolicy() {
 	r.reportPolicy()
 	var from []networkingv1.NetworkPolicyPeer
 	if r.on("networkPolicy.addExternalClientAccess") {
-		from = append(from, podsWith(map[string]string{r.fullName + "-client": "true"}))
+		from = append(from, peer(map[string]string{r.fullName + "-client": "true"}, nil))
 	}
 	r.at("networkPolicy.addExternalClientAccess")
-	if labels := get[map[string]string](r, "networkPolicy.ingressPodMatchLabels"); len(labels) > 0 {
-		from = append(from, podsWith(labels))
+	if pods := get[map[string]string](r, "networkPolicy.ingressPodMatchLabels"); len(pods) > 0 {
+		from = append(from, peer(pods, nil))
 	}
-	if labels := get[map[string]string](r, "networkPolicy.ingressNSMatchLabels"); len(labels) > 0 {
-		peer := namespacesWith(labels)
-		if labels := get[map[string]string](r, "networkPolicy.ingressNSPodMatchLabels"); len(labels) > 0 {
-			peer.PodSelector = podsWith(labels).PodSelector
-		}
-		from = append(from, peer)
+	if namespaces := get[map[string]string](r, "networkPolicy.ingressNSMatchLabels"); len(namespaces) > 0 {
+		from = append(from, peer(get[map[string]string](r, "networkPolicy.ingressNSPodMatchLabels"), namespaces))
 	}
 	from = r.orNobody("networkPolicy.allowExternal false", from)
 	r.spec.NetworkPolicy = &cachev1.NetworkPolicy{From: from, MetricsFrom: from}

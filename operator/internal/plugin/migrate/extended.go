@@ -1,9 +1,15 @@
 package migrate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// extended is an extended option of memcached, and what to do without it.
+type extended struct{ prefix, advice string }
 
 // notExtended are the extended options that do not become one of spec.extraArgs, by their beginning.
-var notExtended = []struct{ prefix, advice string }{
+var notExtended = []extended{
 	{"modern", ""}, // Memcached 1.6 ignores it.
 	{"ssl_", "set spec.tls"},
 	{"ext_", "items are in memory only; raise spec.memory or spec.size"},
@@ -20,25 +26,17 @@ var notExtended = []struct{ prefix, advice string }{
 func (r *release) setExtended(a argument) {
 	var kept []string
 	for part := range strings.SplitSeq(a.value, ",") {
-		if part = strings.TrimSpace(part); part != "" && r.isExtended(a, part) {
+		part = strings.TrimSpace(part)
+		not := slices.IndexFunc(notExtended, func(o extended) bool { return strings.HasPrefix(part, o.prefix) })
+		switch {
+		case part == "":
+		case not < 0:
 			kept = append(kept, part)
+		case notExtended[not].advice != "":
+			instead(notExtended[not].advice)(r, argument{a.path, a.letter, " " + part})
 		}
 	}
 	if len(kept) > 0 {
 		r.spec.ExtraArgs = append(r.spec.ExtraArgs, "--extended="+strings.Join(kept, ","))
 	}
-}
-
-func (r *release) isExtended(a argument, part string) bool {
-	for _, not := range notExtended {
-		if !strings.HasPrefix(part, not.prefix) {
-			continue
-		}
-		if not.advice != "" {
-			a.value = " " + part
-			instead(not.advice)(r, a)
-		}
-		return false
-	}
-	return true
 }

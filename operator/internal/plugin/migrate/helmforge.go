@@ -102,7 +102,9 @@ func (r *release) setHelmForgePolicy() {
 
 func (r *release) peers(path string) (peers []networkingv1.NetworkPolicyPeer) {
 	if r.on(path + ".allowSameNamespace") {
-		peers = append(peers, namespacesWith(map[string]string{"kubernetes.io/metadata.name": r.options.ReleaseNamespace}))
+		peers = append(peers, peer(nil, map[string]string{
+			"kubernetes.io/metadata.name": r.options.ReleaseNamespace,
+		}))
 	}
 	r.at(path + ".allowSameNamespace")
 	peers = append(peers, get[[]networkingv1.NetworkPolicyPeer](r, path+".extraFrom")...)

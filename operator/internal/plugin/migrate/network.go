@@ -5,14 +5,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podsWith are the Pods of the Memcached's namespace with some labels.
-func podsWith(labels map[string]string) networkingv1.NetworkPolicyPeer {
-	return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: labels}}
-}
-
-// namespacesWith are the Pods of namespaces with some labels.
-func namespacesWith(labels map[string]string) networkingv1.NetworkPolicyPeer {
-	return networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{MatchLabels: labels}}
+// peer are the Pods with some labels, in namespaces with some labels; without these, in that of the Memcached.
+func peer(pods, namespaces map[string]string) (found networkingv1.NetworkPolicyPeer) {
+	if len(pods) > 0 {
+		found.PodSelector = &metav1.LabelSelector{MatchLabels: pods}
+	}
+	if len(namespaces) > 0 {
+		found.NamespaceSelector = &metav1.LabelSelector{MatchLabels: namespaces}
+	}
+	return found
 }
 
 // orNobody is for a policy that allows no client: the Memcached's would allow all then.
@@ -23,7 +24,7 @@ func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) 
 	label := r.name + "-client"
 	r.report("%s: the release's NetworkPolicy allows no client; so that not all are allowed, the manifest has only Pods "+
 		"with the label %s=true", path, label)
-	return []networkingv1.NetworkPolicyPeer{podsWith(map[string]string{label: "true"})}
+	return []networkingv1.NetworkPolicyPeer{peer(map[string]string{label: "true"}, nil)}
 }
 
 // reportPolicy is for the copy of keys, which the old policy does not know of.

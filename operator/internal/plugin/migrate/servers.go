@@ -26,21 +26,19 @@ func (r *release) setServers(servers []string) {
 	if r.spec.Auth != nil {
 		wanted.From.Auth = &cachev1.BootstrapAuth{SecretName: r.spec.Auth.SecretName}
 	}
-	if r.spec.Slots.ClientHash != "" {
-		r.spec.Bootstrap = wanted
-		r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). Write servers as clients do, in " +
-			"their order")
-		return
+	comment := ""
+	if r.spec.Bootstrap = wanted; r.spec.Slots.ClientHash == "" {
+		r.spec.Bootstrap, comment = nil, " It is a comment, as it needs the hash of your clients: --client-hash."
+		content, err := yaml.Marshal(map[string]any{"bootstrap": wanted})
+		if err != nil {
+			r.fail("spec.bootstrap: %w", err)
+		}
+		for line := range strings.Lines(string(content)) {
+			r.comment += "  # " + line
+		}
 	}
-	content, err := yaml.Marshal(map[string]any{"bootstrap": wanted})
-	if err != nil {
-		r.fail("spec.bootstrap: %w", err)
-	}
-	for line := range strings.Lines(string(content)) {
-		r.comment += "  # " + line
-	}
-	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md). It is a comment, as it needs the " +
-		"hash of your clients: --client-hash. Write servers as clients do, in their order")
+	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md).%s Write servers as clients do, in "+
+		"their order", comment)
 }
 
 // podServers are the Pods of a StatefulSet by their names.
