@@ -254,7 +254,7 @@ define golden
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs $1
 	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs $1
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' $1
-	@go test ./scripts/release/chart ./scripts/migrate ./test/faults ./test/docs -run TestTheDocs $1
+	@go test ./scripts/release/chart ./operator/internal/plugin/commands ./test/faults ./test/docs -run TestTheDocs $1
 	@go test ./test/faults/model -run TestTheModelKnows $1
 	@go test ./test/fleet $1
 	@go -C scripts/gitops test . -run 'Plans|Diffs' $1

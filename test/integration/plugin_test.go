@@ -120,6 +120,10 @@ func TestThePluginShowsAndOperatesACacheWithTheRoleOfTheDocs(t *testing.T) {
 	out, err = u.run("", "diff", "-f", u.manifest("{size: 2000}"))
 	w.Expect(err).To(gomega.HaveOccurred())
 	w.Expect(out).To(gomega.ContainSubstring("spec.size"))
+	out, err = u.run("", "diff", "-f", u.manifest("{size: 2000}"), "-f", u.manifest("{size: 0, memory: 128Mi}"))
+	w.Expect(err).To(gomega.HaveOccurred())
+	w.Expect(out).To(gomega.And(gomega.ContainSubstring("Pods: all are deleted"), gomega.ContainSubstring("should be less than or equal to")))
+	u.prints([]string{"<h2>Causes</h2>", "<h2>State and slots</h2>", "2 of 2 Pods ready", "<li>The memcached servers: "}, "report", "shop", "-o", "-")
 	w.Expect(get(w, "shop", &cachev1.Memcached{}).ResourceVersion).To(gomega.Equal(before), "a diff changes nothing")
 
 	u.prints([]string{"paused (server dry run)"}, "pause", "shop", "--dry-run")
@@ -171,6 +175,39 @@ func TestThePluginShowsTheSlotsOfACacheAndThatOfAKey(t *testing.T) {
 	w.Expect(cluster.Update(w.ctx, mc)).To(gomega.Succeed())
 	w.served("shop")
 	u.prints([]string{"spec.threads", "- 2", "handed over"}, "diff", "-f", u.manifest("{size: 3, slots: {clientHash: Ketama}}"))
+}
+
+func TestThePluginMovesAndUpdatesACacheWithTheRoleOfTheDocs(t *testing.T) {
+	w := emptyWorld(t, operatorKubeconfig) // Without an operator, which would replace the conditions.
+	u := newUser(w)
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "shop"}}
+	mc.Spec.Slots = &cachev1.Slots{ClientHash: cachev1.HashKetama}
+	mc.Spec.Bootstrap = &cachev1.Bootstrap{From: cachev1.BootstrapSource{Servers: []string{"old.team.svc:11211"}}}
+	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	conditions := func(bootstrapped string) {
+		mc.Status.ObservedGeneration = mc.Generation
+		mc.Status.Conditions = []metav1.Condition{{
+			Type: cachev1.ConditionBootstrapped, Status: metav1.ConditionFalse, Reason: bootstrapped, LastTransitionTime: metav1.Now(),
+		}, {
+			Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionTrue, Reason: cachev1.ReasonDefaultsDiffer,
+			Message: "image a:1 -> a:2", LastTransitionTime: metav1.Now(),
+		}}
+		w.Expect(cluster.Status().Update(w.ctx, mc)).To(gomega.Succeed())
+	}
+	conditions(cachev1.ReasonBootstrapCopying)
+	out, err := u.run("", "cutover", "shop", "--yes")
+	w.Expect(err).To(gomega.HaveOccurred(), "not all keys are copied")
+	w.Expect(out).To(gomega.ContainSubstring("wait memcached/shop"))
+	conditions(cachev1.ReasonBootstrapFollowing)
+	u.prints([]string{"cuts over (server dry run)"}, "cutover", "shop", "--dry-run=server")
+	w.Expect(get(w, "shop", &cachev1.Memcached{}).Spec.Bootstrap.Mode).To(gomega.Equal(cachev1.BootstrapFollow))
+	u.prints([]string{"cuts over", "wait memcached/shop"}, "cutover", "shop", "--yes")
+	w.Expect(get(w, "shop", &cachev1.Memcached{}).Spec.Bootstrap.Mode).To(gomega.Equal(cachev1.BootstrapCutOver))
+
+	out, err = u.run("y\n", "update", "shop")
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.Expect(out).To(gomega.ContainSubstring("image a:1 -> a:2.\nAll Pods of"))
+	w.Expect(get(w, "shop", &cachev1.Memcached{}).Annotations).To(gomega.HaveKey(cachev1.AnnotationUpdateRequested))
 }
 
 func TestThePluginNamesWhatTheUserHasNoRightFor(t *testing.T) {

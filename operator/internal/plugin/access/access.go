@@ -4,12 +4,15 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -77,7 +80,7 @@ func (c Cluster) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	}
 	found, err := c.Objects.Resource(resource).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	if err != nil {
-		return err
+		return explained(err, resource)
 	}
 	return decode(found.Object, object)
 }
@@ -95,7 +98,7 @@ func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...cl
 	for {
 		page, err := c.Objects.Resource(resource).Namespace(chosen.Namespace).List(ctx, query)
 		if err != nil {
-			return err
+			return explained(err, resource)
 		}
 		items := all["items"].([]any)
 		for i := range page.Items {
@@ -106,6 +109,25 @@ func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...cl
 			return decodeList(all, list, chosen)
 		}
 	}
+}
+
+// isKindMissing reports whether the API server does not know the kind of an object: then it answers with no status.
+func isKindMissing(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
+}
+
+// explained states what to do if the cluster has no Memcacheds at all, or does not answer.
+func explained(err error, resource schema.GroupVersionResource) error {
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		return fmt.Errorf("the API server does not answer in time: check the connection, or raise --request-timeout, or "+
+			"--timeout where the command has it (%w)", err)
+	}
+	if isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group {
+		return fmt.Errorf("the cluster does not have the CRD %s.%s: install the operator, or choose another cluster by "+
+			"--context (%w)", resource.Resource, resource.Group, err)
+	}
+	return err
 }
 
 // selectors returns the selectors of a list. The operator finds objects of a Memcached by an index of its cache, which
@@ -151,7 +173,7 @@ func (c Cluster) Patch(
 	namespaced := c.Objects.Resource(resource).Namespace(object.GetNamespace())
 	changed, err := namespaced.Patch(ctx, object.GetName(), patch, content, options)
 	if err != nil {
-		return err
+		return explained(err, resource)
 	}
 	return decode(changed.Object, object)
 }

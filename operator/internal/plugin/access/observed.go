@@ -12,17 +12,20 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
 // Observed is what a user may read of a cache.
 type Observed struct {
 	Memcached  *cachev1.Memcached
-	Deployment *appsv1.Deployment // nil if there is none
+	Deployment *appsv1.Deployment // nil if there is none, or another client's
 	Pods       []corev1.Pod       // sorted by name
+	Bootstrap  []corev1.Pod       // those that copy the keys of other servers, sorted by name
 	Nodes      map[string]corev1.Node
 
 	// Events are those about the Memcached and the objects of its name, the last one at the end.
@@ -36,7 +39,7 @@ type Observed struct {
 func (c Cluster) Memcached(ctx context.Context, key client.ObjectKey) (*cachev1.Memcached, error) {
 	mc := &cachev1.Memcached{}
 	err := c.Get(ctx, key, mc)
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) && !isKindMissing(err) {
 		return nil, fmt.Errorf("namespace %s has no Memcached %q (%w): list all by kubectl memcached status -A",
 			key.Namespace, key.Name, err)
 	}
@@ -52,8 +55,9 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 	o := Observed{Memcached: mc, Nodes: map[string]corev1.Node{}}
 	deployment := &appsv1.Deployment{}
 	switch err := c.Get(ctx, key, deployment); {
-	case err == nil:
+	case err == nil && metav1.IsControlledBy(deployment, mc):
 		o.Deployment = deployment
+	case err == nil:
 	case !apierrors.IsNotFound(err):
 		if err := o.leaveOut(err, "Deployments"); err != nil {
 			return o, err
@@ -63,6 +67,12 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 	o.Pods, err = c.PodsOf(ctx, key)
 	if err := o.leaveOut(err, "Pods"); err != nil {
 		return o, err
+	}
+	if mc.Spec.Bootstrap != nil && err == nil {
+		o.Bootstrap, err = c.PodsOf(ctx, client.ObjectKey{Namespace: key.Namespace, Name: names.BootstrapInstance(key.Name)})
+		if err != nil {
+			return o, fmt.Errorf("read the Pods of Deployment %s/%s: %w", key.Namespace, names.Bootstrap(key.Name), err)
+		}
 	}
 	err = c.List(ctx, events, client.InNamespace(key.Namespace), client.MatchingFields{"involvedObject.name": key.Name})
 	if err := o.leaveOut(err, "Events"); err != nil {

@@ -18,10 +18,13 @@ var Now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // Ago is a time before Now.
 func Ago(before time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-before)) }
 
+// uid is that of all caches.
+const uid = "11111111-1111-1111-1111-111111111111"
+
 // Memcached is a cache of three Pods in the namespace team, whose condition Ready has a reason, with more conditions.
 func Memcached(name, reason, message string, conditions ...metav1.Condition) *cachev1.Memcached {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "team", Name: name, UID: "11111111-1111-1111-1111-111111111111", Generation: 2,
+		Namespace: "team", Name: name, UID: uid, Generation: 2,
 		CreationTimestamp: Ago(30 * 24 * time.Hour),
 	}}
 	mc.Spec.Size = new(int32(3))
@@ -47,8 +50,10 @@ func Condition(conditionType, reason, message string) metav1.Condition {
 // Deployment is that of a cache: so many Pods of three are up to date, and so many are ready.
 func Deployment(name string, upToDate, ready int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name},
-		Status:     appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: upToDate, ReadyReplicas: ready},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached", Name: name, UID: uid, Controller: new(true),
+		}}},
+		Status: appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: upToDate, ReadyReplicas: ready},
 	}
 }
 

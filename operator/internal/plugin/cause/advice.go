@@ -4,10 +4,14 @@ package cause
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
 )
 
 // Advice is a command, and what it is for.
@@ -17,7 +21,7 @@ type Advice struct {
 }
 
 // next returns the commands for the reasons of a cache, each once.
-func next(e Evidence, reasons []string) []Advice {
+func next(e Evidence, reasons []overview.Waiting) []Advice {
 	c := commands{Evidence: e, namespaced: "kubectl -n " + e.Memcached.Namespace}
 	var found []Advice
 	for _, reason := range reasons {
@@ -38,9 +42,8 @@ type commands struct {
 }
 
 // after returns what to do about a reason. Those of the API that are not here need nothing.
-func (c commands) after(reason string) []Advice {
-	mc := c.Memcached
-	switch reason {
+func (c commands) after(asked overview.Waiting) []Advice {
+	switch asked.Reason {
 	case "":
 		return c.checkOperator()
 	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonUpdateInProgress:
@@ -49,13 +52,17 @@ func (c commands) after(reason string) []Advice {
 		return c.inspect()
 	case cachev1.ReasonInvalidSpec:
 		return c.edit("correct the field that the message names")
-	case cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired:
+	case cachev1.ReasonSecretNotFound:
+		return c.missingSecrets(asked.Message)
+	case cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired:
 		return c.secrets()
-	case cachev1.ReasonCertificateUnavailable, cachev1.ReasonNamesMissing:
+	case cachev1.ReasonCertificateUnavailable:
+		seen := Advice{"kubectl api-resources --api-group=" + certmanager.Group, "see whether the cluster has cert-manager"}
+		return append([]Advice{seen}, c.edit("remove spec.tls.issuerRef, to make the Secret yourself")...)
+	case cachev1.ReasonNamesMissing:
 		return c.certificate()
 	case cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict:
-		return c.one("get deployment,service,networkpolicy,poddisruptionbudget "+mc.Name+" -o yaml --show-managed-fields",
-			"see who owns and who writes the object that the message names")
+		return c.object(asked.Message)
 	case cachev1.ReasonKeysMoving, cachev1.ReasonBootstrapCutOver:
 		return c.edit("remove spec.bootstrap once all clients use the cache")
 	case cachev1.ReasonApplyFailed:
@@ -64,13 +71,14 @@ func (c commands) after(reason string) []Advice {
 	case cachev1.ReasonSuspended:
 		return []Advice{{c.own("resume"), "let the operator apply the spec again"}}
 	case cachev1.ReasonDefaultsDiffer, cachev1.ReasonUpdateQueued:
-		return c.one(fmt.Sprintf("annotate memcached/%s --overwrite %s=\"$(date -u +%%FT%%TZ)\"", mc.Name,
-			cachev1.AnnotationUpdateRequested), "apply the pending update, which replaces the Pods")
+		return []Advice{{c.own("update"), "apply the pending update, which replaces the Pods"}}
 	case cachev1.ReasonClientCARemoved, cachev1.ReasonUserRemoved:
 		return []Advice{{c.own("restart"), "replace the Pods, so that none accepts what was removed"}}
-	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying, cachev1.ReasonBootstrapFollowing,
+	case cachev1.ReasonBootstrapFollowing:
+		return []Advice{{c.own("cutover"), "let clients use the cache, too"}}
+	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying,
 		cachev1.ReasonBootstrapCuttingOver, cachev1.ReasonBootstrapResuming, cachev1.ReasonBootstrapFailed:
-		return c.one("logs deployment/"+names.Bootstrap(mc.Name), "see how far the copy is, or why it failed")
+		return c.bootstrap(asked.Reason)
 	}
 	return nil
 }
@@ -116,6 +124,42 @@ func (c commands) inspect() []Advice {
 	return append(c.one(logs, "read the whole log"), advice...)
 }
 
+// missingSecrets returns how to make the Secrets that a message names as missing: no command shows what does not exist.
+func (c commands) missingSecrets(message string) []Advice {
+	var advice []Advice
+	isMissing := func(name string) bool { return strings.Contains(message, fmt.Sprintf("%q does not exist", name)) }
+	tls, auth := c.Memcached.Spec.TLS, c.Memcached.Spec.Auth
+	switch name := c.Memcached.TLSSecretName(); {
+	case name == "" || !isMissing(name):
+	case tls.IssuerRef != nil:
+		advice = c.certificate()
+	default:
+		advice = c.one("create secret tls "+name+" --cert=FILE --key=FILE", "make the Secret of spec.tls")
+	}
+	if auth != nil && isMissing(auth.SecretName) {
+		advice = append(advice, c.one("create secret generic "+auth.SecretName+" --from-file=users=FILE",
+			"make the Secret of spec.auth, with a line user:password each")...)
+	}
+	return advice
+}
+
+// named finds the object that a message begins with, such as PodDisruptionBudget "shop".
+var named = regexp.MustCompile(`([A-Z][A-Za-z]+)[ /]"?([a-z0-9][-a-z0-9.]*)"?`)
+
+// object returns how to look at the object that a message names. Of a Secret, the content is not shown.
+func (c commands) object(message string) []Advice {
+	const reason = "see who owns and who writes the object that the message names"
+	found := named.FindStringSubmatch(message)
+	switch {
+	case found == nil:
+		return c.one("get deployment,service,networkpolicy,poddisruptionbudget "+c.Memcached.Name+
+			" --ignore-not-found -o yaml --show-managed-fields", reason)
+	case found[1] == "Secret":
+		return c.one("describe secret "+found[2], reason)
+	}
+	return c.one(fmt.Sprintf("get %s %s -o yaml --show-managed-fields", strings.ToLower(found[1]), found[2]), reason)
+}
+
 // secrets returns how to look at the Secrets that the spec names, without their content.
 func (c commands) secrets() []Advice {
 	var advice []Advice
@@ -134,6 +178,18 @@ func (c commands) certificate() []Advice {
 		return c.one("describe certificate "+c.Memcached.Name, "see what cert-manager does about it")
 	}
 	return c.secrets()
+}
+
+// bootstrap returns how to look at the Pod that copies the keys of other servers: its log, if it has one.
+func (c commands) bootstrap(reason string) []Advice {
+	pod, source, found := BootstrapSuspect(c.Observed)
+	switch {
+	case found && source.Container == "":
+		return c.one("describe pod "+pod.Name, "see why the Pod that copies does not start")
+	case !found && reason == cachev1.ReasonBootstrapWaiting:
+		return []Advice{{c.own("status"), "see which slot has no Pod"}}
+	}
+	return c.one("logs deployment/"+names.Bootstrap(c.Memcached.Name), "see how far the copy is, or why it failed")
 }
 
 func (c commands) checkOperator() []Advice {

@@ -22,10 +22,18 @@ import (
 type Evidence struct {
 	access.Observed
 
-	// PodEvents are the events about the suspect.
+	// Testimony is that of the suspect, Bootstrap that of the Pod that copies the keys of other servers.
+	Testimony
+
+	Bootstrap Testimony
+}
+
+// Testimony is what is known about a Pod.
+type Testimony struct {
+	// PodEvents are the events about it.
 	PodEvents []corev1.Event
 
-	// Log is the end of the log of the suspect's container; LogErr is why it cannot be read.
+	// Log is the end of the log of its container; LogErr is why it cannot be read.
 	Log    string
 	LogErr error
 }
@@ -65,23 +73,35 @@ func Explain(e Evidence) Explanation {
 	}
 	chain.Links = append([]Link{{"Memcached " + mc.Name, summary.Message}}, linksOf(e)...)
 	explanation.Chains = []Chain{chain}
-	asked := []string{summary.Reason}
-	for _, waiting := range overview.WaitsOf(mc) {
-		explanation.Chains = append(explanation.Chains, chainOf(mc, waiting))
-		asked = append(asked, waiting.Reason)
+	asked := []overview.Waiting{{Reason: summary.Reason, Message: summary.Message}}
+	if mc.Spec.Suspend && summary.Reason != cachev1.ReasonSuspended {
+		explanation.Chains = append(explanation.Chains, Chain{Condition: "spec.suspend", Status: "true", Links: []Link{{
+			"Memcached " + mc.Name, "it is paused: the operator changes nothing, and replaces no lost slot, until resume",
+		}}})
+		asked = append(asked, overview.Waiting{Reason: cachev1.ReasonSuspended})
 	}
-	explanation.Next = next(e, asked)
+	for _, waiting := range overview.WaitsOf(mc) {
+		explanation.Chains = append(explanation.Chains, chainOf(e, waiting))
+		asked = append(asked, waiting)
+	}
+	explanation.Chains = append(explanation.Chains, slotChains(e)...)
+	explanation.Next = append(next(e, asked), slotAdvice(e)...)
 	return explanation
 }
 
-// chainOf returns the chain of a condition whose message has the cause already.
-func chainOf(mc *cachev1.Memcached, waiting overview.Waiting) Chain {
+// chainOf returns the chain of a condition whose message has the cause already, or leads to the Pod that copies.
+func chainOf(e Evidence, waiting overview.Waiting) Chain {
+	mc := e.Memcached
 	chain := Chain{
 		Condition: waiting.Condition, Reason: waiting.Reason,
 		Links: []Link{{"Memcached " + mc.Name, waiting.Message}},
 	}
 	if condition := meta.FindStatusCondition(mc.Status.Conditions, waiting.Condition); condition != nil {
 		chain.Status, chain.Since = string(condition.Status), new(condition.LastTransitionTime.UTC())
+	}
+	pod, _, found := BootstrapSuspect(e.Observed)
+	if found && waiting.Condition == cachev1.ConditionBootstrapped && waiting.Reason != cachev1.ReasonBootstrapFollowing {
+		chain.Links = append(chain.Links, podLinks(e.Nodes, pod, e.Bootstrap)...)
 	}
 	return chain
 }
@@ -93,18 +113,23 @@ func linksOf(e Evidence) []Link {
 	if !found {
 		return links
 	}
+	return append(links, podLinks(e.Nodes, pod, e.Testimony)...)
+}
+
+// podLinks leads from a Pod to its log.
+func podLinks(nodes map[string]corev1.Node, pod *corev1.Pod, t Testimony) []Link {
 	says := overview.StatusOf(pod)
 	if problem := observe.ProblemOf(pod); problem != "" {
 		says += ": " + problem
 	}
-	links = append(links, Link{"Pod " + pod.Name, says})
+	links := []Link{{"Pod " + pod.Name, says}}
 	if pod.Spec.NodeName != "" {
-		links = append(links, nodeLink(e, pod.Spec.NodeName))
+		links = append(links, nodeLink(nodes, pod.Spec.NodeName))
 	}
-	if warning := lastWarning(e.PodEvents); warning != nil {
+	if warning := lastWarning(t.PodEvents); warning != nil {
 		links = append(links, Link{"Event " + warning.Reason, observe.OneLine(warning.Message)})
 	}
-	return append(links, logLinks(e, pod)...)
+	return append(links, logLinks(t, pod)...)
 }
 
 // deploymentLinks states why Pods cannot be created, or are not replaced.
@@ -127,8 +152,8 @@ func deploymentLinks(deployment *appsv1.Deployment) []Link {
 }
 
 // nodeLink states what is wrong with a Node, or that nothing is.
-func nodeLink(e Evidence, name string) Link {
-	node, known := e.Nodes[name]
+func nodeLink(nodes map[string]corev1.Node, name string) Link {
+	node, known := nodes[name]
 	if !known {
 		return Link{"Node " + name, "not read: it does not exist, or you have no right to read Nodes"}
 	}
@@ -162,16 +187,16 @@ func lastWarning(events []corev1.Event) *corev1.Event {
 const logLines = 3
 
 // logLinks returns the last lines of the log, which say why memcached ended.
-func logLinks(e Evidence, pod *corev1.Pod) []Link {
+func logLinks(t Testimony, pod *corev1.Pod) []Link {
 	source, hasLog := SourceOf(pod)
 	switch {
 	case !hasLog:
 		return nil
-	case e.LogErr != nil:
-		return []Link{{source.String(), "not read: " + e.LogErr.Error()}}
+	case t.LogErr != nil:
+		return []Link{{source.String(), "not read: " + t.LogErr.Error()}}
 	}
 	var lines []string
-	for line := range strings.Lines(e.Log) {
+	for line := range strings.Lines(t.Log) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
 		}

@@ -92,15 +92,18 @@ func scenarios() map[string]cause.Evidence {
 			"(spec.rollout.progressDeadlineSeconds): 2 of 3 Pods ready; 1 Pod: cannot be scheduled: 0/3 nodes are available"), func(e *cause.Evidence) {
 			e.Pods = append(e.Pods, cachetest.Pending(cachetest.Pod("shop", "3cccc", ""), "0/3 nodes are available: 3 Insufficient memory."))
 		}),
-		cachev1.ReasonInvalidSpec:            ready(cachev1.ReasonInvalidSpec, "spec.image \"x y\" is not an image reference: write one such as memcached:1.6"),
-		cachev1.ReasonSecretNotFound:         withTLS(ready(cachev1.ReasonSecretNotFound, "Secret \"shop-cert\" of spec.tls does not exist"), false),
-		cachev1.ReasonCertificateUnavailable: withTLS(ready(cachev1.ReasonCertificateUnavailable, "The cluster does not have cert-manager"), true),
-		cachev1.ReasonInvalidSecret:          withTLS(ready(cachev1.ReasonInvalidSecret, "Secret \"shop-cert\": tls.crt holds no certificate"), false),
-		cachev1.ReasonCertificateExpired:     withTLS(ready(cachev1.ReasonCertificateExpired, "The certificate expired at 2026-03-04T11:00:00Z"), false),
-		cachev1.ReasonOwnershipConflict:      ready(cachev1.ReasonOwnershipConflict, "Service \"shop\" exists and the Memcached does not own it"),
-		cachev1.ReasonFieldManagerConflict:   ready(cachev1.ReasonFieldManagerConflict, "Deployment/shop: field manager \"kubectl-edit\" keeps overwriting spec.replicas"),
-		cachev1.ReasonKeysMoving:             ready(cachev1.ReasonKeysMoving, "A change of the size waits until spec.bootstrap is removed"),
-		cachev1.ReasonApplyFailed:            ready(cachev1.ReasonApplyFailed, "Deployment \"shop\": exceeded quota"),
+		cachev1.ReasonInvalidSpec: ready(cachev1.ReasonInvalidSpec, "spec.image \"x y\" is not an image reference: write one such as memcached:1.6"),
+		cachev1.ReasonSecretNotFound: withTLS(ready(cachev1.ReasonSecretNotFound, "spec.tls.secretName \"shop-cert\" does not exist: create the Secret "+
+			"in namespace \"team\". No Pods are created until then"), false),
+		cachev1.ReasonCertificateUnavailable: withTLS(ready(cachev1.ReasonCertificateUnavailable, "spec.tls.issuerRef \"ca\" needs cert-manager, "+
+			"and the cluster does not have its API cert-manager.io/v1: install cert-manager, or remove it and create the Secret \"shop-cert\""), true),
+		cachev1.ReasonInvalidSecret:      withTLS(ready(cachev1.ReasonInvalidSecret, "Secret \"shop-cert\": tls.crt holds no certificate"), false),
+		cachev1.ReasonCertificateExpired: withTLS(ready(cachev1.ReasonCertificateExpired, "The certificate expired at 2026-03-04T11:00:00Z"), false),
+		cachev1.ReasonOwnershipConflict: ready(cachev1.ReasonOwnershipConflict, "PodDisruptionBudget \"shop\" already exists and has no "+
+			"owner; the operator did not change it. Fix: kubectl -n team annotate poddisruptionbudget shop cache.example.com/adopt-by=shop"),
+		cachev1.ReasonFieldManagerConflict: ready(cachev1.ReasonFieldManagerConflict, "Deployment \"shop\": another client keeps overwriting fields: spec.replicas"),
+		cachev1.ReasonKeysMoving:           ready(cachev1.ReasonKeysMoving, "A change of the size waits until spec.bootstrap is removed"),
+		cachev1.ReasonApplyFailed:          ready(cachev1.ReasonApplyFailed, "Deployment \"shop\": exceeded quota"),
 		cachev1.ReasonSuspended: changed(ready(cachev1.ReasonSuspended, "spec.suspend is true"), func(e *cause.Evidence) {
 			e.Memcached.Spec.Suspend, e.Deployment, e.Pods = true, nil, nil
 		}),
@@ -123,7 +126,7 @@ func scenarios() map[string]cause.Evidence {
 
 func printed(e cause.Evidence) string {
 	var out bytes.Buffer
-	screen.Screen{Writer: &out, Now: cachetest.Now}.Explanation(cause.Explain(e))
+	_ = screen.Screen{Writer: &out, Now: cachetest.Now}.Explanation(cause.Explain(e))
 	return out.String()
 }
 
@@ -165,6 +168,34 @@ func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
 		"no right to read logs and Nodes": changed(crashing, func(e *cause.Evidence) {
 			e.Log, e.LogErr, e.Nodes = "", errors.New("pods is forbidden"), nil
 			e.Unread = []string{"Nodes"}
+		}),
+		"Secrets of cert-manager and of users": withTLS(ready(cachev1.ReasonSecretNotFound, "the Secret \"shop-cert\" does not exist: it "+
+			"waits for cert-manager; spec.auth.secretName \"shop-users\" does not exist: create the Secret"), true),
+		"a Secret of others":           withTLS(ready(cachev1.ReasonOwnershipConflict, "Secret \"shop-cert\" may belong to others"), true),
+		"a conflict without an object": ready(cachev1.ReasonOwnershipConflict, "it belongs to others"),
+		"ready and paused": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {
+			e.Memcached.Spec.Suspend = true
+		}),
+		"cold slots": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {
+			cold := func(name, pod, reason string) cachev1.SlotStatus {
+				return cachev1.SlotStatus{Name: name, Pod: pod, State: cachev1.SlotCold, Reason: reason, Since: new(cachetest.Ago(time.Hour))}
+			}
+			e.Memcached.Status.Slots = []cachev1.SlotStatus{
+				cold("shop-0", e.Pods[0].Name, "OldUnreachable"), cold("shop-1", "", "NoPod"), cold("shop-2", e.Pods[1].Name, "HandoffNever"),
+				{Name: "shop-3", State: cachev1.SlotServing},
+			}
+			e.Events = []corev1.Event{cachetest.Event("Memcached", "shop", "SlotStartedCold",
+				"Slot shop-0: Pod "+e.Pods[0].Name+" started empty (OldUnreachable)", time.Hour)}
+		}),
+		"a bootstrap whose Pod fails": changed(scenarios()[cachev1.ReasonBootstrapFailed], func(e *cause.Evidence) {
+			pod := cachetest.Crashing(cachetest.Pod("shop-bootstrap", "1aaaa", "node-a"), 1)
+			pod.Spec.Containers[0].Name, pod.Status.ContainerStatuses[0].Name = "bootstrap", "bootstrap"
+			e.Observed.Bootstrap = []corev1.Pod{pod}
+			e.Bootstrap.Log = "copied 1000 keys\n10.0.0.1:11211: connection refused\n"
+		}),
+		"a bootstrap without a Node for its Pod": changed(scenarios()[cachev1.ReasonBootstrapWaiting], func(e *cause.Evidence) {
+			e.Observed.Bootstrap = []corev1.Pod{cachetest.Pending(cachetest.Pod("shop-bootstrap", "1aaaa", ""),
+				"0/3 nodes are available: 3 Insufficient memory.")}
 		}),
 		"a Node that is not ready": changed(crashing, func(e *cause.Evidence) {
 			node := cachetest.Node("node-a", "zone-1")
@@ -231,5 +262,29 @@ func TestTheLogIsThatOfAContainerThatEnded(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestTheReasonsOfSlotsAreThoseOfTheDocs: the page is generated from the comments of the reasons.
+func TestTheReasonsOfSlotsAreThoseOfTheDocs(t *testing.T) {
+	text := page.Read(t, "../../../../docs/memcached/status.md")
+	_, table, _ := strings.Cut(text, "<!-- slot reasons")
+	table, _, _ = strings.Cut(table, "<!-- end")
+	rows := 0
+	for line := range strings.SplitSeq(table, "\n") {
+		reason, meaning, isRow := strings.Cut(strings.Trim(line, "| "), "` | ")
+		if !isRow {
+			continue
+		}
+		rows++
+		e := ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+		reason = strings.TrimPrefix(reason, "`")
+		e.Memcached.Status.Slots = []cachev1.SlotStatus{{Name: "shop-0", State: cachev1.SlotCold, Reason: reason}}
+		if got := printed(e); !strings.Contains(got, "Slot shop-0 is Cold ("+reason+")\n  Memcached shop: "+meaning+"\n") {
+			t.Errorf("the meaning of %s is not %q:\n%s", reason, meaning, got)
+		}
+	}
+	if rows == 0 {
+		t.Error("the page has no reasons")
 	}
 }

@@ -32,10 +32,15 @@ func (s Source) String() string {
 
 // Suspect returns the Pod that is the most likely cause, and its log if it has one: a Pod with a problem before one
 // that is only not ready, and of several the newest, since it has the current template.
-func Suspect(o access.Observed) (*corev1.Pod, Source, bool) {
+func Suspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Pods) }
+
+// BootstrapSuspect returns the Pod that copies the keys of other servers, unless it is ready, and clients may use both.
+func BootstrapSuspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Bootstrap) }
+
+func suspectOf(pods []corev1.Pod) (*corev1.Pod, Source, bool) {
 	var suspects []*corev1.Pod
-	for i := range o.Pods {
-		pod := &o.Pods[i]
+	for i := range pods {
+		pod := &pods[i]
 		if !cached.IsTrue(pod, corev1.PodReady) && pod.DeletionTimestamp.IsZero() {
 			suspects = append(suspects, pod)
 		}

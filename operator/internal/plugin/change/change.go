@@ -40,6 +40,9 @@ const (
 
 	// PodsAreReplaced: all are replaced, one after another.
 	PodsAreReplaced Pods = "Replaced"
+
+	// PodsAreDeleted: the size is 0.
+	PodsAreDeleted Pods = "Deleted"
 )
 
 // Keys is what happens to the keys.
@@ -156,6 +159,8 @@ func (c *Change) judge(in Input, planned plan.Plan, record plan.Record) {
 	switch {
 	case in.Current.Deployment == nil:
 		c.Pods = PodsAreCreated
+	case !in.After.Spec.Suspend && sizeOf(in.After) == 0 && sizeNow(in.Current.Deployment) > 0:
+		c.Pods = PodsAreDeleted
 	case in.After.Spec.Suspend || planned.Template != plan.RenderTemplate:
 	case record.Template != planned.Record.Template:
 		c.Pods = PodsAreReplaced

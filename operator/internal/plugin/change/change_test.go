@@ -74,12 +74,25 @@ func TestWhatAChangeDoes(t *testing.T) {
 		"memory without slots":              {nothing, memory, effect{change.PodsAreReplaced, change.AllKeysAreLost}},
 		"memory with slots":                 {slots, memory, effect{change.PodsAreReplaced, change.KeysAreHandedOver}},
 		"more Pods without slots":           {nothing, size(4), effect{change.PodsStay, change.SomeKeysAreLost}},
-		"no Pods":                           {nothing, size(0), effect{change.PodsStay, change.AllKeysAreLost}},
+		"no Pods":                           {nothing, size(0), effect{change.PodsAreDeleted, change.AllKeysAreLost}},
 		"slots for the first time":          {nothing, slots, effect{change.PodsStay, change.KeysStay}},
 		"fewer slots without a client hash": {slots, size(2), effect{change.PodsStay, change.SomeKeysAreLost}},
 		"fewer slots with a client hash": {
 			func(s *cachev1.MemcachedSpec) { slots(s); s.Slots.ClientHash = cachev1.HashKetama }, size(2),
 			effect{change.PodsStay, change.KeysAreMoved},
+		},
+		"another client hash": {
+			func(s *cachev1.MemcachedSpec) { slots(s); s.Slots.ClientHash = cachev1.HashKetama },
+			func(s *cachev1.MemcachedSpec) { s.Slots.ClientHash = cachev1.HashRendezvous },
+			effect{change.PodsStay, change.KeysStay},
+		},
+		"a client hash for the first time": {
+			slots, func(s *cachev1.MemcachedSpec) { s.Slots.ClientHash = cachev1.HashKetama },
+			effect{change.PodsStay, change.KeysStay},
+		},
+		"no client hash any more": {
+			func(s *cachev1.MemcachedSpec) { slots(s); s.Slots.ClientHash = cachev1.HashKetama },
+			func(s *cachev1.MemcachedSpec) { s.Slots.ClientHash = "" }, effect{change.PodsStay, change.KeysStay},
 		},
 		"memory with slots that never hand over": {
 			func(s *cachev1.MemcachedSpec) {

@@ -37,6 +37,9 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 		found = append(found, fmt.Sprintf("size %d to %d: this is the first step. Once clients no longer see the servers of "+
 			"the last slots, their Pods are deleted", sizeOf(in.Before), sizeOf(in.After)))
 	}
+	if note := hashNote(in.Before, in.After); note != "" {
+		found = append(found, note)
+	}
 	if in.After.Spec.Suspend {
 		found = append(found, "spec.suspend is true: the operator does nothing of this until it is false")
 	}
@@ -50,6 +53,26 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 			cachev1.AnnotationUpdateRequested, request))
 	}
 	return found
+}
+
+// hashNote states what another hash means: it moves no key by itself.
+func hashNote(before, after *cachev1.Memcached) string {
+	if before == nil || before.Spec.Slots == nil || after.Spec.Slots == nil {
+		return ""
+	}
+	switch former, next := before.Spec.Slots.ClientHash, after.Spec.Slots.ClientHash; {
+	case former == next:
+		return ""
+	case next == "":
+		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change of the size loses the keys that "+
+			"clients look for elsewhere", former)
+	case former == "":
+		return fmt.Sprintf("spec.slots.clientHash %s moves no key now. From then on, a change of the size moves keys by it: "+
+			"it has to be how clients choose", next)
+	default:
+		return fmt.Sprintf("spec.slots.clientHash %s to %s moves no key. Clients that choose by %s from then on look for "+
+			"most keys in another slot, and miss them", former, next, next)
+	}
 }
 
 // requested returns the value of the annotation that requests an update, if it is new.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +16,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
@@ -25,10 +29,25 @@ import (
 type fleet struct {
 	items           []cachev1.Memcached
 	requests, bytes int
+	patches         []string // with dry-run before those that change nothing
+
+	withoutCRD, mute bool
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/apis/cache.example.com/v1/memcacheds" && r.URL.Path != "/apis/cache.example.com/v1/namespaces/team/memcacheds" {
+	switch {
+	case f.withoutCRD:
+		http.NotFound(w, r) // So does the API server.
+		return
+	case f.mute:
+		<-r.Context().Done()
+		return
+	}
+	if name, ok := strings.CutPrefix(r.URL.Path, "/apis/cache.example.com/v1/namespaces/team/memcacheds/"); ok {
+		f.serveOne(w, r, name)
+		return
+	}
+	if !strings.HasSuffix(r.URL.Path, "/memcacheds") {
 		http.Error(w, "only lists of Memcacheds are served: "+r.URL.Path, http.StatusInternalServerError)
 		return
 	}
@@ -43,6 +62,30 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.requests, f.bytes = f.requests+1, f.bytes+len(content)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content)
+}
+
+// serveOne serves one of the Memcacheds, and records patches without applying them.
+func (f *fleet) serveOne(w http.ResponseWriter, r *http.Request, name string) {
+	w.Header().Set("Content-Type", "application/json")
+	for i := range f.items {
+		if f.items[i].Name == name {
+			if patch, _ := io.ReadAll(r.Body); r.Method == http.MethodPatch {
+				f.patches = append(f.patches, strings.TrimPrefix(strings.ToLower(r.URL.Query().Get("dryRun"))+" "+string(patch), " "))
+			}
+			f.items[i].APIVersion, f.items[i].Kind = cachev1.GroupVersion.String(), "Memcached"
+			_ = json.NewEncoder(w).Encode(f.items[i])
+			return
+		}
+	}
+	w.WriteHeader(http.StatusNotFound)
+	_ = json.NewEncoder(w).Encode(notFound(name))
+}
+
+// notFound is the answer of an API server that knows Memcacheds, but none of a name.
+func notFound(name string) metav1.Status {
+	status := apierrors.NewNotFound(cachev1.GroupVersion.WithResource("memcacheds").GroupResource(), name).Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	return status
 }
 
 // run runs a command against a fleet.
@@ -97,10 +140,23 @@ func TestAFleetOfAThousandCachesIsOneListOfFewBytes(t *testing.T) {
 
 func TestANameIsCompleted(t *testing.T) {
 	f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
-	for _, arguments := range [][]string{{"status", ""}, {"why", ""}, {"pause", "cache"}, {"owner", "key", "--cache", ""}} {
+	for _, arguments := range [][]string{
+		{"status", ""}, {"why", ""}, {"pause", "cache"}, {"owner", "key", "--cache", ""}, {"update", ""}, {"cutover", ""}, {"report", ""},
+	} {
 		out, err := run(t, f, append([]string{cobra.ShellCompNoDescRequestCmd, "-n", "team"}, arguments...)...)
 		if err != nil || !strings.HasPrefix(out, "cache-0001\ncache-0002\n:4\n") {
 			t.Errorf("%q: got %q, %v", arguments, out, err)
+		}
+	}
+}
+
+func TestTheFormatsOfACommandAreCompleted(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"status -o": "json\nyaml\nwide\n:4\n", "why --output": "json\nyaml\n:4\n", "import --chart": "bitnami\ncloudpirates\nhelmforge\n:4\n",
+	} {
+		out, err := run(t, &fleet{}, append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(arguments)...), "")...)
+		if err != nil || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: got %q, %v", arguments, out, err)
 		}
 	}
 }
@@ -109,9 +165,11 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"status a b":             `["a" "b"] are more names than one: name one Memcached`,
 		"status a -A":            "leave one of the two out",
-		"status -o xml":          `--output "xml" is unknown: write one of ["json" "yaml" "wide"]`,
+		"status -o xml":          `invalid argument "xml" for "-o, --output" flag: write one of json, yaml, wide`,
 		"why":                    "NAME is missing",
-		"why a -o wide":          `--output "wide" is unknown`,
+		"why a -o wide":          `invalid argument "wide" for "-o, --output" flag: write one of json, yaml`,
+		"owner --base64 a":       `KEY "a" is not in base64, which --base64 requires`,
+		"get a --base64":         `KEY "a" is not in base64, which --base64 requires`,
 		"diff":                   "--filename is missing",
 		"diff -f /does/not":      "does not exist",
 		"owner":                  "KEY is missing",
@@ -119,6 +177,7 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 		"pause":                  "NAME is missing",
 		"pause a --dry-run=ever": `--dry-run "ever" is unknown: write none or server`,
 		"restart a b":            "are more names than one",
+		"restart a":              `namespace team has no Memcached "a"`,
 	} {
 		f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
 		_, err := run(t, f, append(strings.Fields(arguments), "-n", "team")...)
@@ -134,8 +193,8 @@ func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 		"screen/testdata/slots-move.txt", "screen/testdata/fleet.txt", "screen/testdata/load.txt",
 		"screen/testdata/slabs.txt", "screen/testdata/sizes.txt", "screen/testdata/hot-keys.txt",
 		"screen/testdata/flush.txt", "screen/testdata/estimate.txt",
-		"cause/testdata/PodsNotReady.txt",
-		"change/testdata/memory-with-slots.txt",
+		"cause/testdata/PodsNotReady.txt", "cause/testdata/other/cold-slots.txt",
+		"change/testdata/memory-with-slots.txt", "migrate/testdata/release.txt",
 	} {
 		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {
 			t.Errorf("copy %s to docs/kubectl-memcached.md", golden)
@@ -149,6 +208,57 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 		if command.Short == "" || command.Long == "" || !strings.Contains(command.Example, "kubectl memcached "+command.Name()) {
 			t.Errorf("%s: help %q, example %q", command.Name(), command.Long, command.Example)
 		}
+	}
+}
+
+func TestAKeyOfANamespaceWithoutCachesNamesTheNamespace(t *testing.T) {
+	for _, command := range []string{"owner", "get"} {
+		_, err := run(t, &fleet{}, command, "key", "-n", "nope")
+		want := `namespace "nope" has no Memcached: choose another one by --namespace`
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", command, err, want)
+		}
+	}
+}
+
+func TestAClusterWithoutTheCRDIsNamed(t *testing.T) {
+	for _, arguments := range [][]string{{"status", "-A"}, {"status", "shop"}, {"pause", "shop"}} {
+		f := &fleet{withoutCRD: true}
+		_, err := run(t, f, arguments...)
+		want := "the cluster does not have the CRD memcacheds.cache.example.com: install the operator, or choose another cluster by --context"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", arguments, err, want)
+		}
+	}
+}
+
+func TestAnAPIServerThatDoesNotAnswerIsWaitedForAsLongAsTheFlagSays(t *testing.T) {
+	for _, arguments := range []string{"top shop", "get key", "report shop -o -", "flush shop"} {
+		t.Run(arguments, func(t *testing.T) { waitsForMute(t, strings.Fields(arguments)...) })
+	}
+}
+
+func waitsForMute(t *testing.T, arguments ...string) {
+	t.Helper()
+	began := time.Now()
+	_, err := run(t, &fleet{mute: true}, append(arguments, "-n", "team", "--timeout=100ms")...)
+	if want := "the API server does not answer in time"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestManifestsOfAnotherNamespaceThanThatOfTheFlagAreRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.yaml")
+	manifest := "apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: shop, namespace: team}\n"
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run(t, &fleet{}, "diff", "-f", file, "-n", "other")
+	if want := "--namespace other is not that of Memcached team/shop of the manifest"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 

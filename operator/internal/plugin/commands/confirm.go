@@ -41,9 +41,11 @@ func (o *changeOptions) patchOptions() (metav1.PatchOptions, error) {
 	return options, nil
 }
 
+func (o *changeOptions) isDryRun() bool { return o.dryRun == "server" }
+
 // done ends the line that reports a change.
 func (o *changeOptions) done(what string) string {
-	if o.dryRun == "server" {
+	if o.isDryRun() {
 		return what + " (server dry run)"
 	}
 	return what
@@ -51,7 +53,7 @@ func (o *changeOptions) done(what string) string {
 
 // confirm asks the user, unless nothing would change or the user has agreed already.
 func (p *plugin) confirm(ctx context.Context, options changeOptions, question string) error {
-	if options.yes || options.dryRun == "server" {
+	if options.yes || options.isDryRun() {
 		return nil
 	}
 	fmt.Fprintf(p.ErrOut, "%s Continue? [y/N] ", question)

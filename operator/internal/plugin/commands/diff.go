@@ -22,7 +22,7 @@ import (
 type diffOptions struct {
 	files   resource.FilenameOptions
 	manager string
-	output  string
+	output  output
 }
 
 func newDiff(p *plugin) *cobra.Command {
@@ -36,9 +36,6 @@ func newDiff(p *plugin) *cobra.Command {
 		Example: "  kubectl memcached diff -f sessions.yaml\n  kubectl kustomize overlays/prod | kubectl memcached diff -f -",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := checkOutput(options.output, "json", "yaml"); err != nil {
-				return err
-			}
 			return p.diff(command.Context(), *options)
 		},
 	}
@@ -48,7 +45,7 @@ func newDiff(p *plugin) *cobra.Command {
 	flags.BoolVarP(&options.files.Recursive, "recursive", "R", false, "Read folders recursively.")
 	flags.StringVar(&options.manager, "field-manager", "",
 		"Field manager that will apply the manifest. Defaults to the one that applied the existing Memcached.")
-	flags.StringVarP(&options.output, "output", "o", "", "Output format: json or yaml.")
+	options.output.addFlag(command)
 	return command
 }
 
@@ -65,27 +62,29 @@ func (p *plugin) diff(ctx context.Context, options diffOptions) error {
 	if err != nil {
 		return err
 	}
-	var changes []change.Change
+	changes := []change.Change{}
+	var errs []error
 	for _, manifest := range manifests {
 		found, err := changeOf(ctx, cluster, manifest, options.manager, p.screen.Now)
 		if err != nil {
-			return fmt.Errorf("diff of Memcached %s/%s: %w", manifest.GetNamespace(), manifest.GetName(), err)
+			errs = append(errs, fmt.Errorf("diff of Memcached %s/%s: %w", manifest.GetNamespace(), manifest.GetName(), err))
+			continue
 		}
 		changes = append(changes, found)
 	}
-	if options.output != "" {
-		return p.screen.Document(options.output, "CacheChangeList", map[string]any{"items": changes})
-	}
-	for i, found := range changes {
-		if i > 0 {
-			fmt.Fprintln(p.screen)
+	err = p.print(options.output, "CacheChangeList", items(changes), func() error {
+		for i, found := range changes {
+			if i > 0 {
+				fmt.Fprintln(p.screen)
+			}
+			p.screen.Change(found)
 		}
-		p.screen.Change(found)
-	}
-	return nil
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
 }
 
-// manifests reads the Memcacheds of files. Other objects are left out.
+// manifests reads the Memcacheds of files. Other objects are left out. A namespace of a flag has to be that of all.
 func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]*unstructured.Unstructured, error) {
 	infos, err := resource.NewLocalBuilder().Unstructured().
 		NamespaceParam(namespace).DefaultNamespace().FilenameParam(false, &files).Flatten().Do().Infos()
@@ -98,8 +97,15 @@ func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]
 		if !ok || manifest.GroupVersionKind() != cachev1.GroupVersion.WithKind("Memcached") {
 			continue
 		}
-		if manifest.GetNamespace() == "" {
+		switch manifest.GetNamespace() {
+		case namespace:
+		case "":
 			manifest.SetNamespace(namespace)
+		default:
+			if given := *p.flags.Namespace; given != "" {
+				return nil, fmt.Errorf("--namespace %s is not that of Memcached %s/%s of the manifest: leave it out, or correct "+
+					"the manifest", given, manifest.GetNamespace(), manifest.GetName())
+			}
 		}
 		found = append(found, manifest)
 	}

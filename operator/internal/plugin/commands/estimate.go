@@ -3,6 +3,7 @@ package commands
 // The command estimate.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -55,25 +56,20 @@ func (p *plugin) estimate(ctx context.Context, name string, options watchOptions
 	if err := failed(answers); err != nil {
 		return err
 	}
-	// A connection that watches the log answers nothing else.
+	// A connection that watches the log answers nothing else. An interrupt ends only the reading of the log.
 	r.Close()
-	after := reach.All(ctx, r.Cache, r.servers, 0, load.Take)
+	after := reach.All(context.WithoutCancel(ctx), r.Cache, r.servers, 0, load.Take)
 	var estimates []screen.Estimate
 	for i, answer := range answers {
 		e := screen.Estimate{Server: answer.Server, Error: screen.Text(answer.Err)}
-		switch {
-		case answer.Err != nil:
-		case after[i].Err != nil:
-			e.Error = screen.Text(after[i].Err)
-		default:
-			e.Estimate = answer.Value.estimate(after[i].Value)
+		if answer.Err == nil {
+			e.Estimate = answer.Value.estimate(after[i])
 		}
 		estimates = append(estimates, e)
 	}
-	if options.output != "" {
-		return p.screen.Document(options.output, "MemoryEstimate", map[string]any{"items": estimates})
-	}
-	return p.screen.Estimates(estimates, memories)
+	return p.print(options.output, "MemoryEstimate", items(estimates), func() error {
+		return p.screen.Estimates(estimates, memories)
+	})
 }
 
 // sampled are the requests of a server, and its statistics before them.
@@ -98,12 +94,20 @@ func sample(limits traffic.Limits) func(context.Context, *reach.Connection) (*sa
 	}
 }
 
-// estimate predicts from what was seen, and from the statistics afterwards.
-func (s *sampled) estimate(after load.Sample) screen.Prediction {
-	l := load.Of(&s.before, after)
-	server := estimate.Server{
-		Items: l.Items, Used: l.Used, Limit: l.Limit, Evicting: l.Evictions != nil && *l.Evictions > 0,
+// estimate predicts from what was seen, and from the statistics afterwards. Of a Pod that does not run any more, those
+// before are used: it counts as evicting if it ever has.
+func (s *sampled) estimate(after reach.Answer[load.Sample]) screen.Prediction {
+	var l load.Load
+	server := estimate.Server{}
+	if after.Err == nil {
+		l = load.Of(&s.before, after.Value)
+		server.Evicting = l.Evictions != nil && *l.Evictions > 0
+	} else {
+		l = load.Of(nil, s.before)
+		server.Evicting = l.EvictedAge != nil
+		s.Ended = cmp.Or(s.Ended, after.Err.Error())
 	}
+	server.Items, server.Used, server.Limit = l.Items, l.Used, l.Limit
 	p := screen.Prediction{Predictions: s.sampler.Predict(server, memories...), Seen: s.Seen, Full: server.Evicting}
 	p.Reads, p.Requested = s.sampler.Reads(), l.Gets()
 	return p

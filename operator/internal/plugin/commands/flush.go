@@ -103,7 +103,12 @@ func (r *reached) keep(slot string) error {
 			r.servers = []reach.Server{server}
 			return nil
 		}
-		slots = append(slots, server.Slot)
+		if server.Slot != "" {
+			slots = append(slots, server.Slot)
+		}
+	}
+	if len(r.mc.Status.Slots) == 0 {
+		return fmt.Errorf("--slot %q: Memcached %s/%s has no slots, leave --slot out", slot, r.mc.Namespace, r.mc.Name)
 	}
 	return fmt.Errorf("--slot %q has no Pod that runs: name one of %q", slot, slots)
 }

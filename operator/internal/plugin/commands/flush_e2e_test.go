@@ -42,6 +42,11 @@ func TestFlushRemovesWhatItShowsAfterAQuestion(t *testing.T) {
 		!strings.Contains(err.Error(), `--slot "shop-7" has no Pod that runs: name one of ["shop-0" "shop-1"]`) {
 		t.Errorf("got %v", err)
 	}
+	c.mc.Status.Slots = nil
+	if _, err := c.run("", "flush", "shop", "--slot=shop-0"); err == nil ||
+		!strings.Contains(err.Error(), `--slot "shop-0": Memcached team/shop has no slots, leave --slot out`) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestAFlushThatMemcachedDoesNotAllowIsAnError(t *testing.T) {

@@ -17,8 +17,9 @@ import (
 type getOptions struct {
 	reachOptions
 
-	cache, hash, output string
-	value               bool
+	keyOptions
+
+	value bool
 }
 
 func newGet(p *plugin) *cobra.Command {
@@ -33,31 +34,25 @@ func newGet(p *plugin) *cobra.Command {
 			"  kubectl memcached get user:7 --cache sessions --value",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(command *cobra.Command, keys []string) error {
-			if err := checkOutput(options.output, "json", "yaml"); err != nil {
-				return err
-			}
 			if len(keys) != 1 {
 				return fmt.Errorf("%d keys are given: give one KEY as the client sends it", len(keys))
 			}
-			return p.get(command.Context(), keys[0], *options)
+			return p.get(command.Context(), keys, *options)
 		},
 	}
-	flags := command.Flags()
-	flags.StringVar(&options.cache, "cache", "", "Name of the Memcached. Required if the namespace has several.")
-	flags.StringVar(&options.hash, "hash", "",
-		"How clients choose: "+owner.Hashes()+". Defaults to spec.slots.clientHash.")
-	flags.BoolVar(&options.value, "value", false, "Show the value, too: it may be secret.")
-	flags.StringVarP(&options.output, "output", "o", "", "Output format: json or yaml.")
-	options.addFlags(command)
-	_ = command.RegisterFlagCompletionFunc("cache", p.anyName) // The flag exists.
+	command.Flags().BoolVar(&options.value, "value", false, "Show the value, too: it may be secret.")
+	options.keyOptions.addFlags(p, command)
+	options.reachOptions.addFlags(command)
 	return command
 }
 
 // get shows the item of a key.
-func (p *plugin) get(ctx context.Context, key string, options getOptions) error {
-	if err := owner.Check(key); err != nil {
+func (p *plugin) get(ctx context.Context, given []string, options getOptions) error {
+	keys, err := owner.Keys(given, options.base64)
+	if err != nil {
 		return err
 	}
+	key := keys[0]
 	r, err := p.reach(ctx, options.cache, options.reachOptions)
 	if err != nil {
 		return err
@@ -73,11 +68,12 @@ func (p *plugin) get(ctx context.Context, key string, options getOptions) error 
 	if err := failed(answers); err != nil {
 		return err
 	}
-	items := screen.ItemsOf(answers)
-	if options.output != "" {
-		return p.screen.Document(options.output, "CacheItemList", map[string]any{"key": key, "items": items})
+	found := screen.ItemsOf(answers)
+	document := map[string]any{"key": key, "items": found}
+	if encoded := owner.Base64(key); encoded != "" {
+		document["keyBase64"] = encoded
 	}
-	return p.screen.Items(items)
+	return p.print(options.output, "CacheItemList", document, func() error { return p.screen.Items(found) })
 }
 
 // serverOf returns the server that clients choose for a key.

@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -61,6 +62,17 @@ func TestGetShowsTheItemOfTheServerThatClientsChoose(t *testing.T) {
 		t.Error("get used the item")
 	}
 	c.prints([]string{"   no      -      -"}, "get", "user:8", "--hash=rendezvous", "--cache=shop")
+}
+
+func TestGetAcceptsAKeyOfAnyBytesInBase64(t *testing.T) {
+	c := secured(t, 2)
+	key := "\x01 key\xff"
+	encoded := base64.StdEncoding.EncodeToString([]byte(key))
+	number := c.owner(key)
+	c.send(number, "ms "+encoded+" 5 b F7\r\nhello\r\n", 1)
+	c.prints([]string{c.pods[number].Name + "   yes     5", "\"hello\""}, "get", "--base64", encoded, "--value")
+	c.prints([]string{`"keyBase64": "` + encoded + `"`, `"found": true`}, "get", "--base64", encoded, "-o", "json")
+	c.prints([]string{`\x01 key\xff`, c.mc.Status.Slots[number].Name}, "owner", "--base64", encoded)
 }
 
 func TestGetAsksAllServersOfACacheWithoutAHash(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,8 @@ type cache struct {
 	plain     []string          // addresses that do not, for the tests
 	mutex     sync.Mutex
 	dialed    []int32 // ports
+
+	broken, gone atomic.Bool // the API server, the Memcached
 }
 
 // secured starts a cache with as many servers.
@@ -99,8 +102,16 @@ func (c *cache) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn
 
 // ServeHTTP is the API server of the tests.
 func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if c.broken.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	var object any
 	switch path := strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/team/"); {
+	case strings.HasSuffix(path, "/memcacheds/shop") && c.gone.Load():
+		w.WriteHeader(http.StatusNotFound)
+		object = notFound("shop")
 	case path == "/apis/cache.example.com/v1/namespaces/team/memcacheds/shop":
 		object = c.mc
 	case path == "/apis/cache.example.com/v1/namespaces/team/memcacheds":
@@ -121,7 +132,6 @@ func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden, Message: "forbidden: " + r.URL.Path,
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(object)
 }
 

@@ -3,6 +3,7 @@ package commands
 // The command hot-keys.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -20,14 +21,14 @@ type watchOptions struct {
 	reachOptions
 
 	limits traffic.Limits
-	output string
+	output output
 }
 
 func (o *watchOptions) addFlags(command *cobra.Command, duration time.Duration, lines int) {
 	flags := command.Flags()
 	flags.DurationVar(&o.limits.For, "for", duration, "How long to read the log of requests.")
 	flags.IntVar(&o.limits.Lines, "lines", lines, "How many lines of the log to read of each server at most.")
-	flags.StringVarP(&o.output, "output", "o", "", "Output format: json or yaml.")
+	o.output.addFlag(command)
 	o.reachOptions.addFlags(command)
 }
 
@@ -39,7 +40,7 @@ func (o *watchOptions) check() error {
 	case o.limits.Lines <= 0:
 		return fmt.Errorf("--lines %d reads nothing: write a number above 0", o.limits.Lines)
 	}
-	return checkOutput(o.output, "json", "yaml")
+	return nil
 }
 
 // warn states what reading the log costs.
@@ -109,16 +110,21 @@ func (p *plugin) hotKeys(ctx context.Context, name string, options hotKeysOption
 		if answer.Err == nil {
 			keys = append(keys, answer.Value.Keys(answer.Server, answer.Value.Took, options.most)...)
 			seen.Lines, seen.Skipped = seen.Lines+answer.Value.Lines, seen.Skipped+answer.Value.Skipped
+			seen.Ended = cmp.Or(seen.Ended, answer.Value.Ended)
 		}
 	}
 	keys = hot.Most(keys, options.most)
-	if options.output != "" {
-		return p.screen.Document(options.output, "HotKeyList", map[string]any{"items": keys, "log": seen})
-	}
-	if err := p.screen.HotKeys(keys); err != nil {
-		return err
-	}
-	screen.Unreached(p.screen, answers)
-	fmt.Fprintf(p.Out, "\n%d lines of the log were read, and %d skipped by memcached.\n", seen.Lines, seen.Skipped)
-	return nil
+	return p.print(options.output, "HotKeyList", map[string]any{"items": keys, "log": seen}, func() error {
+		if err := p.screen.HotKeys(keys); err != nil {
+			return err
+		}
+		screen.Unreached(p.screen, answers)
+		for _, answer := range answers {
+			if answer.Err == nil {
+				p.screen.Ended(answer.Server, answer.Value.Seen)
+			}
+		}
+		fmt.Fprintf(p.Out, "\n%d lines of the log were read, and %d skipped by memcached.\n", seen.Lines, seen.Skipped)
+		return nil
+	})
 }

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,6 +25,65 @@ func TestSlabsAndSizesShowTheItemsOfServers(t *testing.T) {
 	c.prints([]string{"1184      100     100.0%", strings.Repeat("#", 20)}, "sizes", "shop")
 	c.prints([]string{`"atMostBytes": 1184`, `"kind": "CacheSizes"`}, "sizes", "shop", "-o", "json")
 	c.prints([]string{`"chunkBytes": 1184`, `"kind": "CacheSlabs"`}, "slabs", "shop", "-o", "json")
+}
+
+func TestSlabsAndSizesOfAnEmptyCacheSaySo(t *testing.T) {
+	c := secured(t, 1)
+	for _, command := range []string{"slabs", "sizes"} {
+		c.prints([]string{"No server that answered has items.\n"}, command, "shop")
+	}
+	c.prints([]string{`"classes": []`}, "slabs", "shop", "-o", "json")
+	c.prints([]string{`"items": []`}, "sizes", "shop", "-o", "json")
+}
+
+// requests sends requests of a client to a server, until it fails or the test stops it.
+func (c *cache) requests(server int, requests ...string) (stop func()) {
+	c.t.Helper()
+	client, ctx := c.client(server), c.t.Context()
+	stopped, stopping := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			for _, request := range requests {
+				if _, err := client.Ask(ctx, request+"\r\n"); err != nil {
+					return
+				}
+			}
+			select {
+			case <-stopping:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(stopping); <-stopped }
+}
+
+// TestWhatWasReadOfALogIsKept: of a Pod that ends, and after an interrupt.
+func TestWhatWasReadOfALogIsKept(t *testing.T) {
+	for _, command := range []string{"hot-keys", "estimate"} {
+		t.Run(command, func(t *testing.T) {
+			c := secured(t, 2)
+			c.send(1, "set hot 0 0 1\r\nx\r\n", 1)
+			defer c.requests(1, "mg hot s")()
+			time.AfterFunc(time.Second, func() { c.servers[1].Signal(t, 9) })
+			out := c.prints([]string{"Pod " + c.pods[1].Name + ": the log was read for ", " only: "}, command, "shop", "--for=3s")
+			if !strings.Contains(out, "100.0%") {
+				t.Errorf("nothing of the Pod that ended is shown:\n%s", out)
+			}
+			c.send(0, "set cold 0 0 1\r\nx\r\n", 1)
+			defer c.requests(0, "mg cold s")()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c.ctx = ctx
+			time.AfterFunc(2*time.Second, cancel)
+			out = c.prints([]string{"Pod " + c.pods[0].Name + ": the log was read for ", " only: interrupted"},
+				command, "shop", "--for=1m")
+			if !strings.Contains(out, "100.0%") {
+				t.Errorf("nothing of before the interrupt is shown:\n%s", out)
+			}
+		})
+	}
 }
 
 func TestHotKeysShowsTheKeysThatAreReadMost(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,39 +15,53 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/owner"
 )
 
-type ownerOptions struct{ cache, hash, output string }
+// keyOptions are those of commands about keys.
+type keyOptions struct {
+	cache, hash string
+	base64      bool
+	output      output
+}
+
+func (o *keyOptions) addFlags(p *plugin, command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&o.cache, "cache", "", "Name of the Memcached. Required if the namespace has several.")
+	flags.StringVar(&o.hash, "hash", "",
+		"How clients choose: "+owner.Hashes()+". Defaults to spec.slots.clientHash.")
+	flags.BoolVar(&o.base64, "base64", false, "The keys are given in base64: they may have any bytes.")
+	o.output.addFlag(command)
+	_ = command.RegisterFlagCompletionFunc("cache", p.anyName) // The flags exist.
+	_ = command.RegisterFlagCompletionFunc("hash",
+		cobra.FixedCompletions(strings.Split(owner.Hashes(), ", "), cobra.ShellCompDirectiveNoFileComp))
+}
 
 func newOwner(p *plugin) *cobra.Command {
-	options := &ownerOptions{}
+	options := &keyOptions{}
 	command := &cobra.Command{
 		Use:   "owner KEY... [--cache NAME]",
 		Short: "Show the slot that clients choose for a key",
 		Long: "Shows the slot that clients choose for a key, by the hash of spec.slots.clientHash or of --hash. It asks no " +
 			"memcached\nserver: whether the key exists is not known.",
 		Example: "  kubectl memcached owner user:7:profile --cache sessions -n team\n" +
-			"  kubectl memcached owner user:7 user:8 --cache sessions --hash Rendezvous",
+			"  kubectl memcached owner user:7 user:8 --cache sessions --hash Rendezvous\n" +
+			"  kubectl memcached owner --base64 AWtleQ== --cache sessions",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(command *cobra.Command, keys []string) error {
-			if err := checkOutput(options.output, "json", "yaml"); err != nil {
-				return err
-			}
 			if len(keys) == 0 {
 				return errors.New("KEY is missing: give a key as the client sends it")
 			}
 			return p.owner(command.Context(), keys, *options)
 		},
 	}
-	flags := command.Flags()
-	flags.StringVar(&options.cache, "cache", "", "Name of the Memcached. Required if the namespace has several.")
-	flags.StringVar(&options.hash, "hash", "",
-		"How clients choose: "+owner.Hashes()+". Defaults to spec.slots.clientHash.")
-	flags.StringVarP(&options.output, "output", "o", "", "Output format: json or yaml.")
-	_ = command.RegisterFlagCompletionFunc("cache", p.anyName) // The flag exists.
+	options.addFlags(p, command)
 	return command
 }
 
 // owner shows the slots of keys.
-func (p *plugin) owner(ctx context.Context, keys []string, options ownerOptions) error {
+func (p *plugin) owner(ctx context.Context, given []string, options keyOptions) error {
+	keys, err := owner.Keys(given, options.base64)
+	if err != nil {
+		return err
+	}
 	mc, err := p.cacheOf(ctx, options.cache)
 	if err != nil {
 		return err
@@ -55,10 +70,7 @@ func (p *plugin) owner(ctx context.Context, keys []string, options ownerOptions)
 	if err != nil {
 		return err
 	}
-	if options.output != "" {
-		return p.screen.Document(options.output, "KeyOwnerList", map[string]any{"items": owners})
-	}
-	return p.screen.Owners(owners)
+	return p.print(options.output, "KeyOwnerList", items(owners), func() error { return p.screen.Owners(owners) })
 }
 
 // cacheOf reads a Memcached or, without a name, the only one of the namespace.
@@ -74,8 +86,13 @@ func (p *plugin) cacheOf(ctx context.Context, name string) (*cachev1.Memcached, 
 	if err != nil {
 		return nil, err
 	}
-	if len(caches) != 1 {
-		return nil, fmt.Errorf("--cache is missing, and the namespace has %d Memcacheds: name one", len(caches))
+	switch len(caches) {
+	case 0:
+		_, namespace, err := p.connect()
+		return nil, errors.Join(err, fmt.Errorf("namespace %q has no Memcached: choose another one by --namespace; "+
+			"kubectl memcached status -A lists all", namespace))
+	case 1:
+		return &caches[0], nil
 	}
-	return &caches[0], nil
+	return nil, fmt.Errorf("--cache is missing, and the namespace has %d Memcacheds: name one", len(caches))
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -25,6 +25,9 @@ type plugin struct {
 
 	flags  *genericclioptions.ConfigFlags
 	screen screen.Screen
+
+	// timeout limits each request to the API server, if it is set.
+	timeout time.Duration
 
 	// dialer connects to Pods of the cluster of a configuration.
 	dialer func(*rest.Config) reach.Dialer
@@ -59,7 +62,8 @@ func newRoot(
 	p.flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(newStatus(p), newWhy(p), newDiff(p), newOwner(p), newGet(p), newTop(p),
 		newSlabs(p), newSizes(p), newHotKeys(p), newEstimate(p), newFlush(p),
-		newPause(p), newResume(p), newRestart(p))
+		newPause(p), newResume(p), newRestart(p),
+		newUpdate(p), newCutover(p), newReport(p, version), newImport(p))
 	return root
 }
 
@@ -78,6 +82,9 @@ func (p *plugin) connect() (access.Cluster, string, error) {
 		return access.Cluster{}, "", err
 	}
 	config.QPS, config.Burst = requestsPerSecond, requestsAtFirst
+	if p.timeout > 0 && config.Timeout == 0 {
+		config.Timeout = p.timeout
+	}
 	cluster, err := access.New(config)
 	return cluster, namespace, err
 }
@@ -128,12 +135,4 @@ func oneName(_ *cobra.Command, arguments []string) error {
 		return errors.New("NAME is missing: name a Memcached, such as one that kubectl memcached status lists")
 	}
 	return fmt.Errorf("%q are more names than one: name one Memcached", arguments)
-}
-
-// checkOutput refuses a format that a command does not have.
-func checkOutput(output string, formats ...string) error {
-	if output == "" || slices.Contains(formats, output) {
-		return nil
-	}
-	return fmt.Errorf("--output %q is unknown: write one of %q", output, formats)
 }

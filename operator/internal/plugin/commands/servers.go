@@ -25,7 +25,7 @@ func (o *reachOptions) addFlags(command *cobra.Command) {
 	const defaultTimeout = 10 * time.Second
 	flags := command.Flags()
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout,
-		"How long a server may take to be connected to, and to answer.")
+		"How long the API server and each memcached server may take to be connected to, and to answer.")
 	flags.StringVar(&o.files.CA, reach.FlagCA, "",
 		"File with the CAs of the servers, in PEM. Defaults to those of the Secret of spec.binding or spec.tls.")
 	flags.StringVar(&o.files.Certificate, reach.FlagCertificate, "",
@@ -57,6 +57,7 @@ func (p *plugin) reach(ctx context.Context, name string, options reachOptions) (
 	if err := options.check(); err != nil {
 		return nil, err
 	}
+	p.timeout = options.timeout
 	mc, err := p.cacheOf(ctx, name)
 	if err != nil {
 		return nil, err
@@ -86,10 +87,12 @@ func (r *reached) find(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the Pods of Memcached %s/%s: %w", r.mc.Namespace, r.mc.Name, err)
 	}
-	if r.servers = reach.ServersOf(r.mc, pods); len(r.servers) == 0 {
+	servers := reach.ServersOf(r.mc, pods)
+	if len(servers) == 0 {
 		return fmt.Errorf("no Pod of Memcached %s/%s runs: see kubectl memcached why %s -n %s",
 			r.mc.Namespace, r.mc.Name, r.mc.Name, r.mc.Namespace)
 	}
+	r.servers = servers
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // show shows the slab classes of servers in some form.
-type show func([]screen.Slabs, string) error
+type show func([]screen.Slabs, output) error
 
 func newSlabs(p *plugin) *cobra.Command {
 	return p.slabs(&cobra.Command{
@@ -23,11 +23,8 @@ func newSlabs(p *plugin) *cobra.Command {
 			"how much of\nthese is filled, the age of the item at the end of the LRU, and evictions. It costs memcached two " +
 			"commands.",
 		Example: "  kubectl memcached slabs sessions -n team",
-	}, func(servers []screen.Slabs, output string) error {
-		if output != "" {
-			return p.screen.Document(output, "CacheSlabs", map[string]any{"items": servers})
-		}
-		return p.screen.Slabs(servers)
+	}, func(servers []screen.Slabs, o output) error {
+		return p.print(o, "CacheSlabs", items(servers), func() error { return p.screen.Slabs(servers) })
 	})
 }
 
@@ -39,31 +36,21 @@ func newSizes(p *plugin) *cobra.Command {
 			"those of the\nchunks that hold the items, so each step is about 25% above the one before. memcached's own stats " +
 			"sizes is not\nused: it needs a restart to be enabled, and memory for each item.",
 		Example: "  kubectl memcached sizes sessions -n team",
-	}, func(servers []screen.Slabs, output string) error {
-		var classes [][]slabs.Class
-		for _, server := range servers {
-			classes = append(classes, server.Classes)
-		}
-		buckets := slabs.Sizes(classes)
-		if output != "" {
-			return p.screen.Document(output, "CacheSizes", map[string]any{"items": buckets})
-		}
-		return p.screen.Sizes(buckets, servers)
+	}, func(servers []screen.Slabs, o output) error {
+		buckets := bucketsOf(servers)
+		return p.print(o, "CacheSizes", items(buckets), func() error { return p.screen.Sizes(buckets, servers) })
 	})
 }
 
 // slabs completes a command that reads slab classes.
 func (p *plugin) slabs(command *cobra.Command, show show) *cobra.Command {
 	var options reachOptions
-	var output string
+	var output output
 	options.addFlags(command)
-	command.Flags().StringVarP(&output, "output", "o", "", "Output format: json or yaml.")
+	output.addFlag(command)
 	command.Args, command.ValidArgsFunction = oneName, p.name
 	command.RunE = func(command *cobra.Command, names []string) error {
-		if err := checkOutput(output, "json", "yaml"); err != nil {
-			return err
-		}
-		servers, err := p.slabsOf(command.Context(), names[0], options)
+		servers, err := p.readSlabs(command.Context(), names[0], options)
 		if err != nil {
 			return err
 		}
@@ -72,16 +59,31 @@ func (p *plugin) slabs(command *cobra.Command, show show) *cobra.Command {
 	return command
 }
 
-func (p *plugin) slabsOf(ctx context.Context, name string, options reachOptions) ([]screen.Slabs, error) {
+func (p *plugin) readSlabs(ctx context.Context, name string, options reachOptions) ([]screen.Slabs, error) {
 	r, err := p.reach(ctx, name, options)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	answers := reach.All(ctx, r.Cache, r.servers, 0, slabs.Take)
-	var servers []screen.Slabs
+	return slabsOf(answers), failed(answers)
+}
+
+// slabsOf joins the answers with their servers.
+func slabsOf(answers []reach.Answer[[]slabs.Class]) []screen.Slabs {
+	servers := []screen.Slabs{}
 	for _, answer := range answers {
-		servers = append(servers, screen.Slabs{Server: answer.Server, Classes: answer.Value, Error: screen.Text(answer.Err)})
+		classes := append([]slabs.Class{}, answer.Value...) // Programs are to find a list.
+		servers = append(servers, screen.Slabs{Server: answer.Server, Classes: classes, Error: screen.Text(answer.Err)})
 	}
-	return servers, failed(answers)
+	return servers
+}
+
+// bucketsOf are the sizes of the items of all servers.
+func bucketsOf(servers []screen.Slabs) []slabs.Bucket {
+	var classes [][]slabs.Class
+	for _, server := range servers {
+		classes = append(classes, server.Classes)
+	}
+	return slabs.Sizes(classes)
 }

@@ -15,7 +15,7 @@ import (
 
 type statusOptions struct {
 	all    bool
-	output string
+	output output
 }
 
 func newStatus(p *plugin) *cobra.Command {
@@ -29,9 +29,6 @@ func newStatus(p *plugin) *cobra.Command {
 			"  kubectl memcached status sessions -o json",
 		ValidArgsFunction: p.name,
 		RunE: func(command *cobra.Command, names []string) error {
-			if err := checkOutput(options.output, "json", "yaml", "wide"); err != nil {
-				return err
-			}
 			if len(names) == 0 {
 				return p.fleet(command.Context(), *options)
 			}
@@ -45,7 +42,7 @@ func newStatus(p *plugin) *cobra.Command {
 		},
 	}
 	command.Flags().BoolVarP(&options.all, "all-namespaces", "A", false, "Show the caches of all namespaces.")
-	command.Flags().StringVarP(&options.output, "output", "o", "", "Output format: json, yaml or wide.")
+	options.output.addFlag(command, "wide")
 	return command
 }
 
@@ -60,10 +57,9 @@ func (p *plugin) status(ctx context.Context, name string, options statusOptions)
 		return err
 	}
 	cache := overview.CacheOf(observed, p.screen.Now)
-	if options.output == "json" || options.output == "yaml" {
-		return p.screen.Document(options.output, "CacheStatus", cache)
-	}
-	return p.screen.Cache(cache, options.output == "wide")
+	return p.print(options.output, "CacheStatus", cache, func() error {
+		return p.screen.Cache(cache, options.output.isWide())
+	})
 }
 
 // fleet shows all caches by one list.
@@ -73,12 +69,11 @@ func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
 		return err
 	}
 	members := overview.FleetOf(caches)
-	switch {
-	case options.output == "json" || options.output == "yaml":
-		return p.screen.Document(options.output, "CacheStatusList", map[string]any{"items": members})
-	case len(members) == 0:
-		fmt.Fprintln(p.ErrOut, "No Memcacheds found.")
-		return nil
-	}
-	return p.screen.Fleet(members, options.all, options.output == "wide")
+	return p.print(options.output, "CacheStatusList", items(members), func() error {
+		if len(members) == 0 {
+			fmt.Fprintln(p.ErrOut, "No Memcacheds found.")
+			return nil
+		}
+		return p.screen.Fleet(members, options.all, options.output.isWide())
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/load"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
@@ -20,7 +21,7 @@ type topOptions struct {
 
 	watch    bool
 	interval time.Duration
-	output   string
+	output   output
 }
 
 func newTop(p *plugin) *cobra.Command {
@@ -44,7 +45,7 @@ func newTop(p *plugin) *cobra.Command {
 	flags := command.Flags()
 	flags.BoolVarP(&options.watch, "watch", "w", false, "Show the load again after each interval, until interrupted.")
 	flags.DurationVar(&options.interval, "interval", time.Second, "Time between two samples, 1s or more.")
-	flags.StringVarP(&options.output, "output", "o", "", "Output format: json or yaml.")
+	options.output.addFlag(command)
 	options.addFlags(command)
 	return command
 }
@@ -53,10 +54,10 @@ func (o *topOptions) check() error {
 	switch {
 	case o.interval < time.Second:
 		return fmt.Errorf("--interval %s is too short: write 1s or more", o.interval)
-	case o.watch && o.output != "":
+	case o.watch && o.output.format != "":
 		return errors.New("--watch and --output exclude each other: leave one of the two out")
 	}
-	return checkOutput(o.output, "json", "yaml")
+	return nil
 }
 
 // top shows the load of a cache.
@@ -78,20 +79,29 @@ func (p *plugin) top(ctx context.Context, name string, options topOptions) error
 		}
 		loads, err := r.loads(ctx, before)
 		switch {
-		case err != nil && (!options.watch || ctx.Err() == nil):
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !options.watch:
 			return err
-		case options.output != "":
-			return p.screen.Document(options.output, "CacheLoad", map[string]any{"items": loads})
 		case options.watch:
 			p.screen.Clear()
 		}
-		if err := p.screen.Loads(loads); err != nil || !options.watch {
+		err = p.print(options.output, "CacheLoad", items(loads), func() error { return p.screen.Loads(loads) })
+		if err != nil || !options.watch {
 			return err
 		}
-		if err := r.refresh(ctx); err != nil {
+		if err := r.refresh(ctx); mustEnd(err) {
 			return err
+		} else if err != nil {
+			fmt.Fprintf(p.ErrOut, "\nThe Pods are those of before, and are read again: %v\n", err)
 		}
 	}
+}
+
+// mustEnd: the cache does not exist any more, or the user may not read it. Anything else may be over in the next
+// interval, such as a restart of the API server.
+func mustEnd(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
 // loads takes samples, and computes the loads since those before.

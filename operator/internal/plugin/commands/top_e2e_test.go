@@ -38,12 +38,31 @@ func TestTopShowsTheLoadOfEachServer(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"--interval=10ms":  "--interval 10ms is too short",
 		"--watch -o=json":  "exclude each other",
-		"--output=columns": `--output "columns" is unknown`,
+		"--output=columns": `"columns" for "-o, --output" flag: write one of json, yaml`,
 	} {
 		if _, err := c.run("", append([]string{"top", "shop"}, strings.Fields(arguments)...)...); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", arguments, err, want)
 		}
+	}
+}
+
+func TestTopWatchesWhileTheAPIServerRestarts(t *testing.T) {
+	c := secured(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c.ctx = ctx
+	time.AfterFunc(500*time.Millisecond, func() { c.broken.Store(true) })
+	time.AfterFunc(5*time.Second, cancel)
+	out := c.prints([]string{"The Pods are those of before, and are read again: "}, "top", "shop", "--watch")
+	if rounds := strings.Count(out, "shop-0   "); rounds < 3 {
+		t.Errorf("%d rounds:\n%s", rounds, out)
+	}
+	c.ctx = t.Context()
+	c.broken.Store(false)
+	time.AfterFunc(500*time.Millisecond, func() { c.gone.Store(true) })
+	if _, err := c.run("", "top", "shop", "--watch"); err == nil || !strings.Contains(err.Error(), `has no Memcached "shop"`) {
+		t.Errorf("a deleted cache is watched: %v", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 const logTail = 20
 
 func newWhy(p *plugin) *cobra.Command {
-	output := ""
+	output := output{}
 	command := &cobra.Command{
 		Use:   "why NAME",
 		Short: "Explain the state of a cache, from its condition to the line of the log",
@@ -27,18 +27,15 @@ func newWhy(p *plugin) *cobra.Command {
 		Args:              oneName,
 		ValidArgsFunction: p.name,
 		RunE: func(command *cobra.Command, names []string) error {
-			if err := checkOutput(output, "json", "yaml"); err != nil {
-				return err
-			}
 			return p.why(command.Context(), names[0], output)
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", "", "Output format: json or yaml.")
+	output.addFlag(command)
 	return command
 }
 
 // why explains the state of a cache.
-func (p *plugin) why(ctx context.Context, name, output string) error {
+func (p *plugin) why(ctx context.Context, name string, o output) error {
 	cluster, namespace, err := p.connect()
 	if err != nil {
 		return err
@@ -48,28 +45,30 @@ func (p *plugin) why(ctx context.Context, name, output string) error {
 		return err
 	}
 	explanation := cause.Explain(evidence(ctx, cluster, observed))
-	if output != "" {
-		return p.screen.Document(output, "CacheExplanation", explanation)
-	}
-	p.screen.Explanation(explanation)
-	return nil
+	return p.print(o, "CacheExplanation", explanation, func() error { return p.screen.Explanation(explanation) })
 }
 
-// evidence adds the events and the log of the Pod that is the most likely cause. Without the right for the events, they
-// are left out.
+// evidence adds the events and the log of the Pod that is the most likely cause, and of the one that copies keys.
 func evidence(ctx context.Context, cluster access.Cluster, observed access.Observed) cause.Evidence {
 	e := cause.Evidence{Observed: observed}
-	pod, source, found := cause.Suspect(observed)
-	if !found {
-		return e
+	if pod, source, found := cause.Suspect(observed); found {
+		e.Testimony = testimony(ctx, cluster, pod, source)
 	}
+	if pod, source, found := cause.BootstrapSuspect(observed); found {
+		e.Bootstrap = testimony(ctx, cluster, pod, source)
+	}
+	return e
+}
+
+// testimony reads what is known about a Pod. Without the right for the events, they are left out.
+func testimony(ctx context.Context, cluster access.Cluster, pod *corev1.Pod, source cause.Source) (t cause.Testimony) {
 	events := &corev1.EventList{}
 	about := client.MatchingFields{"involvedObject.name": pod.Name}
 	if err := cluster.List(ctx, events, client.InNamespace(pod.Namespace), about); err == nil {
-		e.PodEvents = access.Ordered(events.Items)
+		t.PodEvents = access.Ordered(events.Items)
 	}
 	if source.Container != "" {
-		e.Log, e.LogErr = cluster.Log(ctx, pod, source.Container, source.Previous, logTail)
+		t.Log, t.LogErr = cluster.Log(ctx, pod, source.Container, source.Previous, logTail)
 	}
-	return e
+	return t
 }

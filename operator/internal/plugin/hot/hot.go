@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/owner"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
 )
@@ -14,7 +15,9 @@ import (
 type Key struct {
 	reach.Server
 
-	Key   string  `json:"key"`
+	Key    string `json:"key"`
+	Base64 string `json:"keyBase64,omitempty"` // if JSON can't have the key
+
 	Reads int     `json:"reads"`
 	Rate  float64 `json:"readsPerSecond"`
 
@@ -61,7 +64,8 @@ func (c *Counter) Keys(server reach.Server, took time.Duration, most int) []Key 
 	var keys []Key
 	for key, counted := range c.keys {
 		keys = append(keys, Key{
-			Server: server, Key: key, Reads: counted.reads, Rate: float64(counted.reads) / took.Seconds(),
+			Server: server, Key: key, Base64: owner.Base64(key), Reads: counted.reads,
+			Rate:  float64(counted.reads) / took.Seconds(),
 			Share: float64(counted.reads) / float64(c.reads), HitRatio: float64(counted.hits) / float64(counted.reads),
 			Size: counted.size,
 		})

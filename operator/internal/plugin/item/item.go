@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/owner"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
@@ -48,13 +49,25 @@ func (d Duration) MarshalJSON() ([]byte, error) {
 // largest is the most that is read of a value: memcached's own limit of -I.
 const largest = 1 << 30
 
-// Read reads an item by a meta get. The flag u keeps it where it is in the LRU, and its last access as it was.
+// longestBase64 is how long memcached accepts a key in base64, in bytes.
+const longestBase64 = 250
+
+// Read reads an item by a meta get. The flag u keeps it where it is in the LRU, and its last access as it was; b is for
+// a key in base64.
 func Read(key string, withValue bool) func(context.Context, *reach.Connection) (Item, error) {
 	request := "mg " + key + " s t f h l u"
+	encoded := owner.Base64(key)
+	if encoded != "" {
+		request = "mg " + encoded + " s t f h l u b"
+	}
 	if withValue {
 		request += " v"
 	}
 	return func(_ context.Context, connection *reach.Connection) (Item, error) {
+		if len(encoded) > longestBase64 {
+			return Item{}, fmt.Errorf("the key has %d bytes in base64, and memcached accepts at most %d",
+				len(encoded), longestBase64)
+		}
 		if _, err := io.WriteString(connection, request+"\r\n"); err != nil {
 			return Item{}, fmt.Errorf("memcached accepts no commands: %w", err)
 		}

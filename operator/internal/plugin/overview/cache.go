@@ -69,10 +69,17 @@ func CacheOf(o access.Observed, now time.Time) Cache {
 		cache.Certificate = &Certificate{NotAfter: tls.NotAfter.UTC(), Expired: !now.Before(tls.NotAfter.Time)}
 	}
 	cache.Rollout = rolloutOf(o, cache.Size)
-	for i := max(0, len(o.Events)-mostEvents); i < len(o.Events); i++ {
-		cache.Events = append(cache.Events, eventOf(&o.Events[i]))
-	}
+	cache.Events = EventsOf(o.Events[max(0, len(o.Events)-mostEvents):])
 	return cache
+}
+
+// EventsOf returns what to show of events.
+func EventsOf(events []corev1.Event) []Event {
+	var found []Event
+	for i := range events {
+		found = append(found, eventOf(&events[i]))
+	}
+	return found
 }
 
 // rolloutOf returns the rollout in progress, or nil.

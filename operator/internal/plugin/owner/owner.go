@@ -2,10 +2,13 @@
 package owner
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 
@@ -15,6 +18,7 @@ import (
 // Owner is the slot that clients choose for a key.
 type Owner struct {
 	Key     string `json:"key"`
+	Base64  string `json:"keyBase64,omitempty"` // if JSON can't have the key
 	Slot    string `json:"slot"`
 	Address string `json:"address"`
 	Pod     string `json:"pod,omitempty"`
@@ -52,12 +56,10 @@ func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
 	}
 	var owners []Owner
 	for _, key := range keys {
-		if err := Check(key); err != nil {
-			return nil, err
-		}
 		slot := slots[choose([]byte(key))]
 		owners = append(owners, Owner{
-			Key: key, Slot: slot.Name, Address: slot.Address, Pod: slot.Pod, State: string(slot.State), Hash: string(algorithm),
+			Key: key, Base64: Base64(key), Slot: slot.Name, Address: slot.Address, Pod: slot.Pod,
+			State: string(slot.State), Hash: string(algorithm),
 		})
 	}
 	return owners, nil
@@ -86,17 +88,39 @@ func Hashes() string {
 	return strings.Join(all, ", ")
 }
 
-// Check refuses what memcached refuses as a key.
-func Check(key string) error {
-	switch {
-	case key == "":
-		return fmt.Errorf("KEY %q is empty: memcached has no such key", key)
-	case len(key) > longestKey:
-		return fmt.Errorf("KEY %q has %d bytes, and memcached accepts at most %d: give the key as the client sends it, "+
-			"which may be a hash of yours", key, len(key), longestKey)
-	case strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return fmt.Errorf("KEY %q has a space or a control character, which memcached refuses: "+
-			"give the key as the client sends it", key)
+// Keys returns keys from arguments, as they are or in base64. It refuses what memcached refuses as a key: without
+// base64, what clients can't send by the text protocol, too.
+func Keys(arguments []string, inBase64 bool) ([]string, error) {
+	var keys []string
+	for _, argument := range arguments {
+		key := []byte(argument)
+		if inBase64 {
+			var err error
+			if key, err = base64.StdEncoding.DecodeString(argument); err != nil {
+				return nil, fmt.Errorf("KEY %q is not in base64, which --base64 requires: %w", argument, err)
+			}
+		}
+		switch {
+		case len(key) == 0:
+			return nil, fmt.Errorf("KEY %q is empty: memcached has no such key", argument)
+		case len(key) > longestKey:
+			return nil, fmt.Errorf("KEY %q has %d bytes, and memcached accepts at most %d: give the key as the client sends "+
+				"it, which may be a hash of yours", argument, len(key), longestKey)
+		case !inBase64 && bytes.ContainsFunc(key, isOdd):
+			return nil, fmt.Errorf("KEY %q has a space or a control character, with which only some clients store keys: "+
+				"give the key as the client sends it, in base64 with --base64", argument)
+		}
+		keys = append(keys, string(key))
 	}
-	return nil
+	return keys, nil
 }
+
+// Base64 returns a key in base64, as JSON and the text protocol require it for some bytes; empty for other keys.
+func Base64(key string) string {
+	if utf8.ValidString(key) && !strings.ContainsFunc(key, isOdd) {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString([]byte(key))
+}
+
+func isOdd(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -65,18 +66,53 @@ func TestAnErrorNamesTheValueAndTheFix(t *testing.T) {
 		mc              *cachev1.Memcached
 		hash, key, want string
 	}{
-		"no slots":         {&cachev1.Memcached{}, "", "a", "set spec.slots"},
-		"no hash":          {withSlots(""), "", "a", "add --hash with one of Ketama, CRC32Modulo, JumpSorted, Rendezvous"},
-		"an unknown hash":  {withSlots(""), "MD5", "a", `--hash "MD5" is unknown: write one of`},
-		"no address":       {withoutAddress, "", "a", "slot shop-1 has no address yet"},
-		"an empty key":     {withSlots("Ketama"), "", "", "is empty"},
-		"a long key":       {withSlots("Ketama"), "", strings.Repeat("x", 251), "has 251 bytes, and memcached accepts at most 250"},
-		"a key with space": {withSlots("Ketama"), "", "a b", `KEY "a b" has a space`},
+		"no slots":        {&cachev1.Memcached{}, "", "a", "set spec.slots"},
+		"no hash":         {withSlots(""), "", "a", "add --hash with one of Ketama, CRC32Modulo, JumpSorted, Rendezvous"},
+		"an unknown hash": {withSlots(""), "MD5", "a", `--hash "MD5" is unknown: write one of`},
+		"no address":      {withoutAddress, "", "a", "slot shop-1 has no address yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Of(tc.mc, tc.hash, []string{tc.key}); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestKeysAreThoseThatClientsSend(t *testing.T) {
+	long := strings.Repeat("x", 251)
+	for name, tc := range map[string]struct {
+		argument string
+		inBase64 bool
+		key, err string
+	}{
+		"as it is":        {"user:7", false, "user:7", ""},
+		"in base64":       {"AWtleQ==", true, "\x01key", ""},
+		"without base64":  {"a\x01", false, "", `KEY "a\x01" has a space or a control character`},
+		"a space":         {"a b", false, "", "in base64 with --base64"},
+		"no base64":       {"a b", true, "", `KEY "a b" is not in base64, which --base64 requires`},
+		"empty":           {"", false, "", "is empty"},
+		"empty in base64": {"", true, "", "is empty"},
+		"long":            {long, false, "", "has 251 bytes, and memcached accepts at most 250"},
+		"long in base64":  {base64.StdEncoding.EncodeToString([]byte(long)), true, "", "has 251 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Keys([]string{tc.argument}, tc.inBase64)
+			switch {
+			case tc.err != "":
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("got %v, want %q", err, tc.err)
+				}
+			case err != nil || got[0] != tc.key:
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestAKeyThatJSONCannotHaveIsInBase64(t *testing.T) {
+	got, err := Of(withSlots(cachev1.HashKetama), "", []string{"\x01key", "user:7"})
+	if err != nil || got[0].Base64 != "AWtleQ==" || got[1].Base64 != "" {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }

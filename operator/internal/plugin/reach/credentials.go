@@ -82,7 +82,8 @@ func (s source) tls(files Files) (*tls.Config, error) {
 			return nil, err
 		}
 		if len(secret[certs.KeyClientCA]) > 0 {
-			return s.byAuthority(secret[certs.KeyClientCA])
+			return s.byAuthority(secret[certs.KeyClientCA],
+				fmt.Sprintf("%s of the Secret %s/%s", certs.KeyClientCA, s.mc.Namespace, s.mc.Status.Binding.Name))
 		}
 	}
 	secret, err := s.secret(s.mc.TLSSecretName(), FlagCA)
@@ -101,7 +102,7 @@ func (s source) tlsByFiles(files Files) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", FlagCA, err)
 	}
-	config, err := s.byAuthority(content)
+	config, err := s.byAuthority(content, fmt.Sprintf("--%s %s", FlagCA, files.CA))
 	if err != nil || files.Certificate == "" {
 		return config, err
 	}
@@ -116,11 +117,11 @@ func (s source) tlsByFiles(files Files) (*tls.Config, error) {
 
 // byAuthority accepts certificates by a CA for one of the names by which clients connect to the cache. A Pod has none
 // of these names here, as it is reached by its name in the API.
-func (s source) byAuthority(authorities []byte) (*tls.Config, error) {
+func (s source) byAuthority(authorities []byte, from string) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authorities) {
 		return nil, fmt.Errorf("%s has no CA in PEM: the servers of %s/%s cannot be verified",
-			certs.KeyClientCA, s.mc.Namespace, s.mc.Name)
+			from, s.mc.Namespace, s.mc.Name)
 	}
 	hosts := hostsOf(s.mc)
 	return &tls.Config{

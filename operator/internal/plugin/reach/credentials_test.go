@@ -141,7 +141,7 @@ func TestAnErrorNamesTheSecretTheRightAndTheFile(t *testing.T) {
 		"no right to the users":       {"users", Files{}, "you have no right to get Secret team/users: add it to your Role, or give a file by --memcached-users"},
 		"an invalid Secret":           {"", Files{}, "the Secret team/users is invalid: the Secret needs username and password"},
 		"no such file":                {"", Files{CA: "/does/not/exist"}, "--memcached-ca: open /does/not/exist"},
-		"no CA in the file":           {"", Files{CA: write(t, "x")[0]}, "has no CA in PEM"},
+		"no CA in the file":           {"", Files{CA: write(t, "x")[0]}, "/file has no CA in PEM: the servers of team/shop cannot be verified"},
 		"no key pair":                 {"", Files{CA: write(t, certificate.PEM)[0], Certificate: "/a", Key: "/b"}, "--memcached-certificate /a and --memcached-key /b are no key pair"},
 		"no colon in the users":       {"", Files{Users: write(t, "app secret")[0]}, "line 1: no colon"},
 	} {

@@ -32,8 +32,9 @@ type Dialer interface {
 
 // Server is the memcached server in a Pod.
 type Server struct {
-	Slot string `json:"slot,omitempty"` // empty without slots
-	Pod  string `json:"pod"`
+	Slot        string `json:"slot,omitempty"` // empty without slots
+	Pod         string `json:"pod"`
+	Terminating bool   `json:"terminating,omitempty"`
 
 	pod *corev1.Pod
 }
@@ -50,16 +51,20 @@ func ServersOf(mc *cachev1.Memcached, pods []corev1.Pod) []Server {
 	for i := range mc.Status.Slots {
 		slot := &mc.Status.Slots[i]
 		if pod := running[slot.Pod]; pod != nil {
-			servers = append(servers, Server{Slot: slot.Name, Pod: pod.Name, pod: pod})
+			servers = append(servers, serverOf(pod, slot.Name))
 			delete(running, slot.Pod)
 		}
 	}
 	for i := range pods {
 		if pod := running[pods[i].Name]; pod != nil {
-			servers = append(servers, Server{Pod: pod.Name, pod: pod})
+			servers = append(servers, serverOf(pod, ""))
 		}
 	}
 	return servers
+}
+
+func serverOf(pod *corev1.Pod, slot string) Server {
+	return Server{Slot: slot, Pod: pod.Name, Terminating: !pod.DeletionTimestamp.IsZero(), pod: pod}
 }
 
 // Connection is a connection to a memcached server, logged in.

@@ -31,7 +31,7 @@ func (s Screen) Cache(cache overview.Cache, wide bool) error {
 	}
 	if len(cache.Events) > 0 {
 		fmt.Fprintln(s)
-		if err := s.events(cache.Events); err != nil {
+		if err := s.Events(cache.Events); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,8 @@ func (s Screen) servers(cache overview.Cache, wide bool) error {
 	return s.table(columns, rows, wide)
 }
 
-func (s Screen) events(events []overview.Event) error {
+// Events prints events, the last one at the end.
+func (s Screen) Events(events []overview.Event) error {
 	var rows [][]string
 	for _, event := range events {
 		rows = append(rows, []string{s.age(&event.LastSeen), event.Type, event.Reason, event.Object, event.Message})

@@ -14,14 +14,14 @@ import (
 var (
 	podsText = map[change.Pods]string{
 		change.PodsStay: "none is replaced", change.PodsAreCreated: "all are created: the cache is new",
-		change.PodsAreReplaced: "all are replaced, one after another",
+		change.PodsAreReplaced: "all are replaced, one after another", change.PodsAreDeleted: "all are deleted",
 	}
 	keysText = map[change.Keys]string{
 		change.KeysStay:          "all keys stay where they are",
 		change.KeysAreHandedOver: "handed over: each new Pod copies the keys of the Pod that it replaces",
 		change.KeysAreMoved:      "moved: keys that clients look for in another slot are copied there first",
 		change.SomeKeysAreLost:   "some are lost: those of removed Pods, and those that clients look for in another Pod",
-		change.AllKeysAreLost:    "all keys are lost: new Pods start empty",
+		change.AllKeysAreLost:    "all keys are lost",
 	}
 )
 
@@ -36,6 +36,9 @@ func (s Screen) Change(c change.Change) {
 		return
 	}
 	keys := keysText[c.Keys]
+	if c.Keys == change.AllKeysAreLost && c.Pods == change.PodsAreReplaced {
+		keys += ": new Pods start empty"
+	}
 	if c.Keys == change.AllKeysAreLost || c.Keys == change.SomeKeysAreLost {
 		keys = s.painted(keys, Red)
 	}

@@ -62,6 +62,7 @@ func (s Screen) Estimates(estimates []Estimate, memories []float64) error {
 	}
 	for _, e := range estimates {
 		s.unreached(e.Server, e.Error)
+		s.Ended(e.Server, e.Estimate.Seen)
 		if all := e.Estimate.Requested; float64(e.Estimate.Reads) < fewReads*float64(all) {
 			fmt.Fprintf(s, "\nPod %s: the log has %d of %d reads, so the estimate is uncertain:\n  memcached skipped lines, or "+
 				"--lines were read.\n", e.Pod, e.Estimate.Reads, all)
@@ -72,7 +73,7 @@ func (s Screen) Estimates(estimates []Estimate, memories []float64) error {
 
 func predicted(p estimate.Prediction) string {
 	if p.Extrapolated {
-		return "~" + percent(&p.HitRatio)
+		return "~" + Percent(&p.HitRatio)
 	}
-	return percent(&p.HitRatio)
+	return Percent(&p.HitRatio)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Explanation prints the chains of a cache, each link below the one that it explains, and what to type next.
-func (s Screen) Explanation(explanation cause.Explanation) {
+func (s Screen) Explanation(explanation cause.Explanation) error {
 	fmt.Fprintf(s, "Memcached %s/%s\n", explanation.Namespace, explanation.Name)
 	for _, chain := range explanation.Chains {
 		s.chain(chain)
@@ -26,6 +26,7 @@ func (s Screen) Explanation(explanation cause.Explanation) {
 	if len(explanation.Unread) > 0 {
 		fmt.Fprintf(s, "\nYou have no right to read: %s\n", strings.Join(explanation.Unread, ", "))
 	}
+	return nil
 }
 
 // chain prints a chain. A log may have bytes that control a terminal: these are escaped.

@@ -29,7 +29,7 @@ func (s Screen) Flush(held []Load, dryRun bool) error {
 	for _, l := range held {
 		row := []string{l.Slot, l.Pod, unknown, unknown}
 		if l.Error == "" {
-			row = []string{l.Slot, l.Pod, fmt.Sprint(l.Items), size(l.Used)}
+			row = []string{l.Slot, l.Pod, fmt.Sprint(l.Items), Size(l.Used)}
 			keys, used = keys+l.Items, used+l.Used
 		}
 		rows = append(rows, row)
@@ -41,7 +41,7 @@ func (s Screen) Flush(held []Load, dryRun bool) error {
 		s.unreached(l.Server, l.Error)
 	}
 	if dryRun {
-		fmt.Fprintf(s, "\n%d keys with %s would be removed (dry run)\n", keys, size(used))
+		fmt.Fprintf(s, "\n%d keys with %s would be removed (dry run)\n", keys, Size(used))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/item"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
 )
 
 // Item is what a server holds for a key, or why that is not known.
@@ -77,6 +78,14 @@ const unknown = "unknown"
 func Unreached[T any](s Screen, answers []reach.Answer[T]) {
 	for _, answer := range answers {
 		s.unreached(answer.Server, Text(answer.Err))
+	}
+}
+
+// Ended prints that the log of a server was not read to its end.
+func (s Screen) Ended(server reach.Server, seen traffic.Seen) {
+	if seen.Ended != "" {
+		fmt.Fprintf(s, "\n%s: the log was read for %s only: %s\n", s.painted("Pod "+server.Pod, Red),
+			seen.Took.Round(time.Millisecond), printers.EscapeTerminal(seen.Ended))
 	}
 }
 

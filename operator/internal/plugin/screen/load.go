@@ -26,14 +26,15 @@ const clearTerminal = "\x1b[H\x1b[2J"
 
 // Clear clears a terminal; anything else gets an empty line.
 func (s Screen) Clear() {
-	if s.Colors {
+	if s.Terminal {
 		fmt.Fprint(s, clearTerminal)
 	} else {
 		fmt.Fprintln(s)
 	}
 }
 
-// Loads prints the load of servers and, of several, that of all together.
+// Loads prints the load of servers and, of several, that of all together: without Pods that terminate and have no slot,
+// as their memory is about to be freed, and another Pod has their keys.
 func (s Screen) Loads(loads []Load) error {
 	var rows [][]string
 	var known []load.Load
@@ -43,7 +44,9 @@ func (s Screen) Loads(loads []Load) error {
 			continue
 		}
 		rows = append(rows, append([]string{l.Slot, l.Pod}, loadCells(l.Load)...))
-		known = append(known, l.Load)
+		if l.Slot != "" || !l.Terminating {
+			known = append(known, l.Load)
+		}
 	}
 	if len(known) > 1 {
 		rows = append(rows, append([]string{"", "all"}, loadCells(load.Total(known))...))
@@ -65,34 +68,36 @@ var loadColumns = []string{
 func loadCells(l load.Load) []string {
 	used := ""
 	if l.Limit > 0 {
-		used = percent(new(float64(l.Used) / float64(l.Limit)))
+		used = Percent(new(float64(l.Used) / float64(l.Limit)))
 	}
 	age := ""
 	if l.EvictedAge != nil {
 		age = duration.HumanDuration(time.Duration(*l.EvictedAge) * time.Second)
 	}
 	return []string{
-		size(l.Limit), used, strconv.FormatInt(l.Items, 10), percent(l.HitRatio), percent(l.TotalHitRatio),
-		rate(l.Requests), rate(l.Evictions), age, strconv.FormatInt(l.Connections, 10),
+		Size(l.Limit), used, strconv.FormatInt(l.Items, 10), Percent(l.HitRatio), Percent(l.TotalHitRatio),
+		Rate(l.Requests), Rate(l.Evictions), age, strconv.FormatInt(l.Connections, 10),
 	}
 }
 
-func percent(ratio *float64) string {
+// Percent returns a ratio in percent; empty if it is not known.
+func Percent(ratio *float64) string {
 	if ratio == nil {
 		return ""
 	}
 	return fmt.Sprintf("%.1f%%", *ratio*100)
 }
 
-func rate(perSecond *float64) string {
+// Rate returns a number for each second; empty if it is not known.
+func Rate(perSecond *float64) string {
 	if perSecond == nil {
 		return ""
 	}
 	return fmt.Sprintf("%.0f", *perSecond)
 }
 
-// size returns a size in the units of Kubernetes.
-func size(n int64) string {
+// Size returns a size in the units of Kubernetes.
+func Size(n int64) string {
 	const unit = 1024
 	value, units := float64(n), []string{"", "Ki", "Mi", "Gi", "Ti"}
 	for value >= 10*unit && len(units) > 1 {

@@ -38,7 +38,14 @@ func (s Screen) Slabs(servers []Slabs) error {
 		"Slot", "Pod", "Class", "Chunk Size", "Pages", "Used", "Items", "Filled", "Age", "Evicted", "Evicted Age",
 		"Out Of Memory",
 	}
-	if err := s.table(columns, rows, false); err != nil {
+	return s.itemTable(columns, rows, servers)
+}
+
+// itemTable prints a table about items, or that there are none.
+func (s Screen) itemTable(columns []string, rows [][]string, servers []Slabs) error {
+	if len(rows) == 0 {
+		fmt.Fprintln(s, "No server that answered has items.")
+	} else if err := s.table(columns, rows, false); err != nil {
 		return err
 	}
 	for _, server := range servers {
@@ -60,7 +67,7 @@ func share(part, whole int64) string {
 	if whole == 0 {
 		return ""
 	}
-	return percent(new(float64(part) / float64(whole)))
+	return Percent(new(float64(part) / float64(whole)))
 }
 
 // Sizes prints a histogram.
@@ -72,17 +79,11 @@ func (s Screen) Sizes(buckets []slabs.Bucket, servers []Slabs) error {
 	var rows [][]string
 	for _, bucket := range buckets {
 		rows = append(rows, []string{
-			fmt.Sprint(bucket.AtMost), fmt.Sprint(bucket.Items), share(bucket.Items, all), size(bucket.Bytes),
+			fmt.Sprint(bucket.AtMost), fmt.Sprint(bucket.Items), share(bucket.Items, all), Size(bucket.Bytes),
 			strings.Repeat("#", int((bucket.Items*barWidth+most-1)/most)),
 		})
 	}
-	if err := s.table([]string{"At Most", "Items", "Share", "Bytes", "Histogram"}, rows, false); err != nil {
-		return err
-	}
-	for _, server := range servers {
-		s.unreached(server.Server, server.Error)
-	}
-	return nil
+	return s.itemTable([]string{"At Most", "Items", "Share", "Bytes", "Histogram"}, rows, servers)
 }
 
 // HotKeys prints keys, never values. A key may have bytes that control a terminal.
@@ -90,7 +91,7 @@ func (s Screen) HotKeys(keys []hot.Key) error {
 	var rows [][]string
 	for _, key := range keys {
 		rows = append(rows, []string{
-			printable(key.Key), key.Slot, key.Pod, rate(&key.Rate), percent(&key.Share), percent(&key.HitRatio),
+			printable(key.Key), key.Slot, key.Pod, Rate(&key.Rate), Percent(&key.Share), Percent(&key.HitRatio),
 			fmt.Sprint(key.Size),
 		})
 	}

@@ -24,8 +24,8 @@ import (
 type Screen struct {
 	io.Writer
 
-	// Colors: the writer is a terminal that shows colors.
-	Colors bool
+	// Terminal: the writer is a terminal that knows escape sequences; Colors: its user wants colors.
+	Terminal, Colors bool
 
 	// Now is what ages are counted from.
 	Now time.Time
@@ -34,8 +34,8 @@ type Screen struct {
 // New returns the screen of a writer. Colors are for terminals whose user has not turned them off.
 func New(out io.Writer) Screen {
 	file, isFile := out.(*os.File)
-	colors := isFile && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return Screen{Writer: out, Colors: colors, Now: time.Now()}
+	terminal := isFile && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+	return Screen{Writer: out, Terminal: terminal, Colors: terminal && os.Getenv("NO_COLOR") == "", Now: time.Now()}
 }
 
 // Color is the SGR parameter of a color.

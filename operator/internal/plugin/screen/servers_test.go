@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"regexp"
 	"testing"
 	"time"
 
@@ -121,4 +122,27 @@ func TestAnEstimateMatchesItsGoldenFile(t *testing.T) {
 			{Server: server("2"), Error: "connection refused"},
 		}, []float64{0.5, 1, 2})
 	})
+}
+
+func TestAPodThatTerminatesWithoutASlotIsNotCounted(t *testing.T) {
+	holder, former, other := server("0"), reach.Server{Pod: "former", Terminating: true}, server("1")
+	holder.Terminating = true // It keeps its slot until another Pod has its keys.
+	var out bytes.Buffer
+	var loads []Load
+	for _, s := range []reach.Server{holder, other, former} {
+		loads = append(loads, Load{Server: s, Load: load.Load{Limit: 64 << 20}})
+	}
+	if err := (Screen{Writer: &out}).Loads(loads); err != nil || !regexp.MustCompile(`all +128Mi`).MatchString(out.String()) {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+func TestATerminalWithoutColorsIsClearedToo(t *testing.T) {
+	for screen, want := range map[Screen]string{{Terminal: true}: clearTerminal, {}: "\n"} {
+		var out bytes.Buffer
+		screen.Writer = &out
+		if screen.Clear(); out.String() != want {
+			t.Errorf("%+v prints %q, want %q", screen, &out, want)
+		}
+	}
 }

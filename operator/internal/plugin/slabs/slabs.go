@@ -46,7 +46,7 @@ func Take(ctx context.Context, connection *reach.Connection) ([]Class, error) {
 }
 
 func classes(slabs, items map[string]map[string]string) []Class {
-	var found []Class
+	found := []Class{}
 	for name, slab := range slabs {
 		number, _ := strconv.Atoi(name) // It is one.
 		item := items[name]

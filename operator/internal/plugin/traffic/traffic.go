@@ -42,11 +42,15 @@ type Seen struct {
 	Lines   int           `json:"lines"`
 	Skipped int           `json:"skipped"` // by memcached, since it was read too slowly
 	Took    time.Duration `json:"-"`
+
+	// Ended is why the reading ended early, after some of the log was read.
+	Ended string `json:"ended,omitempty"`
 }
 
-// Watch reads the log of a server, and passes each use. The connection can't be used for anything else afterwards.
+// Watch reads the log of a server, and passes each use. The connection can't be used for anything else afterwards. What
+// was read counts, also if the Pod is deleted or the user interrupts the reading.
 func Watch(limits Limits, use func(Use)) func(context.Context, *reach.Connection) (Seen, error) {
-	return func(_ context.Context, connection *reach.Connection) (Seen, error) {
+	return func(ctx context.Context, connection *reach.Connection) (Seen, error) {
 		if _, err := io.WriteString(connection, "watch fetchers mutations\r\n"); err != nil {
 			return Seen{}, fmt.Errorf("memcached accepts no commands: %w", err)
 		}
@@ -63,10 +67,16 @@ func Watch(limits Limits, use func(Use)) func(context.Context, *reach.Connection
 		}
 		seen, err := read(lines, limits.Lines, use)
 		seen.Took = time.Since(began)
-		if errors.Is(err, os.ErrDeadlineExceeded) && seen.Took >= limits.For {
-			err = nil
+		switch {
+		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && seen.Took >= limits.For:
+		case errors.Is(ctx.Err(), context.Canceled):
+			seen.Ended = "interrupted"
+		case seen.Lines == 0:
+			return seen, err
+		default:
+			seen.Ended = err.Error()
 		}
-		return seen, err
+		return seen, nil
 	}
 }
 

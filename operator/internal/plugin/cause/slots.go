@@ -1,0 +1,109 @@
+package cause
+
+// The slots that have none of the keys of their predecessor.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// slotFailed is the event about a slot whose handoff failed.
+const slotFailed = "SlotStartedCold"
+
+// meanings are those of the reasons, as docs/memcached/status.md has them.
+var meanings = map[string]string{
+	"NoPod":                    "no Pod holds the slot",
+	"PodLost":                  "the Pod that held the slot ended before all keys were copied",
+	"HandoffTimedOut":          "the copy took longer than the timeout",
+	"HandoffFailed":            "the copy failed, and the agent gave no reason",
+	"InstructionLost":          "the instruction of the Pod or the slice was edited",
+	"HandoffNever":             "the spec forbids handoffs",
+	"LoginRefused":             "memcached accepts no user that is mounted here",
+	"ServerCertificateUnknown": "memcached presents a certificate of another Secret or CA",
+	"ClientCertificateRefused": "memcached requires a client certificate by its CAs",
+	"OldUnreachable":           "no connection to the old memcached, or it stopped answering",
+	"NewUnreachable":           "no connection to the new memcached, or it stopped answering",
+	"OldTooOld":                "the old memcached cannot report deletions: older than 1.6.20",
+	"NewTooOld":                "the new memcached cannot report deletions: older than 1.6.20",
+	"OldEnded":                 "the old memcached ended before everything was copied, or without an announcement",
+	"NewEnded":                 "the new memcached ended",
+	"DumpForbidden":            "memcached runs with -X, -W or without the LRU crawler",
+	"FlushForbidden":           "memcached runs with -F, so that outdated items could not be removed",
+	"CrawlerBusy":              "the LRU crawler of the old memcached was busy all the time",
+	"LogLinesLost":             "memcached dropped lines of its log, so some changes are unknown",
+	"TooManyChanges":           "more keys change than the copy can follow",
+	"Flushed":                  "a client emptied a memcached while it was copied",
+	"AgentRestarted":           "the agent restarted during the drain, so it does not know what changed",
+	"SameServer":               "an old memcached is a new one, too, so that the copy would remove its own keys",
+	"OtherAgent":               "another agent copies keys to, or from, the new memcached",
+	"OtherHash":                "clients look for keys at other servers than the hash says",
+	"Internal":                 "memcached answered what it never should",
+}
+
+// slotChains returns a chain for each slot that is Cold.
+func slotChains(e Evidence) []Chain {
+	var chains []Chain
+	for i := range e.Memcached.Status.Slots {
+		slot := &e.Memcached.Status.Slots[i]
+		if slot.State != cachev1.SlotCold {
+			continue
+		}
+		chain := Chain{Condition: "Slot " + slot.Name, Status: string(slot.State), Reason: slot.Reason}
+		if slot.Since != nil {
+			chain.Since = new(slot.Since.UTC())
+		}
+		says := meanings[slot.Reason]
+		if says == "" {
+			says = "it has none of the keys of its predecessor"
+		}
+		chain.Links = []Link{{"Memcached " + e.Memcached.Name, says}}
+		if pod := podOf(e, slot); pod != "" {
+			chain.Links = append(chain.Links, Link{"Pod " + slot.Pod, pod})
+		}
+		if event := failure(e, slot.Name); event != "" {
+			chain.Links = append(chain.Links, Link{"Event " + slotFailed, event})
+		}
+		chains = append(chains, chain)
+	}
+	return chains
+}
+
+// podOf is the state of the Pod of a slot; empty if there is none.
+func podOf(e Evidence, slot *cachev1.SlotStatus) string {
+	for i := range e.Pods {
+		if e.Pods[i].Name == slot.Pod {
+			return fmt.Sprintf("%s; it started empty, or was emptied", overview.StatusOf(&e.Pods[i]))
+		}
+	}
+	return ""
+}
+
+// failure is the last event about a slot whose handoff failed.
+func failure(e Evidence, slot string) string {
+	for _, event := range slices.Backward(e.Events) {
+		if event.Reason == slotFailed && strings.Contains(event.Message, "Slot "+slot+":") {
+			return event.Message
+		}
+	}
+	return ""
+}
+
+// slotAdvice is how to find out why a handoff failed. What the spec forbids, and Pods that ended, need none.
+func slotAdvice(e Evidence) []Advice {
+	var found []Advice
+	for i := range e.Memcached.Status.Slots {
+		slot := &e.Memcached.Status.Slots[i]
+		if slot.State != cachev1.SlotCold || podOf(e, slot) == "" || slot.Reason == slots.ReasonNever {
+			continue
+		}
+		logs := fmt.Sprintf("kubectl -n %s logs %s -c %s", e.Memcached.Namespace, slot.Pod, names.Agent)
+		found = append(found, Advice{logs, "see why its handoff failed"})
+	}
+	return found
+}

@@ -1,0 +1,87 @@
+package commands
+
+// What the commands that change a field of a Memcached share.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// step is a change of a Memcached.
+type step struct {
+	patch    string // a merge patch; empty: there is nothing to change
+	question string // what the change does
+	done     string // what is reported, of the change or of what is so already
+
+	// then is what to do afterwards.
+	then string
+}
+
+// decide finds out what to change of a Memcached, or refuses to, with the fix.
+type decide func(*cachev1.Memcached) (step, error)
+
+// changes completes a command that changes a Memcached.
+func (p *plugin) changes(decide decide, command *cobra.Command) *cobra.Command {
+	options := &changeOptions{}
+	options.addFlags(command)
+	command.Args, command.ValidArgsFunction = oneName, p.name
+	command.RunE = func(command *cobra.Command, names []string) error {
+		return p.change(command.Context(), names[0], decide, *options)
+	}
+	return command
+}
+
+// change asks, and then patches a Memcached.
+func (p *plugin) change(ctx context.Context, name string, decide decide, options changeOptions) error {
+	patchOptions, err := options.patchOptions()
+	if err != nil {
+		return err
+	}
+	cluster, namespace, err := p.connect()
+	if err != nil {
+		return err
+	}
+	mc, err := cluster.Memcached(ctx, client.ObjectKey{Namespace: namespace, Name: name})
+	if err != nil {
+		return err
+	}
+	next, err := decide(mc)
+	if err != nil {
+		return err
+	}
+	if next.patch == "" {
+		fmt.Fprintf(p.Out, "memcached.cache.example.com/%s %s\n", name, next.done)
+		return nil
+	}
+	if err := p.confirm(ctx, options, next.question); err != nil {
+		return err
+	}
+	if err := cluster.Patch(ctx, mc, types.MergePatchType, []byte(next.patch), patchOptions); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Out, "memcached.cache.example.com/%s %s\n", name, options.done(next.done))
+	if next.then != "" && !options.isDryRun() {
+		fmt.Fprintln(p.ErrOut, next.then)
+	}
+	return nil
+}
+
+// own is a command of this plugin for a Memcached.
+func own(command string, mc *cachev1.Memcached) string {
+	return fmt.Sprintf("kubectl memcached %s %s -n %s", command, mc.Name, mc.Namespace)
+}
+
+// notSuspended refuses a change that the operator would not act on.
+func notSuspended(mc *cachev1.Memcached) error {
+	if !mc.Spec.Suspend {
+		return nil
+	}
+	return fmt.Errorf("spec.suspend of Memcached %s/%s is true, so the operator would do nothing: run %s first",
+		mc.Namespace, mc.Name, own("resume", mc))
+}

@@ -1,0 +1,34 @@
+package migrate
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// peer are the Pods with some labels, in namespaces with some labels; without these, in that of the Memcached.
+func peer(pods, namespaces map[string]string) (found networkingv1.NetworkPolicyPeer) {
+	if len(pods) > 0 {
+		found.PodSelector = &metav1.LabelSelector{MatchLabels: pods}
+	}
+	if len(namespaces) > 0 {
+		found.NamespaceSelector = &metav1.LabelSelector{MatchLabels: namespaces}
+	}
+	return found
+}
+
+// orNobody is for a policy that allows no client: the Memcached's would allow all then.
+func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
+	if len(peers) > 0 {
+		return peers
+	}
+	label := r.name + "-client"
+	r.report("%s: the release's NetworkPolicy allows no client; so that not all are allowed, the manifest has only Pods "+
+		"with the label %s=true", path, label)
+	return []networkingv1.NetworkPolicyPeer{peer(map[string]string{label: "true"}, nil)}
+}
+
+// reportPolicy is for the copy of keys, which the old policy does not know of.
+func (r *release) reportPolicy() {
+	r.report("networkPolicy.enabled true: to copy keys, let the release's NetworkPolicy allow Pods with the label "+
+		"app=memcached of the namespace %s", r.namespace)
+}

@@ -1,0 +1,73 @@
+package report
+
+// Plots of bars, as inline SVG.
+
+// Sizes of a plot, in the units of its view box. Labels are to the left of the bars, values to the right.
+const (
+	width      = 720
+	labelWidth = 240
+	barWidth   = 360
+	rowHeight  = 24
+	barHeight  = 16
+	gap        = 8
+
+	// longestLabel is how many characters fit to the left of a bar.
+	longestLabel = 32
+)
+
+// Plot has a bar for each server, or for each size.
+type Plot struct {
+	Title string
+	Bars  []Bar
+}
+
+// Bar is a value with its name.
+type Bar struct {
+	Label, Text string
+	Length      float64 // in the units of the view box
+	Row         int
+}
+
+// Add adds a bar. Its length is the value, until Scale. Of a long label, the end is shown: servers differ in it.
+func (p *Plot) Add(label, text string, value float64) {
+	if runes := []rune(label); len(runes) > longestLabel {
+		label = "…" + string(runes[len(runes)-longestLabel+1:])
+	}
+	p.Bars = append(p.Bars, Bar{Label: label, Text: text, Length: value, Row: len(p.Bars)})
+}
+
+// Scale makes the bar of the highest value as long as the plot has room for, or that of most, if it is higher.
+func (p *Plot) Scale(most float64) {
+	for _, bar := range p.Bars {
+		most = max(most, bar.Length)
+	}
+	for i := range p.Bars {
+		if most > 0 {
+			p.Bars[i].Length *= barWidth / most
+		}
+	}
+}
+
+// Width returns that of the view box.
+func (p Plot) Width() int { return width }
+
+// Height returns that of the view box.
+func (p Plot) Height() int { return rowHeight * len(p.Bars) }
+
+// LabelEnd returns where the label ends.
+func (b Bar) LabelEnd() int { return labelWidth - gap }
+
+// Start returns where the bar begins.
+func (b Bar) Start() int { return labelWidth }
+
+// End returns where the text of the value begins.
+func (b Bar) End() float64 { return labelWidth + b.Length + gap }
+
+// Top returns the upper end of the bar.
+func (b Bar) Top() int { return b.Row*rowHeight + (rowHeight-barHeight)/2 }
+
+// Middle returns the line of the texts.
+func (b Bar) Middle() int { return b.Row*rowHeight + rowHeight/2 }
+
+// Thickness returns that of all bars.
+func (b Bar) Thickness() int { return barHeight }
