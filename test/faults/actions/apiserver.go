@@ -61,7 +61,7 @@ func isReady(ctx context.Context, w *world.World) error {
 }
 
 // hangPart stops a process and resumes it. Its connections stay open in the meantime.
-func hangPart(ctx context.Context, w *world.World, step plan.Step, p part) error {
+func hangPart(ctx context.Context, w *world.World, _ plan.Step, p part) error {
 	if w.Cluster.Pause(p.Part) == nil { // It may be starting.
 		world.HadEffect(ctx)
 	}

@@ -37,7 +37,7 @@ func changes(s *schema.Schema) []Action {
 		{plan.Action{Name: "request the update", Weight: 3, Draw: drawNumber}, given(requestUpdate)},
 		{plan.Action{Name: "delete the Memcached", Weight: 1, Draw: drawDeletion}, given(deleteMemcached)},
 		{plan.Action{Name: "create the Memcached again", Weight: 2}, createAgain},
-		{plan.Action{Name: "delete the Memcached and create it again", Weight: 3, Draw: drawDeletion}, given(recreateMemcached)},
+		{plan.Action{Name: "delete the Memcached and create it again", Weight: 3, Draw: drawDeletion}, given(recreateCache)},
 	}
 }
 

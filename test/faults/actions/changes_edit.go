@@ -130,11 +130,11 @@ func createAgain(ctx context.Context, w *world.World, step plan.Step) error {
 	})
 }
 
-// longestDeletion is how long recreateMemcached waits for the end of a deletion in the foreground, in which the garbage
+// longestDeletion is how long recreateCache waits for the end of a deletion in the foreground, in which the garbage
 // collector waits for Pods.
 const longestDeletion = 3 * time.Second
 
-func recreateMemcached(ctx context.Context, w *world.World, step plan.Step, how removal) error {
+func recreateCache(ctx context.Context, w *world.World, step plan.Step, how removal) error {
 	if err := deleteMemcached(world.WithoutEffect(ctx), w, step, how); err != nil {
 		return err
 	}

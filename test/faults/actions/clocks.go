@@ -40,7 +40,7 @@ func drawClock(r *rand.Rand) any {
 }
 
 // jump moves the clock, and back at the end.
-func jump(ctx context.Context, w *world.World, step plan.Step, c clock) error {
+func jump(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	operator := w.First()
 	if err := operator.StepClock(c.Ahead.Duration); err != nil {
 		return err
@@ -51,7 +51,7 @@ func jump(ctx context.Context, w *world.World, step plan.Step, c clock) error {
 }
 
 // differ moves the clock that the operator sees: the API server dates its answers.
-func differ(ctx context.Context, w *world.World, step plan.Step, c clock) error {
+func differ(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	operator := w.First()
 	all := func(proxy.Request) bool { return true }
 	rule := &proxy.Rule{Matches: all, Fault: noted(ctx, proxy.Dated(c.Ahead.Duration))}

@@ -43,14 +43,12 @@ func processes() []Action {
 	drawProcess := func(r *rand.Rand) any { return process{[]string{"memcached", "agent"}[r.IntN(2)], r.IntN(3)} }
 	drawLimit := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
 	drawCutOff := func(r *rand.Rand) any { return cutOff{r.IntN(3), float64(1 + r.IntN(8))} }
-	return []Action{
-		{plan.Action{Name: "kill a process in a Pod", Weight: 4, Draw: drawProcess, Only: plan.RealNodes}, given(killProcess)},
-		{plan.Action{
-			Name: "limit a container's memory to less than it uses", Weight: 2, Draw: drawLimit, Only: plan.RealNodes,
-		}, given(limitMemory)},
-		{plan.Action{Name: "cut a Pod off from the network", Weight: 3, Draw: drawCutOff, Only: plan.RealNodes}, given(cutPodOff)},
-		{plan.Action{Name: "stop the kubelet for a while", Weight: 1, Draw: drawCutOff, Only: plan.RealNodes}, given(stopKubelet)},
-	}
+	return onlyOn(plan.RealNodes, []Action{
+		{plan.Action{Name: "kill a process in a Pod", Weight: 4, Draw: drawProcess}, given(killProcess)},
+		{plan.Action{Name: "limit a container's memory to less than it uses", Weight: 2, Draw: drawLimit}, given(limitMemory)},
+		{plan.Action{Name: "cut a Pod off from the network", Weight: 3, Draw: drawCutOff}, given(cutPodOff)},
+		{plan.Action{Name: "stop the kubelet for a while", Weight: 1, Draw: drawCutOff}, given(stopKubelet)},
+	})
 }
 
 // processOf returns the id of a program's process in a Pod, as this machine sees it, or 0 if it does not run.
@@ -150,7 +148,7 @@ func filter(network netns.NsHandle, rules string) {
 }
 
 // stopKubelet has the Node's kubelet hang: Pods keep running, and nothing is reported of them.
-func stopKubelet(ctx context.Context, w *world.World, step plan.Step, stop cutOff) error {
+func stopKubelet(ctx context.Context, w *world.World, _ plan.Step, stop cutOff) error {
 	if err := w.Cluster.Pause("kubelet"); err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func drawFailing(r *rand.Rand) any {
 	return f
 }
 
-func failRequests(ctx context.Context, w *world.World, step plan.Step, f failing) error {
+func failRequests(ctx context.Context, w *world.World, _ plan.Step, f failing) error {
 	fault, err := f.fault()
 	if err != nil {
 		return err

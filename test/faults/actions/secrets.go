@@ -91,7 +91,7 @@ func drawVersions(r *rand.Rand, number int) versions {
 }
 
 // writeSecret creates a Secret, or replaces its content, once or in a burst.
-func writeSecret(ctx context.Context, w *world.World, step plan.Step, with versions) error {
+func writeSecret(ctx context.Context, w *world.World, _ plan.Step, with versions) error {
 	var contents []*corev1.Secret
 	for _, hold := range with.Hold {
 		secret, err := content(w, with.For, hold)

@@ -76,13 +76,13 @@ func (o operators) launch(w *world.World) func(*world.Launch) {
 }
 
 // upgrade also goes back from the later release. The defaults stay when the faults are over; the version does not.
-func upgrade(ctx context.Context, w *world.World, step plan.Step, to operators) error {
+func upgrade(ctx context.Context, w *world.World, _ plan.Step, to operators) error {
 	world.HadEffect(ctx)
 	return w.Upgrade(to.launch(w))
 }
 
 // upgradeAt waits for the write in the background: the next steps may be what causes it.
-func upgradeAt(ctx context.Context, w *world.World, step plan.Step, at upgradeAtWrite) error {
+func upgradeAt(ctx context.Context, w *world.World, _ plan.Step, at upgradeAtWrite) error {
 	injectAtWrite(ctx, w, at.moment, func(<-chan struct{}) bool {
 		if err := w.Upgrade(at.launch(w)); err != nil {
 			w.Fail(err)
@@ -93,7 +93,7 @@ func upgradeAt(ctx context.Context, w *world.World, step plan.Step, at upgradeAt
 }
 
 // runOthers starts operators that believe that they lead, as the regular one does.
-func runOthers(ctx context.Context, w *world.World, step plan.Step, others operators) error {
+func runOthers(ctx context.Context, w *world.World, _ plan.Step, others operators) error {
 	world.HadEffect(ctx)
 	for range others.Count {
 		operator, err := w.StartAnother(others.launch(w))

@@ -88,7 +88,7 @@ func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) 
 }
 
 // refuseWatches ends watches, and refuses the next ones as the API server does where it no longer has the events.
-func refuseWatches(ctx context.Context, w *world.World, step plan.Step, of watching) error {
+func refuseWatches(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 	matches := proxy.Watches(of.Watches)
 	inject(ctx, w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})
 	w.First().EndWatches(matches, false)
