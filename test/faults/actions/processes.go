@@ -41,11 +41,11 @@ type memoryLimit struct {
 // processes need a real Node. Simulated Pods have no processes.
 func processes() []Action {
 	drawProcess := func(r *rand.Rand) any { return process{[]string{"memcached", "agent"}[r.IntN(2)], r.IntN(3)} }
-	drawLimit := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
+	ofMemory := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
 	drawCutOff := func(r *rand.Rand) any { return cutOff{r.IntN(3), float64(1 + r.IntN(8))} }
 	return onlyOn(plan.RealNodes, []Action{
 		{plan.Action{Name: "kill a process in a Pod", Weight: 4, Draw: drawProcess}, given(killProcess)},
-		{plan.Action{Name: "limit a container's memory to less than it uses", Weight: 2, Draw: drawLimit}, given(limitMemory)},
+		{plan.Action{Name: "limit a container's memory to less than it uses", Weight: 2, Draw: ofMemory}, given(limitMemory)},
 		{plan.Action{Name: "cut a Pod off from the network", Weight: 3, Draw: drawCutOff}, given(cutPodOff)},
 		{plan.Action{Name: "stop the kubelet for a while", Weight: 1, Draw: drawCutOff}, given(stopKubelet)},
 	})
