@@ -107,7 +107,6 @@ func (f *fleet) rings(first, second string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.first.revision, f.second.revision = first, second
 }
 
 // install applies what docs/fleet.md says.
@@ -152,8 +151,8 @@ func (f *fleet) deny(deny bool) {
 	project := f.get("AppProject", "memcached-fleet")
 	windows := []any{}
 	if deny {
-		shipped := newTree(f.t).object(f.t, "AppProject", "memcached-fleet")
-		windows, _, _ = unstructured.NestedSlice(shipped.Object, "spec", "syncWindows")
+		has := shipped(f.t, "AppProject", "memcached-fleet")
+		windows, _, _ = unstructured.NestedSlice(has.Object, "spec", "syncWindows")
 		windows[0].(map[string]any)["schedule"] = "* * * * *"
 	}
 	before := project.DeepCopy()
