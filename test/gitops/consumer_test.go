@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/settings/consumer"
@@ -106,16 +107,6 @@ func gitops(t *testing.T, command, dir, checkout string, args ...string) (string
 	return string(out), err
 }
 
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		tree.Write(t, ".", map[string]string{file: got})
-	}
-	if diff := cmp.Diff(tree.Read(t, ".")[file], got); diff != "" {
-		t.Errorf("%s, which go test ./test/gitops -update writes (-want +got):\n%s", file, diff)
-	}
-}
-
 func TestTheTemplateIsWhatGitopsInitWrites(t *testing.T) {
 	want := tree.Read(t, template)
 	r := choices()
@@ -195,7 +186,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		}
 		return out
 	}
-	golden(t, "testdata/upgrade.md", plan("--diff", "HEAD", "-o", "markdown"))
+	page.Golden(t, "testdata/upgrade.md", plan("--diff", "HEAD", "-o", "markdown"), *update)
 	// What Argo CD would apply: everything is of the new ref.
 	build, err := kustomize.Build(local(t, dir, checkout))
 	if err != nil {
@@ -218,7 +209,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		t.Errorf("another size, and a new cache:\n%s", out)
 	}
 	edit(t, dir, "caches/sessions.yaml", `256Mi`, "512Mi")
-	golden(t, "testdata/replaced.md", plan("--diff", "HEAD", "-o", "markdown"))
+	page.Golden(t, "testdata/replaced.md", plan("--diff", "HEAD", "-o", "markdown"), *update)
 
 	tree.Git(t, dir, "checkout", "--quiet", "--", ".")
 	if out := plan("--diff", "HEAD"); !strings.Contains(out, "0 added, 0 changed, 0 removed") {
