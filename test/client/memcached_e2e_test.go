@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
@@ -123,33 +124,9 @@ func TestAHoldingClientReportsWhatIsLost(t *testing.T) {
 // start starts memcached, and returns the client's flag for it.
 func start(t *testing.T, flags string) (endpoint string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().(*net.TCPAddr)
-	_ = listener.Close()
-	arguments := append(strings.Fields(flags), "--listen=127.0.0.1", fmt.Sprint("--port=", address.Port))
-	if os.Geteuid() == 0 {
-		arguments = append(arguments, "--user=root") // who may read the files
-	}
-	memcached := exec.Command("memcached", arguments...)
-	memcached.Stderr = os.Stderr
-	if err := memcached.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = memcached.Process.Kill()
-		_ = memcached.Wait()
-	})
-	gomega.NewWithT(t).Eventually(func() error {
-		connection, err := net.Dial("tcp", address.String())
-		if err == nil {
-			_ = connection.Close()
-		}
-		return err
-	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
-	return fmt.Sprintf("--endpoint=localhost:%d ", address.Port)
+	_, port, _ := net.SplitHostPort(unused.Address(t))
+	memcachedtest.StartAt(t, "127.0.0.1:"+port, strings.Fields(flags)...)
+	return "--endpoint=localhost:" + port + " "
 }
 
 // ask sends a command to memcached without the client.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/site"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
@@ -73,10 +74,7 @@ func (f *fleet) publish(tag, spec string) {
 		f.t.Fatal(err)
 	}
 	for _, arguments := range [][]string{{"tag", tag}, {"push", "--quiet", "origin", tag}} {
-		git := exec.CommandContext(f.t.Context(), "git", append([]string{"-C", f.hub.Git.Dir}, arguments...)...)
-		if out, err := git.CombinedOutput(); err != nil {
-			f.t.Fatalf("%s: %v\n%s", git, err, out)
-		}
+		tree.Git(f.t, f.hub.Git.Dir, arguments...)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
@@ -80,10 +81,7 @@ func TestEachRingHasAStep(t *testing.T) {
 
 // TestTheSettingsReachTheFleet: all that users set in one file.
 func TestTheSettingsReachTheFleet(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "gitops"), os.DirFS(filepath.Join(repository, "gitops"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := tree.Copy(t, repository, "gitops")
 	err := values.Edit(dir, func(s *values.Settings) {
 		s.RepoURL, s.Revision, s.ArgoCDNamespace = "https://git.example.com/team/caches.git", "trunk", "openshift-gitops"
 	})

@@ -40,12 +40,7 @@ func choices() consumer.Repository {
 // shipped is a copy of what users install, with the settings as they are shipped, in Git with the tag v0.1.0.
 func shipped(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, folder := range []string{"gitops", "overlays", "operator/config", "bundle"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := tree.Copy(t, root, "gitops", "overlays", "operator/config", "bundle")
 	settings, err := os.ReadFile(filepath.Join(root, "scripts/settings/values/testdata/settings.yaml"))
 	if err != nil {
 		t.Fatal(err)
