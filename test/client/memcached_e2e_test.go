@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
@@ -159,15 +158,12 @@ func writeFiles(t *testing.T, dir string) {
 	t.Helper()
 	ca, strangers := newAuthority(t, "ca"), newAuthority(t, "stranger")
 	server, client, foreign := issue(t, ca, "cache.test"), issue(t, ca), issue(t, strangers)
-	for name, content := range map[string][]byte{
-		"ca.crt": ca.Cert, "server.crt": server.Cert, "server.key": server.Key, "client.crt": client.Cert, "client.key": client.Key,
-		"foreign.crt": foreign.Cert, "foreign.key": foreign.Key,
-		"users": []byte("ann:secret\n"), "password": []byte("secret"), "wrong": []byte("other"),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tree.Write(t, dir, map[string]string{
+		"ca.crt": string(ca.Cert), "server.crt": string(server.Cert), "server.key": string(server.Key),
+		"client.crt": string(client.Cert), "client.key": string(client.Key),
+		"foreign.crt": string(foreign.Cert), "foreign.key": string(foreign.Key),
+		"users": "ann:secret\n", "password": "secret", "wrong": "other",
+	})
 }
 
 func newAuthority(t *testing.T, name string) *pki.Authority {

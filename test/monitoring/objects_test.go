@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -149,7 +150,7 @@ func folder(t *testing.T, kustomization string) string {
 	if root, err = filepath.Rel(dir, root); err != nil { // kustomize refuses an absolute path
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "kustomization.yaml"), strings.ReplaceAll(kustomization, "ROOT", root))
+	tree.Write(t, dir, map[string]string{"kustomization.yaml": strings.ReplaceAll(kustomization, "ROOT", root)})
 	return dir
 }
 
