@@ -229,7 +229,7 @@ func (w *world) run(name string) []corev1.Pod {
 	return pods
 }
 
-// hasReady reports whether somebody has said that a Pod is ready, or is not.
+// hasReady reports whether a Pod has the condition Ready, true or not.
 func hasReady(pod corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
 }
