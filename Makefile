@@ -256,8 +256,7 @@ define golden
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' $1
 	@go test ./scripts/release/chart ./operator/internal/plugin/commands ./test/faults ./test/docs -run TestTheDocs $1
 	@go test ./test/faults/model -run TestTheModelKnows $1
-	@go test ./test/fleet $1
-	@go -C scripts/gitops test . -run 'Plans|Diffs' $1
+	@go -C scripts/gitops test . ./tree -run 'Plans|Diffs|TheRootOfEachCluster' $1
 endef
 
 # What verify compares. Tests compare the rest.

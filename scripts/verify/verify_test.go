@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -89,11 +90,7 @@ var theTale = func(isTold bool) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			for name, content := range tc.files {
-				if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			tree.Write(t, root, tc.files)
 			if _, err := worktree.Git(t.Context(), root, "init", "--quiet"); err != nil {
 				t.Fatal(err)
 			}

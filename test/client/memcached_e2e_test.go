@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,6 +14,9 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
@@ -123,33 +123,9 @@ func TestAHoldingClientReportsWhatIsLost(t *testing.T) {
 // start starts memcached, and returns the client's flag for it.
 func start(t *testing.T, flags string) (endpoint string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().(*net.TCPAddr)
-	_ = listener.Close()
-	arguments := append(strings.Fields(flags), "--listen=127.0.0.1", fmt.Sprint("--port=", address.Port))
-	if os.Geteuid() == 0 {
-		arguments = append(arguments, "--user=root") // who may read the files
-	}
-	memcached := exec.Command("memcached", arguments...)
-	memcached.Stderr = os.Stderr
-	if err := memcached.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = memcached.Process.Kill()
-		_ = memcached.Wait()
-	})
-	gomega.NewWithT(t).Eventually(func() error {
-		connection, err := net.Dial("tcp", address.String())
-		if err == nil {
-			_ = connection.Close()
-		}
-		return err
-	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
-	return fmt.Sprintf("--endpoint=localhost:%d ", address.Port)
+	_, port, _ := net.SplitHostPort(unused.Address(t))
+	memcachedtest.StartAt(t, "127.0.0.1:"+port, strings.Fields(flags)...)
+	return "--endpoint=localhost:" + port + " "
 }
 
 // ask sends a command to memcached without the client.
@@ -182,15 +158,12 @@ func writeFiles(t *testing.T, dir string) {
 	t.Helper()
 	ca, strangers := newAuthority(t, "ca"), newAuthority(t, "stranger")
 	server, client, foreign := issue(t, ca, "cache.test"), issue(t, ca), issue(t, strangers)
-	for name, content := range map[string][]byte{
-		"ca.crt": ca.Cert, "server.crt": server.Cert, "server.key": server.Key, "client.crt": client.Cert, "client.key": client.Key,
-		"foreign.crt": foreign.Cert, "foreign.key": foreign.Key,
-		"users": []byte("ann:secret\n"), "password": []byte("secret"), "wrong": []byte("other"),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tree.Write(t, dir, map[string]string{
+		"ca.crt": string(ca.Cert), "server.crt": string(server.Cert), "server.key": string(server.Key),
+		"client.crt": string(client.Cert), "client.key": string(client.Key),
+		"foreign.crt": string(foreign.Cert), "foreign.key": string(foreign.Key),
+		"users": "ann:secret\n", "password": "secret", "wrong": "other",
+	})
 }
 
 func newAuthority(t *testing.T, name string) *pki.Authority {

@@ -68,13 +68,13 @@ var rights = []right{
 	{resource: "jobs", verbs: "get list watch create patch", why: "the Job that saves a cache. The operator creates it, by an apply that changes no " +
 		"other one, and never changes it", allows: "to run any image, as it can already by a Deployment", test: "TestASnapshotTakesOverNoOtherJob"},
 	{resource: "pods", verbs: "get patch", of: "slots", why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
-		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestARolloutHandsEachSlotOver"},
+		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestAHandoffThatCannotSucceedEndsInACacheThatServes"},
 	{resource: "pods/status", verbs: "patch", of: "slots", why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",
 		test: "TestANewCacheWithSlotsGivesEachPodOne"},
 	{resource: "replicasets", verbs: "list watch", of: "slots", why: "which one a rollout scales up; their metadata only", allows: "to read the Pod template of any " +
-		"ReplicaSet, as it can already that of a Deployment", test: "TestAnUndoneRolloutLeavesEachSlotWhereItIs"},
+		"ReplicaSet, as it can already that of a Deployment", test: "TestAHandoffThatCannotSucceedEndsInACacheThatServes"},
 	{resource: "endpointslices", verbs: "get list watch create patch delete", of: "slots", why: "which Pod has which slot", allows: "to direct the clients of any " +
-		"Service elsewhere", test: "TestARolloutHandsEachSlotOver"},
+		"Service elsewhere", test: "TestAHandoffThatCannotSucceedEndsInACacheThatServes"},
 	{resource: "services", verbs: "delete", of: "slots", why: "the Services of slots and of discovery that are no longer desired", allows: "to delete any Service",
 		test: "TestTurningSlotsOffRemovesTheirObjects"},
 	{resource: "deployments", verbs: "delete", of: "slots", why: "that of a bootstrap, once the spec no longer requests one", allows: "to delete " +

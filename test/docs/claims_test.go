@@ -70,13 +70,9 @@ func thousands(t *testing.T, digits string) string {
 
 // TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost: readers replace them, and rebrand knows all others.
 func TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost(t *testing.T) {
-	pages, err := readPages("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	placeholder := regexp.MustCompile(`\b(?:git|registry)\.example\.com/[\w.-]+`)
 	known := regexp.MustCompile(`^(git|registry)\.example\.com/team$|^registry\.example\.com/(memcached|charts)`)
-	for _, page := range pages {
+	for _, page := range allPages(t) {
 		for i, line := range page.lines {
 			for _, found := range placeholder.FindAllString(line.text, -1) {
 				if !known.MatchString(found) {

@@ -1,12 +1,12 @@
 package docs
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
 func TestEveryLinkBetweenPagesLeadsSomewhere(t *testing.T) {
@@ -21,12 +21,8 @@ func TestEveryLinkBetweenPagesLeadsSomewhere(t *testing.T) {
 
 // operator-sdk's --delete-all is true by default, and deletes the CRD with every cache whatever --delete-crds says.
 func TestACommandThatCleansUpKeepsTheCaches(t *testing.T) {
-	pages, err := readPages("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
-	for _, page := range pages {
+	for _, page := range allPages(t) {
 		for i, line := range page.lines {
 			if line.code == "" || !strings.Contains(line.text, "operator-sdk cleanup") {
 				continue
@@ -70,7 +66,7 @@ func TestBrokenLinks(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			root := tree(t, map[string]string{"page.md": tc.page, "other.md": "# Its heading\n", "sub/x": ""})
+			root := written(t, map[string]string{"page.md": tc.page, "other.md": "# Its heading\n", "sub/x": ""})
 			got, err := BrokenLinks(root)
 			if err != nil {
 				t.Fatal(err)
@@ -83,7 +79,7 @@ func TestBrokenLinks(t *testing.T) {
 }
 
 func TestManifests(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := written(t, map[string]string{
 		"docs/a.md": "text\n```yaml\napiVersion: v1\nkind: Secret\n---\nkind: Service\napiVersion: v1\n```\n" +
 			"- item\n  ```yml\n  spec:\n    size: 1\n  ```\n```sh\nkind: no\n```\n```yaml\nvalues: 1\n```\n",
 		"operator/config/samples/b.yaml": "apiVersion: v1\nkind: Pod\n",
@@ -104,24 +100,27 @@ func TestManifests(t *testing.T) {
 }
 
 func TestYAMLThatIsNoneIsReportedWithItsLine(t *testing.T) {
-	root := tree(t, map[string]string{"a.md": "\n```yaml\na: 1\na: 2\n```\n"})
+	root := written(t, map[string]string{"a.md": "\n```yaml\na: 1\na: 2\n```\n"})
 	_, err := Manifests(root)
 	if err == nil || err.Error()[:7] != "a.md:3:" {
 		t.Errorf("error: %v", err)
 	}
 }
 
-func tree(t *testing.T, files map[string]string) string {
+// written is a repository of some files.
+func written(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tree.Write(t, root, files)
 	return root
+}
+
+// allPages are the pages of the repository.
+func allPages(t *testing.T) []page {
+	t.Helper()
+	pages, err := readPages(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
 }

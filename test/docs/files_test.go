@@ -2,12 +2,11 @@ package docs_test
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/test/docs"
 )
 
@@ -37,16 +36,11 @@ func TestWhatTheTableSaysOfAFile(t *testing.T) {
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
-			for _, folder := range []string{"controller", "agent/slot/testdata"} {
-				if err := os.MkdirAll(filepath.Join(root, "operator/internal", folder), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
-			file := filepath.Join(root, "operator/internal/agent/slot/slot.go")
-			content := "// Package slot is one.\npackage slot\n\n" + tc.content
-			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			tree.Write(t, root, map[string]string{
+				"operator/internal/controller/testdata/x": "",
+				"operator/internal/agent/slot/testdata/x": "",
+				"operator/internal/agent/slot/slot.go":    "// Package slot is one.\npackage slot\n\n" + tc.content,
+			})
 			_, got, err := docs.Files(root)
 			row := "| [slot.go](../operator/internal/agent/slot/slot.go) | " + tc.want + " |\n"
 			if (err != nil) != (tc.want == "") || err == nil && !strings.HasSuffix(got, "| **`agent/slot`** | **is one** |\n"+row) {

@@ -9,10 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"github.com/inetaf/tcpproxy"
@@ -23,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/install"
+	"github.com/example-inc/memcached-operator/internal/testing/operator"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
@@ -97,27 +95,9 @@ func (c cluster) secret(access *rest.Config) *corev1.Secret {
 // operate runs the operator outside of the spoke, as nothing runs in the Pods of its Deployment.
 func (s *spoke) operate(t *testing.T) {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "manager")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, repository+"/operator/cmd/manager")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the operator: %v\n%s", err, out)
-	}
-	log, err := os.Create(filepath.Join(t.TempDir(), "operator.log"))
+	binary, err := operator.Build(t.Context(), repository, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator := exec.Command(binary, "--metrics-bind-address=0", "--health-probe-bind-address=0")
-	operator.Env = []string{"KUBECONFIG=" + s.Kubeconfig, "HOME=" + t.TempDir()}
-	operator.Stdout, operator.Stderr = log, log
-	if err := operator.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = operator.Process.Signal(syscall.SIGTERM)
-		_ = operator.Wait()
-		_ = log.Close()
-		if content, _ := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("the operator's log:\n%s", content)
-		}
-	})
+	operator.Start(t, binary, s.Kubeconfig, nil)
 }

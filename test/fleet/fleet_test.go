@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,7 +43,6 @@ func TestFleet(t *testing.T) {
 	f.install()
 	f.has("fleet-1", "fleet-1")
 	f.ringTwoBeganAfterRingOne()
-	f.generatesWhatTheGoldenFilesShow()
 	untouched := f.cacheOf(f.spoke.kube).ObjectMeta
 
 	bad := f.hub.Cluster.Image("memcached", "missing")
@@ -108,24 +106,6 @@ func (f *fleet) ringTwoBeganAfterRingOne() {
 	}
 	if began.Before(ready.LastTransitionTime.Time) {
 		f.t.Errorf("ring 2 began at %s, and the cache of ring 1 became ready at %s", began, ready.LastTransitionTime)
-	}
-}
-
-// generatesWhatTheGoldenFilesShow: Argo CD fills the template as the other tests here do.
-func (f *fleet) generatesWhatTheGoldenFilesShow() {
-	f.t.Helper()
-	set := f.get("ApplicationSet", "memcached-fleet")
-	for _, c := range []cluster{f.first, f.second} {
-		want, err := c.application(set.DeepCopy())
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		got := f.application(c.root())
-		// False: RollingSync syncs it.
-		unstructured.RemoveNestedField(got.Object, "spec", "syncPolicy", "automated", "enabled")
-		if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
-			f.t.Errorf("%s (-here +Argo CD):\n%s", c.root(), diff)
-		}
 	}
 }
 

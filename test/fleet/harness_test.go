@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/site"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
@@ -73,10 +74,7 @@ func (f *fleet) publish(tag, spec string) {
 		f.t.Fatal(err)
 	}
 	for _, arguments := range [][]string{{"tag", tag}, {"push", "--quiet", "origin", tag}} {
-		git := exec.CommandContext(f.t.Context(), "git", append([]string{"-C", f.hub.Git.Dir}, arguments...)...)
-		if out, err := git.CombinedOutput(); err != nil {
-			f.t.Fatalf("%s: %v\n%s", git, err, out)
-		}
+		tree.Git(f.t, f.hub.Git.Dir, arguments...)
 	}
 }
 
@@ -107,7 +105,6 @@ func (f *fleet) rings(first, second string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.first.revision, f.second.revision = first, second
 }
 
 // install applies what docs/fleet.md says.
@@ -152,8 +149,8 @@ func (f *fleet) deny(deny bool) {
 	project := f.get("AppProject", "memcached-fleet")
 	windows := []any{}
 	if deny {
-		shipped := newTree(f.t).object(f.t, "AppProject", "memcached-fleet")
-		windows, _, _ = unstructured.NestedSlice(shipped.Object, "spec", "syncWindows")
+		has := shipped(f.t, "AppProject", "memcached-fleet")
+		windows, _, _ = unstructured.NestedSlice(has.Object, "spec", "syncWindows")
 		windows[0].(map[string]any)["schedule"] = "* * * * *"
 	}
 	before := project.DeepCopy()

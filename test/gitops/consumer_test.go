@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/settings/consumer"
@@ -39,12 +40,7 @@ func choices() consumer.Repository {
 // shipped is a copy of what users install, with the settings as they are shipped, in Git with the tag v0.1.0.
 func shipped(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, folder := range []string{"gitops", "overlays", "operator/config", "bundle"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := tree.Copy(t, root, "gitops", "overlays", "operator/config", "bundle")
 	settings, err := os.ReadFile(filepath.Join(root, "scripts/settings/values/testdata/settings.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -104,16 +100,6 @@ func gitops(t *testing.T, command, dir, checkout string, args ...string) (string
 	run.Dir = root
 	out, err := run.CombinedOutput()
 	return string(out), err
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		tree.Write(t, ".", map[string]string{file: got})
-	}
-	if diff := cmp.Diff(tree.Read(t, ".")[file], got); diff != "" {
-		t.Errorf("%s, which go test ./test/gitops -update writes (-want +got):\n%s", file, diff)
-	}
 }
 
 func TestTheTemplateIsWhatGitopsInitWrites(t *testing.T) {
@@ -195,7 +181,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		}
 		return out
 	}
-	golden(t, "testdata/upgrade.md", plan("--diff", "HEAD", "-o", "markdown"))
+	page.Golden(t, "testdata/upgrade.md", plan("--diff", "HEAD", "-o", "markdown"), *update)
 	// What Argo CD would apply: everything is of the new ref.
 	build, err := kustomize.Build(local(t, dir, checkout))
 	if err != nil {
@@ -218,7 +204,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		t.Errorf("another size, and a new cache:\n%s", out)
 	}
 	edit(t, dir, "caches/sessions.yaml", `256Mi`, "512Mi")
-	golden(t, "testdata/replaced.md", plan("--diff", "HEAD", "-o", "markdown"))
+	page.Golden(t, "testdata/replaced.md", plan("--diff", "HEAD", "-o", "markdown"), *update)
 
 	tree.Git(t, dir, "checkout", "--quiet", "--", ".")
 	if out := plan("--diff", "HEAD"); !strings.Contains(out, "0 added, 0 changed, 0 removed") {

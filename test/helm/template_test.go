@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -113,12 +112,7 @@ var inAnyOrder = cmp.FilterPath(func(path cmp.Path) bool {
 // buildOverlay is what kustomize makes of a folder that names the overlay and the components.
 func buildOverlay(t *testing.T, overlay string, components ...string) objects {
 	t.Helper()
-	dir := t.TempDir()
-	for _, folder := range []string{"operator/config", "overlays"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := tree.Copy(t, root, "operator/config", "overlays")
 	var paths []string
 	for _, component := range components {
 		paths = append(paths, "../overlays/components/"+component)

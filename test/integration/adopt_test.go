@@ -70,61 +70,6 @@ func TestAnAdoptedDeploymentGetsTheOperatorsHandlers(t *testing.T) {
 	w.Expect(got.ReadinessProbe.TCPSocket).NotTo(gomega.BeNil())
 }
 
-func TestOwnershipConflictWithoutTheAnnotationAdoptByOrWithAnotherOwnerOrSelector(t *testing.T) {
-	like := func(annotations map[string]string) func(w *world) client.Object {
-		return func(w *world) client.Object {
-			deployment := deploymentLike(w.namespace, ourSelector)
-			deployment.Annotations = annotations
-			return deployment
-		}
-	}
-	consent := map[string]string{cachev1.AnnotationAdoptBy: "cache"}
-	tests := map[string]struct {
-		foreign func(w *world) client.Object
-		want    string
-	}{
-		"another Memcached is named": {
-			foreign: like(map[string]string{cachev1.AnnotationAdoptBy: "other"}), want: "has no owner",
-		},
-		"another client wrote what looks like our hash": {
-			foreign: like(map[string]string{"cache.example.com/applied-hash": "0123456789abcdef"}), want: "has no owner",
-		},
-		"it has an owner": {
-			foreign: func(w *world) client.Object {
-				owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "owner"}}
-				w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
-				deployment := like(consent)(w)
-				deployment.SetOwnerReferences([]metav1.OwnerReference{{
-					APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID,
-				}})
-				return deployment
-			},
-			want: "belongs to ConfigMap owner",
-		},
-		"its selector is another one, which can't be changed": {
-			foreign: func(w *world) client.Object {
-				deployment := deploymentLike(w.namespace, map[string]string{"app": "unowned"})
-				deployment.Annotations = consent
-				return deployment
-			},
-			want: "has a different selector, which is immutable",
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			foreign := tc.foreign(w)
-			w.Expect(cluster.Create(w.ctx, foreign)).To(gomega.Succeed())
-			w.memcached("cache", 1)
-
-			mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
-
-			message := meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
-			w.Expect(message).To(gomega.ContainSubstring(tc.want))
-		})
-	}
-}
-
 // TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects: they have no right on the NetworkPolicy, and the operator
 // does not lend them its own.
 func TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects(t *testing.T) {
@@ -171,12 +116,9 @@ func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w.ready("cache")
 	w.orphan(former)
 	policy := get(w, "cache", &networkingv1.NetworkPolicy{})
-	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
-		Spec: cachev1.MemcachedSpec{
-			Size: new(int32(1)), NetworkPolicy: &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled},
-		},
-	})).To(gomega.Succeed())
+	w.create("cache", cachev1.MemcachedSpec{
+		Size: new(int32(1)), NetworkPolicy: &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled},
+	})
 	w.ready("cache")
 	w.Eventually(func() error { return cluster.Get(w.ctx, client.ObjectKeyFromObject(policy), policy) }).ShouldNot(gomega.Succeed())
 	w.Eventually(w.events).Should(gomega.ContainElement("Normal Deleted NetworkPolicy"))

@@ -26,27 +26,17 @@ import (
 // has it. Without names, on all.
 func (w *world) mayBind(names ...string) {
 	w.t.Helper()
-	key := metav1.ObjectMeta{Namespace: w.namespace, Name: "memcached-operator-binding"}
-	w.Expect(cluster.Create(w.ctx, &rbacv1.Role{ObjectMeta: key, Rules: []rbacv1.PolicyRule{{
+	w.lets("binding", []string{operatorUser, clusterOperatorUser}, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: names, Verbs: []string{"create", "patch", "delete"},
-	}}})).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: key, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: key.Name},
-		Subjects: []rbacv1.Subject{
-			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser},
-			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: clusterOperatorUser},
-		},
-	})).To(gomega.Succeed())
+	})
 }
 
 // bound makes a Memcached of size 0 with users and a binding.
 func (w *world) bound(binding string) {
 	w.t.Helper()
-	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}, Spec: cachev1.MemcachedSpec{
-			Size: new(int32(0)), Auth: &cachev1.Auth{SecretName: "users"}, Binding: &cachev1.Binding{SecretName: binding},
-		},
-	})).To(gomega.Succeed())
+	w.create("cache", cachev1.MemcachedSpec{
+		Size: new(int32(0)), Auth: &cachev1.Auth{SecretName: "users"}, Binding: &cachev1.Binding{SecretName: binding},
+	})
 }
 
 // binding waits until a Secret has these entries, among others.
@@ -167,11 +157,7 @@ func TestABindingReplacesNoPodAndCostsNoRequestsAtRest(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 
-	w.stop()
-	w.start()
-	w.memcached("probe", 0)
-	w.reason("probe", cachev1.ReasonScaledToZero)
-	after := w.quiet()[before+len(want):]
+	after := w.restarts()
 	// The watch lists them. The operator looks for some that are left if it sees the cache without a binding first.
 	if ofSecrets := slices.DeleteFunc(slices.Clone(after), func(r string) bool { return !strings.HasSuffix(r, " secrets") }); len(ofSecrets) < 1 || len(ofSecrets) > 2 {
 		t.Errorf("requests of a restarted operator: %v", after)

@@ -189,13 +189,10 @@ func TestABootstrapTakesOverNoOtherDeployment(t *testing.T) {
 	}
 	w.Expect(cluster.Create(w.ctx, other)).To(gomega.Succeed())
 	version := other.ResourceVersion
-	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
-		Spec: cachev1.MemcachedSpec{
-			Size: new(int32(1)), Slots: &cachev1.Slots{ClientHash: cachev1.HashKetama},
-			Bootstrap: &cachev1.Bootstrap{From: cachev1.BootstrapSource{Servers: []string{"old:11211"}}},
-		},
-	})).To(gomega.Succeed())
+	w.create("cache", cachev1.MemcachedSpec{
+		Size: new(int32(1)), Slots: &cachev1.Slots{ClientHash: cachev1.HashKetama},
+		Bootstrap: &cachev1.Bootstrap{From: cachev1.BootstrapSource{Servers: []string{"old:11211"}}},
+	})
 	mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
 	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message).To(gomega.ContainSubstring(`Deployment "cache-bootstrap"`))
 	w.patchSpec(`{"bootstrap":null}`)

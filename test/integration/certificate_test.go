@@ -26,9 +26,7 @@ func TestNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 	pods := w.uids("cache")
 
 	w.secret("tls", certificateFor(t, wildcard))
-	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
-		return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete) == nil
-	})
+	w.isComplete(mc)
 	w.Expect(w.uids("cache")).To(gomega.Equal(pods))
 }
 
@@ -40,4 +38,12 @@ func certificateFor(t *testing.T, hosts ...string) map[string]string {
 		t.Fatal(err)
 	}
 	return map[string]string{"tls.crt": string(pair.Cert), "tls.key": string(pair.Key)}
+}
+
+// isComplete waits until the status does not miss a name in the certificate.
+func (w *slotWorld) isComplete(mc *cachev1.Memcached) {
+	w.t.Helper()
+	eventually(w.world, mc.Name, mc, func(mc *cachev1.Memcached) bool {
+		return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete) == nil
+	})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
@@ -112,12 +111,4 @@ func (w *world) issued(name string, ca *x509.CertPool) *x509.Certificate {
 	_, err = certificate.Verify(x509.VerifyOptions{Roots: ca})
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	return certificate
-}
-
-// isComplete waits until the status does not miss a name in the certificate.
-func (w *slotWorld) isComplete(mc *cachev1.Memcached) {
-	w.t.Helper()
-	eventually(w.world, mc.Name, mc, func(mc *cachev1.Memcached) bool {
-		return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete) == nil
-	})
 }

@@ -68,9 +68,7 @@ func TestSwitchingTLSOnAndOffKeepsEachPodReachable(t *testing.T) {
 
 func TestSecretNotFoundBlocksOnlyThePodTemplate(t *testing.T) {
 	w := newWorld(t)
-	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "new"}}
-	mc.Spec.Size, mc.Spec.TLS = new(int32(2)), &cachev1.TLS{SecretName: "tls"}
-	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	mc := w.create("new", cachev1.MemcachedSpec{Size: new(int32(2)), TLS: &cachev1.TLS{SecretName: "tls"}})
 	w.reason("new", cachev1.ReasonSecretNotFound)
 	for _, object := range []client.Object{&corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{}} {
 		get(w, "new", object)

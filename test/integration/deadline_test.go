@@ -32,9 +32,7 @@ func (w *world) stalled(name, cause string) {
 func (w *world) setPods(number int, set func(*corev1.Pod)) {
 	w.t.Helper()
 	w.Eventually(func() int {
-		pods := slices.DeleteFunc(w.pods("cache"), func(pod corev1.Pod) bool {
-			return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
-		})
+		pods := slices.DeleteFunc(w.pods("cache"), hasReady)
 		for i := range pods {
 			set(&pods[i])
 			_ = cluster.Status().Update(w.ctx, &pods[i]) // A Pod that was deleted in the meantime is not counted the next time.
@@ -162,7 +160,7 @@ func TestALongRolloutIsNeverProgressDeadlineExceeded(t *testing.T) {
 func (w *world) oneMoreBecomesReady() {
 	w.t.Helper()
 	for _, pod := range w.pods("cache") {
-		if !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady }) {
+		if !hasReady(pod) {
 			pod.Status.Conditions = nil
 			makeReady(w, &pod)
 			return

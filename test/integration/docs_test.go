@@ -25,6 +25,18 @@ var foreignKinds = []string{
 	"Subscription.operators.coreos.com",
 }
 
+// installCRDs installs those of other projects.
+func installCRDs(t *testing.T) {
+	t.Helper()
+	files, err := docs.CRDs(t.Context(), repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: files, ErrorIfPathMissing: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 	manifests, err := docs.Manifests(repository)
 	if err != nil {
@@ -33,13 +45,7 @@ func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 	if len(manifests) == 0 {
 		t.Fatal("no manifest is found")
 	}
-	files, err := docs.CRDs(t.Context(), repository)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: files, ErrorIfPathMissing: true}); err != nil {
-		t.Fatal(err)
-	}
+	installCRDs(t)
 	for _, manifest := range manifests {
 		object := manifest.Object
 		if slices.Contains(foreignKinds, object.GroupVersionKind().GroupKind().String()) {
@@ -63,13 +69,7 @@ func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 
 // TestTheFleetIsTaken: the definitions of Argo CD accept what gitops/fleet applies.
 func TestTheFleetIsTaken(t *testing.T) {
-	files, err := docs.CRDs(t.Context(), repository)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: files, ErrorIfPathMissing: true}); err != nil {
-		t.Fatal(err)
-	}
+	installCRDs(t)
 	objects, err := kustomize.Objects(filepath.Join(repository, "gitops/fleet"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,11 +37,8 @@ func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed())
 	w.patchSpec(`{"threads":2}`)
-	mc := w.reason("cache", cachev1.ReasonRollingOut)
-	w.Eventually(func() string {
-		mc = get(w, "cache", &cachev1.Memcached{})
-		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
-	}).Should(gomega.ContainSubstring(`Deployment "cache" is being deleted; the operator creates it again afterwards; it waits for its finalizers example.com/hold`))
+	w.reason("cache", cachev1.ReasonRollingOut)
+	w.says("cache", `Deployment "cache" is being deleted; the operator creates it again afterwards; it waits for its finalizers example.com/hold`)
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":null}}`)
 	w.ready("cache")
 }
@@ -98,10 +94,7 @@ func TestOwnershipConflictOfAServiceThatCanNotBeAdopted(t *testing.T) {
 	w.memcached("cache", 1)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 	w.patch(&corev1.Service{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt-by":"cache"}}}`)
-	w.Eventually(func() string {
-		mc := get(w, "cache", &cachev1.Memcached{})
-		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
-	}).Should(gomega.ContainSubstring("has a different cluster IP, which is immutable"))
+	w.says("cache", "has a different cluster IP, which is immutable")
 	w.Expect(get(w, "cache", &corev1.Service{}).OwnerReferences).To(gomega.BeEmpty())
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
@@ -156,15 +149,5 @@ func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 		}
 		return unsettled
 	}).Should(gomega.BeEmpty())
-	before := len(w.quiet())
-
-	w.stop()
-	w.start()
-	w.memcached("probe", 0)
-	w.reason("probe", cachev1.ReasonScaledToZero)
-
-	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
-	if diff := cmp.Diff(want, w.quiet()[before:]); diff != "" {
-		t.Errorf("requests after a restart (-want +got):\n%s", diff)
-	}
+	w.restartsAtRest()
 }

@@ -89,18 +89,9 @@ func TestTheNextLeaderContinuesAHandoff(t *testing.T) {
 // bindLeases lets operators elect a leader in the namespace.
 func (w *slotWorld) bindLeases() {
 	w.t.Helper()
-	role := &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "leases"},
-		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"create", "get", "update"},
-		}},
-	}
-	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "leases"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
-	})).To(gomega.Succeed())
+	w.lets("leases", []string{operatorUser}, rbacv1.PolicyRule{
+		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"create", "get", "update"},
+	})
 }
 
 // TestAQuotaWithoutMemoryForAPodMoreStopsARollout until it has some.

@@ -85,6 +85,18 @@ func (w *world) bindRole(namespace string) {
 	})).To(gomega.Succeed())
 }
 
+// lets gives users a role in the namespace.
+func (w *world) lets(name string, users []string, rules ...rbacv1.PolicyRule) {
+	w.t.Helper()
+	key := metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+	w.Expect(cluster.Create(w.ctx, &rbacv1.Role{ObjectMeta: key, Rules: rules})).To(gomega.Succeed())
+	binding := &rbacv1.RoleBinding{ObjectMeta: key, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}
+	for _, user := range users {
+		binding.Subjects = append(binding.Subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
+	}
+	w.Expect(cluster.Create(w.ctx, binding)).To(gomega.Succeed())
+}
+
 // start starts an operator that serves the namespace of the world.
 func (w *world) start() {
 	w.t.Helper()
@@ -147,10 +159,12 @@ func (w *world) logObjects() {
 // memcached creates a Memcached.
 func (w *world) memcached(name string, size int32) *cachev1.Memcached {
 	w.t.Helper()
-	mc := &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
-		Spec:       cachev1.MemcachedSpec{Size: &size},
-	}
+	return w.create(name, cachev1.MemcachedSpec{Size: &size})
+}
+
+func (w *world) create(name string, spec cachev1.MemcachedSpec) *cachev1.Memcached {
+	w.t.Helper()
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, Spec: spec}
 	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
 	return mc
 }
@@ -187,10 +201,7 @@ func (w *world) reason(name, reason string) *cachev1.Memcached {
 func (w *world) ready(name string) *cachev1.Memcached {
 	w.t.Helper()
 	w.Eventually(func() bool {
-		pods := w.pods(name)
-		for i := range pods {
-			makeReady(w, &pods[i])
-		}
+		w.run(name)
 		mc := get(w, name, &cachev1.Memcached{})
 		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) &&
 			mc.Status.ObservedGeneration == mc.Generation
@@ -208,8 +219,23 @@ func (w *world) pods(name string) []corev1.Pod {
 	return list.Items
 }
 
+// run makes the Pods of a cache ready, and returns them.
+func (w *world) run(name string) []corev1.Pod {
+	w.t.Helper()
+	pods := w.pods(name)
+	for i := range pods {
+		makeReady(w, &pods[i])
+	}
+	return pods
+}
+
+// hasReady reports whether a Pod has the condition Ready, true or not.
+func hasReady(pod corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+}
+
 func makeReady(w *world, pod *corev1.Pod) {
-	if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady }) {
+	if hasReady(*pod) {
 		return
 	}
 	now := metav1.Now()

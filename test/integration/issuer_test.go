@@ -64,14 +64,11 @@ func newCertificate() *unstructured.Unstructured {
 // withIssuer creates a Memcached with an issuer.
 func (w *world) withIssuer(name string, change ...func(*cachev1.MemcachedSpec)) {
 	w.t.Helper()
-	mc := &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
-		Spec:       cachev1.MemcachedSpec{TLS: &cachev1.TLS{IssuerRef: &cachev1.IssuerRef{Name: "ca"}}},
-	}
+	spec := cachev1.MemcachedSpec{TLS: &cachev1.TLS{IssuerRef: &cachev1.IssuerRef{Name: "ca"}}}
 	for _, change := range change {
-		change(&mc.Spec)
+		change(&spec)
 	}
-	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	w.create(name, spec)
 }
 
 // hosts are those for which a certificate is requested.
@@ -168,9 +165,7 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 		return missing != nil && strings.Contains(missing.Message, `cert-manager is to issue the Certificate "cache" again`)
 	})
 	w.issue("cache")
-	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
-		return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete) == nil
-	})
+	w.isComplete(mc)
 
 	w.patch(newCertificate(), "cache", `{"spec":{"dnsNames":["example.com"]}}`)
 	w.Eventually(func() []string { return w.hosts("cache") }).ShouldNot(gomega.ContainElement("example.com"), "drift is reverted")
@@ -240,10 +235,7 @@ func TestCertificateUnavailableNamesTheRightsThatAreMissing(t *testing.T) {
 func TestWithoutAnIssuerNothingIsAskedOfCertManager(t *testing.T) {
 	w := newWorld(t)
 	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
-	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
-		Spec:       cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}},
-	})).To(gomega.Succeed())
+	w.create("cache", cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}})
 	w.ready("cache")
 	w.stop() // Watches are logged when they end.
 	for _, r := range audit.read() {

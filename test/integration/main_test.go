@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/internal/testing/install"
+	"github.com/example-inc/memcached-operator/internal/testing/operator"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -111,9 +112,8 @@ func start(dir, assets string) (stop func(), err error) {
 	if err := applyManifests(context.Background()); err != nil { //nolint:forbidigo // TestMain has no test to take a context from.
 		return stop, err
 	}
-	operatorBinary = filepath.Join(dir, "manager")
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", operatorBinary, repository+"/operator/cmd/manager").CombinedOutput(); err != nil {
-		return stop, fmt.Errorf("build the operator: %w\n%s", err, out)
+	if operatorBinary, err = operator.Build(context.Background(), repository, dir); err != nil { //nolint:forbidigo // the same
+		return stop, err
 	}
 	if operatorKubeconfig, err = kubeconfig(dir, env, operatorUser); err != nil {
 		return stop, err

@@ -9,7 +9,6 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -125,16 +124,8 @@ func TestAnOwnerReferenceThatAnotherClientRemovesComesBack(t *testing.T) {
 	reasons := w.reasons("cache")
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"ownerReferences":null}}`)
 	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return metav1.IsControlledBy(d, mc) })
-	w.Eventually(func() []string {
-		list := &eventsv1.EventList{}
-		w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
-		var notes []string
-		for _, event := range list.Items {
-			notes = append(notes, event.Reason+": "+event.Note)
-		}
-		return notes
-	}).Should(gomega.ContainElement(gomega.And(gomega.HavePrefix(`DriftCorrected: Deployment "cache": drift reverted`),
-		gomega.MatchRegexp(`\.metadata\.ownerReferences .* -> removed by`))))
+	w.Eventually(func() []string { return w.notes("DriftCorrected") }).Should(gomega.ContainElement(gomega.And(
+		gomega.HavePrefix(`Deployment "cache": drift reverted`), gomega.MatchRegexp(`\.metadata\.ownerReferences .* -> removed by`))))
 	w.quiet()
 	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllPodsReady))
 }

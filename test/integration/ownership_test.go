@@ -11,10 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -45,88 +44,97 @@ func serviceLike(namespace string, clusterIP string) *corev1.Service {
 	}
 }
 
+// annotated returns a Deployment with our selector, that nobody owns.
+func annotated(namespace, annotation, value string) client.Object {
+	deployment := deploymentLike(namespace, ourSelector)
+	deployment.Annotations = map[string]string{annotation: value}
+	return deployment
+}
+
 // appliedByThem applies, and returns, a Deployment with which an apply by the operator would have no conflict.
-func appliedByThem(t *testing.T, namespace string) client.Object {
-	t.Helper()
-	object := &unstructured.Unstructured{}
-	err := yaml.Unmarshal([]byte(`
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: cache}
-spec:
-  selector: {matchLabels: {app: memcached, memcached_cr: cache}}
-  template:
-    metadata: {labels: {app: memcached, memcached_cr: cache}}
-    spec: {containers: [{name: unowned, image: "registry.example.com/unowned:1"}]}`), &object.Object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object.SetNamespace(namespace)
-	err = cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("unowned"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	deployment := &appsv1.Deployment{}
-	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(object), deployment); err != nil {
-		t.Fatal(err)
-	}
+func appliedByThem(w *world) client.Object {
+	deployment := deploymentLike(w.namespace, ourSelector)
+	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	deployment.Spec.Replicas = nil
+	content, err := json.Marshal(deployment)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.Expect(cluster.Patch(w.ctx, deployment, client.RawPatch(types.ApplyPatchType, content), client.FieldOwner("unowned"))).
+		To(gomega.Succeed())
+	return deployment
+}
+
+// ownedBy has a ConfigMap own a Deployment.
+func ownedBy(w *world, deployment client.Object, isController bool) client.Object {
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "their-owner"}}
+	w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
+	deployment.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID, Controller: &isController,
+	}})
 	return deployment
 }
 
 var ourSelector = map[string]string{"app": "memcached", "memcached_cr": "cache"}
 
 func TestOwnershipConflictLeavesTheObjectAsItIs(t *testing.T) {
+	const consent = cachev1.AnnotationAdoptBy
 	tests := map[string]struct {
-		foreign func(namespace string) client.Object
+		foreign func(w *world) client.Object
 		message string
 	}{
 		"a Deployment of nobody's, with another selector": {
-			foreign: func(ns string) client.Object { return deploymentLike(ns, map[string]string{"app": "unowned"}) },
+			foreign: func(w *world) client.Object { return deploymentLike(w.namespace, map[string]string{"app": "unowned"}) },
 			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment of nobody's, with our selector": {
-			foreign: func(ns string) client.Object { return deploymentLike(ns, ourSelector) },
+			foreign: func(w *world) client.Object { return deploymentLike(w.namespace, ourSelector) },
 			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment of nobody's, with our labels on itself": {
-			foreign: func(ns string) client.Object {
-				deployment := deploymentLike(ns, ourSelector)
-				deployment.Labels = ourSelector
-				return deployment
-			},
+			foreign: theirDeployment,
 			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment that another controller owns": {
-			foreign: func(ns string) client.Object {
-				deployment := deploymentLike(ns, ourSelector)
-				owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "their-owner"}}
-				if err := cluster.Create(t.Context(), owner); err != nil {
-					t.Fatal(err)
-				}
-				deployment.OwnerReferences = []metav1.OwnerReference{{
-					APIVersion: "v1", Kind: "ConfigMap", Name: "their-owner", UID: owner.UID, Controller: new(true),
-				}}
-				return deployment
-			},
+			foreign: func(w *world) client.Object { return ownedBy(w, deploymentLike(w.namespace, ourSelector), true) },
 			message: `Deployment "cache" already exists and belongs to ConfigMap their-owner`,
 		},
 		"a Deployment that another field manager applied, and that leaves open all that we set": {
-			foreign: func(ns string) client.Object { return appliedByThem(t, ns) },
+			foreign: appliedByThem,
 			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Service with a cluster IP": {
-			foreign: func(ns string) client.Object { return serviceLike(ns, "") },
+			foreign: func(w *world) client.Object { return serviceLike(w.namespace, "") },
 			message: `Service "cache" already exists and has no owner`,
 		},
 		"a Service that is just what we would make": {
-			foreign: func(ns string) client.Object { return serviceLike(ns, corev1.ClusterIPNone) },
+			foreign: func(w *world) client.Object { return serviceLike(w.namespace, corev1.ClusterIPNone) },
 			message: `Service "cache" already exists and has no owner`,
+		},
+		"a Deployment that consents to another Memcached": {
+			foreign: func(w *world) client.Object { return annotated(w.namespace, consent, "other") }, message: "has no owner",
+		},
+		"a Deployment in which another client wrote what looks like our hash": {
+			foreign: func(w *world) client.Object {
+				return annotated(w.namespace, "cache.example.com/applied-hash", "0123456789abcdef")
+			},
+			message: "has no owner",
+		},
+		"a Deployment that consents, and has an owner": {
+			foreign: func(w *world) client.Object { return ownedBy(w, annotated(w.namespace, consent, "cache"), false) },
+			message: "belongs to ConfigMap their-owner",
+		},
+		"a Deployment that consents, and has another selector, which can't be changed": {
+			foreign: func(w *world) client.Object {
+				deployment := deploymentLike(w.namespace, map[string]string{"app": "unowned"})
+				deployment.Annotations = map[string]string{consent: "cache"}
+				return deployment
+			},
+			message: "has a different selector, which is immutable",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			foreign := tc.foreign(w.namespace)
+			foreign := tc.foreign(w)
 			if foreign.GetUID() == "" {
 				w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("unowned"))).To(gomega.Succeed())
 			}

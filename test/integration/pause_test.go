@@ -20,9 +20,7 @@ func TestSuspendedPausesARolloutThatContinuesAfterwards(t *testing.T) {
 	w.says("cache", "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it")
 	held := left(w, old)
 	before := w.quiet()
-	for _, pod := range w.pods("cache") {
-		makeReady(w, &pod)
-	}
+	w.run("cache")
 	w.Expect(count(w.quiet(), "patch deployments")).To(gomega.Equal(count(before, "patch deployments")))
 	w.Expect(left(w, old)).To(gomega.Equal(held), "the old Pods that were left continue to serve")
 
@@ -38,9 +36,7 @@ func TestAPausedRolloutGoesBackToTheFormerSpec(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
 	w.says("cache", "the rollout is paused")
-	for _, pod := range w.pods("cache") {
-		makeReady(w, &pod)
-	}
+	w.run("cache")
 	held := left(w, old)
 	w.patchSpec(`{"suspend":false,"memory":null}`)
 	w.ready("cache")

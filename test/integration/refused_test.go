@@ -40,10 +40,7 @@ func TestOwnershipConflictOfAServiceWithTheNameOfASlot(t *testing.T) {
 		}
 		w.Expect(cluster.Create(w.ctx, foreign[name])).To(gomega.Succeed())
 	}
-	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "web"},
-		Spec:       cachev1.MemcachedSpec{Size: new(int32(2)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}},
-	})).To(gomega.Succeed())
+	w.create("web", cachev1.MemcachedSpec{Size: new(int32(2)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}})
 	slices := func() map[string]string {
 		services := map[string]string{}
 		for _, name := range []string{"web-slots", "web-0", "web-1"} {

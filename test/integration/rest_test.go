@@ -12,12 +12,36 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
+// ofANewMemcached are the requests for a Memcached of size 0.
+var ofANewMemcached = []string{
+	"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status",
+}
+
+// restarts starts the operator again, and returns its requests. Among them are those for a new Memcached, after which the
+// restarted operator has come to the end of its queue.
+func (w *world) restarts(flags ...string) []string {
+	w.t.Helper()
+	before := len(w.quiet())
+	w.stop()
+	w.startWith(nil, append([]string{"--watch-namespaces=" + w.namespace}, flags...)...)
+	w.memcached("probe", 0)
+	w.reason("probe", cachev1.ReasonScaledToZero)
+	return w.quiet()[before:]
+}
+
+// restartsAtRest checks that the operator, started again, requests nothing for the caches that are there.
+func (w *world) restartsAtRest(flags ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(ofANewMemcached, w.restarts(flags...)); diff != "" {
+		w.t.Errorf("requests after a restart, beyond those of the new Memcached (-want +got):\n%s", diff)
+	}
+}
+
 func TestANewMemcachedCostsOneWriteForEachObjectAndTwoOfTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)
 	w.ready("cache")
-	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
-	if diff := cmp.Diff(want, w.quiet()); diff != "" {
+	if diff := cmp.Diff(ofANewMemcached, w.quiet()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
@@ -45,14 +69,7 @@ func TestNothingIsAskedOfTheAPIServerAtRest(t *testing.T) {
 	touch(w.deployment("cache"), `{"labels":{"example.com/foreign":"yes"}}`)
 	nothing("after a label of another client on the Deployment")
 
-	w.stop()
-	w.start()
-	w.memcached("probe", 0)
-	w.reason("probe", cachev1.ReasonScaledToZero) // The restarted operator works, and has come to the end of its queue.
-	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
-	if diff := cmp.Diff(want, w.quiet()[before:]); diff != "" {
-		t.Errorf("requests after a restart, beyond those of the new Memcached (-want +got):\n%s", diff)
-	}
+	w.restartsAtRest()
 }
 
 func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
@@ -72,19 +89,8 @@ func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
 		}
 		return settled
 	}).Should(gomega.Equal(many))
+	w.restartsAtRest("--sync-period=2s")
 	before := len(w.quiet())
-
-	w.stop()
-	w.startWith(nil, "--watch-namespaces="+w.namespace, "--sync-period=2s")
-	w.memcached("probe", 0)
-	w.reason("probe", cachev1.ReasonScaledToZero) // The restarted operator works, and has come to the end of its queue.
-	after := w.quiet()[before:]
-
-	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
-	if diff := cmp.Diff(want, after); diff != "" {
-		t.Errorf("requests beyond those of the new Memcached (-want +got):\n%s", diff)
-	}
-	before = len(w.quiet())
 	time.Sleep(5 * time.Second) // Two resyncs: nothing reports them, as they cost nothing.
 	w.Expect(w.quiet()).To(gomega.HaveLen(before), "a resync costs nothing")
 }

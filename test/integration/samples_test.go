@@ -15,7 +15,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestEverySampleBecomesAllPodsReady applies each file in the folder of the samples, as a user does.
+// TestEverySampleBecomesAllPodsReady applies each file in the folder of the samples, as a user does. Each begins with a
+// comment that says what it is for and what it needs.
 func TestEverySampleBecomesAllPodsReady(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, "operator/config/samples/*.yaml"))
 	if err != nil || len(files) < 2 {
@@ -31,6 +32,10 @@ func TestEverySampleBecomesAllPodsReady(t *testing.T) {
 		}
 		content, err := os.ReadFile(file)
 		w.Expect(err).NotTo(gomega.HaveOccurred())
+		lines := strings.SplitN(string(content), "\n", 3)
+		if !strings.HasPrefix(lines[0], "# For ") || !strings.HasPrefix(lines[1], "# Needs: ") {
+			t.Errorf("%s begins with %q: write a line \"# For …\" and a line \"# Needs: …\"", file, lines[:2])
+		}
 		caches := 0
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
 			object := &unstructured.Unstructured{}
@@ -45,27 +50,6 @@ func TestEverySampleBecomesAllPodsReady(t *testing.T) {
 		}
 		if caches == 0 {
 			t.Errorf("%s has no Memcached", file)
-		}
-	}
-}
-
-// TestEverySampleSaysWhatItIsForAndWhatItNeeds looks at the comment that each of them begins with.
-func TestEverySampleSaysWhatItIsForAndWhatItNeeds(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(repository, "operator/config/samples/*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.SplitN(string(content), "\n", 3)
-		if filepath.Base(file) == "kustomization.yaml" {
-			continue
-		}
-		if !strings.HasPrefix(lines[0], "# For ") || !strings.HasPrefix(lines[1], "# Needs: ") {
-			t.Errorf("%s begins with %q: write a line \"# For …\" and a line \"# Needs: …\"", file, lines[:2])
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -190,11 +189,7 @@ func (w *world) restart() {
 	old := w.uids("cache")
 	w.Expect(cluster.Patch(w.ctx, w.deployment("cache"), raw)).To(gomega.Succeed())
 	w.Eventually(func() bool {
-		pods := w.pods("cache")
-		for i := range pods {
-			makeReady(w, &pods[i])
-		}
-		return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return slices.Contains(old, pod.UID) })
+		return !slices.ContainsFunc(w.run("cache"), func(pod corev1.Pod) bool { return slices.Contains(old, pod.UID) })
 	}).Should(gomega.BeTrue())
 }
 
@@ -202,10 +197,7 @@ func (w *world) restart() {
 func TestSecretsCostOneReadEach(t *testing.T) {
 	w := newWorld(t)
 	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))
-	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}, Spec: cachev1.MemcachedSpec{
-		Size: new(int32(1)), TLS: &cachev1.TLS{SecretName: "tls"},
-	}}
-	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	mc := w.create("cache", cachev1.MemcachedSpec{Size: new(int32(1)), TLS: &cachev1.TLS{SecretName: "tls"}})
 	w.ready("cache")
 	reads := func() int { return count(w.quiet(), "get secrets") }
 	if got := reads(); got != 1 {

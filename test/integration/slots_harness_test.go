@@ -10,11 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -126,14 +124,11 @@ func (w *slotWorld) memcachedWithSlots(
 	name string, size int32, mode cachev1.SlotsMode, changes ...func(*cachev1.MemcachedSpec),
 ) *cachev1.Memcached {
 	w.t.Helper()
-	mc := &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
-		Spec:       cachev1.MemcachedSpec{Size: &size, Slots: &cachev1.Slots{Mode: mode}},
-	}
+	spec := cachev1.MemcachedSpec{Size: &size, Slots: &cachev1.Slots{Mode: mode}}
 	for _, change := range changes {
-		change(&mc.Spec)
+		change(&spec)
 	}
-	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	w.create(name, spec)
 	return w.served(name)
 }
 

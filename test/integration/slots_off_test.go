@@ -18,9 +18,7 @@ func TestTurningSlotsOffRemovesTheirObjects(t *testing.T) {
 	w := newSlotWorld(t)
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
 	before := w.holders("cache")
-	patched := mc.DeepCopy()
-	patched.Spec.Slots = nil
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.patchSpec(`{"slots":null}`)
 	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
 		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionUpdatePending)
 	})
@@ -29,9 +27,7 @@ func TestTurningSlotsOffRemovesTheirObjects(t *testing.T) {
 	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
 		t.Errorf("slots while the update is pending (-before +now):\n%s", diff)
 	}
-	patched = mc.DeepCopy()
-	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.request("cache", "now")
 	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
 		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) && len(mc.Status.Slots) == 0
 	})

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
@@ -38,10 +37,7 @@ func TestWithoutSlotsNothingIsReadForThem(t *testing.T) {
 	w.ready("plain")
 	w.Expect(w.asked()).To(gomega.BeEmpty())
 
-	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slotted"},
-		Spec:       cachev1.MemcachedSpec{Size: new(int32(0)), Slots: &cachev1.Slots{}},
-	})).To(gomega.Succeed())
+	w.create("slotted", cachev1.MemcachedSpec{Size: new(int32(0)), Slots: &cachev1.Slots{}})
 	w.reason("slotted", cachev1.ReasonScaledToZero)
 	var lists []string
 	for _, request := range w.asked() {
@@ -130,10 +126,7 @@ func TestInvalidSpecNamesTheRightThatSlotsDoNotHave(t *testing.T) {
 	w.memcached("plain", 1)
 	w.reason("plain", cachev1.ReasonAllPodsReady)
 	for _, name := range []string{"cache", "other"} {
-		w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
-			Spec:       cachev1.MemcachedSpec{Size: new(int32(1)), Slots: &cachev1.Slots{}},
-		})).To(gomega.Succeed())
+		w.create(name, cachev1.MemcachedSpec{Size: new(int32(1)), Slots: &cachev1.Slots{}})
 		mc := w.reason(name, cachev1.ReasonInvalidSpec)
 		message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
 		w.Expect(message).To(gomega.And(gomega.ContainSubstring("(get pods, patch pods, patch pods/status, delete services, "),
@@ -161,9 +154,7 @@ func TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo(t *testing.T) {
 	if diff := cmp.Diff(before, podNames(w.pods("cache"))); diff != "" {
 		t.Errorf("Pods (-before +now):\n%s", diff)
 	}
-	patched := mc.DeepCopy()
-	patched.Spec.Slots = nil
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.patchSpec(`{"slots":null}`)
 	mc = w.reason("cache", cachev1.ReasonAllPodsReady)
 	for _, pod := range mc.Status.Nodes {
 		w.Expect(get(w.world, pod, &corev1.Pod{}).Spec.ReadinessGates).To(gomega.BeEmpty())
@@ -176,14 +167,9 @@ func TestARestartedOperatorRemovesTheObjectsOfFormerSlots(t *testing.T) {
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsClusterIP)
 	w.stop()
 	// As after an update without slots whose operator was killed before it deleted their objects.
-	mc := get(w.world, "cache", &cachev1.Memcached{})
-	patched := mc.DeepCopy()
-	patched.Spec.Slots, patched.Spec.Size = nil, new(int32(0))
-	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
-	mc = patched.DeepCopy()
-	mc.Status.Slots = nil
-	w.Expect(cluster.Status().Patch(w.ctx, mc, client.MergeFrom(patched))).To(gomega.Succeed())
+	w.request("cache", "now")
+	w.patchSpec(`{"slots":null,"size":0}`)
+	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"slots":null}`)
 	w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed())
 	w.Expect(w.namesOfSlots()).To(gomega.ContainElements("cache-0", "cache-slots", "cache-slots-ipv4"))
 	w.start()

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,60 +33,7 @@ func TestANewCacheWithSlotsGivesEachPodOne(t *testing.T) {
 	if service.Spec.ClusterIP != corev1.ClusterIPNone || len(service.Spec.Selector) > 0 {
 		t.Errorf("the Service of the slots: %+v", service.Spec)
 	}
-	before := len(w.quiet())
-	w.stop()
-	w.start()
-	w.memcached("probe", 0)
-	w.reason("probe", cachev1.ReasonScaledToZero)
-	wantRequests := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
-	if diff := cmp.Diff(wantRequests, w.quiet()[before:]); diff != "" {
-		t.Errorf("requests after a restart, beyond those of a new Memcached without slots (-want +got):\n%s", diff)
-	}
-}
-
-func TestARolloutHandsEachSlotOver(t *testing.T) {
-	w := newSlotWorld(t)
-	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsDNS)
-	before := w.holders("cache")
-	w.copies.Store(false)
-	patched := mc.DeepCopy()
-	patched.Spec.Threads = new(int32(2))
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
-	eventually(w.world, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
-		return len(mc.Status.Slots) == 3 && mc.Status.Slots[0].State == cachev1.SlotCopying
-	})
-	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
-		t.Errorf("a slot moved before its keys were copied (-before +now):\n%s", diff)
-	}
-	w.copies.Store(true)
-	w.served("cache")
-	after := w.holders("cache")
-	for slot, pod := range before {
-		if after[slot] == "" || after[slot] == pod {
-			t.Errorf("slot %s: Pod %q before and %q after", slot, pod, after[slot])
-		}
-	}
-	w.Eventually(w.handoffs).Should(gomega.Equal(map[string]float64{`{reason="",result="kept"}`: 3}))
-}
-
-// TestAnUndoneRolloutLeavesEachSlotWhereItIs: the Deployment scales an old ReplicaSet up again, which gets a new revision.
-// Otherwise the Pods that hold the slots would still count as outdated.
-func TestAnUndoneRolloutLeavesEachSlotWhereItIs(t *testing.T) {
-	w := newSlotWorld(t)
-	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsDNS)
-	before := w.holders("cache")
-	w.copies.Store(false)
-	w.patchSpec(`{"threads":2}`)
-	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
-		return len(mc.Status.Slots) == 3 && mc.Status.Slots[0].State == cachev1.SlotCopying
-	})
-	w.patchSpec(`{"threads":null}`)
-	w.served("cache")
-	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
-		t.Errorf("after the undo (-before +now):\n%s", diff)
-	}
-	revision := get(w.world, "cache", &appsv1.Deployment{}).Annotations["deployment.kubernetes.io/revision"]
-	w.Expect(revision).To(gomega.Equal("3"))
+	w.restartsAtRest()
 }
 
 // TestACacheThatIsCreatedAgainKeepsItsSlots: after a deletion that orphans its objects, they are taken back as they are.
@@ -114,9 +60,7 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	mc := w.memcached("cache", 2)
 	mc = w.reason(mc.Name, cachev1.ReasonAllPodsReady)
 	nodes := mc.Status.Nodes
-	patched := mc.DeepCopy()
-	patched.Spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.patchSpec(`{"slots":{"mode":"DNS"}}`)
 	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
 		pending := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending)
 		return pending != nil && pending.Status == "True"
@@ -124,9 +68,7 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending).Message
 	w.Expect(message).To(gomega.HavePrefix("slots off -> on. "))
 	w.Expect(mc.Status.Nodes).To(gomega.Equal(nodes))
-	patched = mc.DeepCopy()
-	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.request("cache", "now")
 	w.served("cache")
 }
 

@@ -21,15 +21,6 @@ func TestPodsNotReadyNamesTheCause(t *testing.T) {
 		after     func(w *world)
 		want      string
 	}{
-		"a quota": {
-			before: func(w *world) client.Object {
-				return &corev1.ResourceQuota{
-					ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"},
-					Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("0")}},
-				}
-			},
-			want: "0 of 2 Pods ready; Pods cannot be created: exceeded quota: small",
-		},
 		"a quota on what no container has": {
 			before: quotaOnLimits,
 			want: "0 of 2 Pods ready; Pods cannot be created: failed quota: limits: must specify limits.cpu for: agent,memcached " +
@@ -71,10 +62,7 @@ func TestPodsNotReadyNamesTheCause(t *testing.T) {
 				w.Expect(cluster.Create(w.ctx, tc.before(w))).To(gomega.Succeed())
 				w.quotaIsKnown()
 			}
-			w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
-				ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
-				Spec:       cachev1.MemcachedSpec{Size: new(int32(2)), Placement: &tc.placement},
-			})).To(gomega.Succeed())
+			w.create("cache", cachev1.MemcachedSpec{Size: new(int32(2)), Placement: &tc.placement})
 			if tc.after != nil {
 				tc.after(w)
 			}

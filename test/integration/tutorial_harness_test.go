@@ -121,10 +121,7 @@ spec: {template: {spec: {containers: [{name: sidecar, image: "registry.example.c
 func (w *world) rolledOut(name string) *appsv1.Deployment {
 	w.t.Helper()
 	return eventually(w, name, &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
-		pods := w.pods(name)
-		for i := range pods {
-			makeReady(w, &pods[i])
-		}
+		w.run(name)
 		status, size := d.Status, *d.Spec.Replicas
 		return status.ObservedGeneration == d.Generation && status.UpdatedReplicas == size &&
 			status.Replicas == size && status.AvailableReplicas == size

@@ -7,7 +7,6 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -26,9 +25,7 @@ func (w *world) automatic(names ...string) {
 	w.t.Helper()
 	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=" + formerImage}, "--watch-namespaces="+w.namespace)
 	for _, name := range names {
-		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
-		mc.Spec.Size, mc.Spec.UpdatePolicy = new(int32(2)), cachev1.UpdateAutomatic
-		w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+		w.create(name, cachev1.MemcachedSpec{Size: new(int32(2)), UpdatePolicy: cachev1.UpdateAutomatic})
 	}
 	for _, name := range names {
 		w.ready(name)

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/nodes"
+	"github.com/example-inc/memcached-operator/internal/testing/operator"
 	"github.com/example-inc/memcached-operator/internal/testing/slotwatch"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
@@ -80,42 +81,18 @@ func (w *world) install(e *environment.Environment) {
 	})
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	dir := w.t.TempDir()
-	w.builds(dir, "build", "-o", dir, repository+"/operator/cmd/manager")
+	manager, err := operator.Build(w.t.Context(), repository, dir)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	operator.Start(w.t, manager, e.Cluster.Kubeconfig, os.Environ())
 	program, version, _ := strings.Cut(karpenter, "@")
-	w.builds(dir, "install", program+"/kwok@"+version)
-	w.start(e, filepath.Join(dir, "manager"))
-	w.start(e, filepath.Join(dir, "kwok"), "DISABLE_LEADER_ELECTION=true", "SYSTEM_NAMESPACE=default", "METRICS_PORT=0",
-		"HEALTH_PROBE_PORT=0")
-}
-
-// builds calls the compiler, whose programs go to a folder.
-func (w *world) builds(dir string, arguments ...string) {
-	w.t.Helper()
-	compiler := exec.CommandContext(w.t.Context(), "go", arguments...)
+	compiler := exec.CommandContext(w.t.Context(), "go", "install", program+"/kwok@"+version)
 	compiler.Env = append(os.Environ(), "GOBIN="+dir, "CGO_ENABLED=0")
 	out, err := compiler.CombinedOutput()
 	w.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
-}
-
-// start runs a program as an administrator until the test ends. Its log is in the folder of the cluster's.
-func (w *world) start(e *environment.Environment, program string, variables ...string) {
-	w.t.Helper()
-	log, err := os.Create(filepath.Join(e.Cluster.Logs, filepath.Base(program)+"-karpenter.log"))
-	w.Expect(err).NotTo(gomega.HaveOccurred())
-	command := exec.CommandContext(w.t.Context(), program)
-	if filepath.Base(program) == "manager" {
-		command.Args = append(command.Args, "--metrics-bind-address=0", "--health-probe-bind-address=0")
-	}
-	command.Env = append(os.Environ(), append(variables, "KUBECONFIG="+e.Cluster.Kubeconfig)...)
-	command.Stdout, command.Stderr = log, log
-	w.Expect(command.Start()).To(gomega.Succeed())
-	w.t.Cleanup(func() {
-		_ = command.Wait()
-		if content, err := os.ReadFile(log.Name()); w.t.Failed() && err == nil {
-			w.t.Logf("the end of the log of %s:\n%s", program, content[max(0, len(content)-4000):])
-		}
-		log.Close()
-	})
+	kwok := exec.Command(filepath.Join(dir, "kwok"))
+	kwok.Env = append(os.Environ(), "KUBECONFIG="+e.Cluster.Kubeconfig, "DISABLE_LEADER_ELECTION=true",
+		"SYSTEM_NAMESPACE=default", "METRICS_PORT=0", "HEALTH_PROBE_PORT=0")
+	operator.Run(w.t, kwok)
 }
 
 // apply creates the objects of files in testdata.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/dashboards"
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -215,8 +216,7 @@ func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "rules.yaml"), page.Read(t, rulesFile))
-	write(t, filepath.Join(dir, "prometheus.yml"), string(judged))
+	tree.Write(t, dir, map[string]string{"rules.yaml": page.Read(t, rulesFile), "prometheus.yml": string(judged)})
 	if out, ok := run(t, "check", "config", "--syntax-only", filepath.Join(dir, "prometheus.yml")); !ok {
 		t.Error(out)
 	}

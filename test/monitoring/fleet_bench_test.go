@@ -3,7 +3,6 @@ package monitoring
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/dashboards"
 	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // The fleet of the benchmark: docs/monitoring.md states what was measured with it.
@@ -52,16 +52,11 @@ func madeUpFleet(b *testing.B, at time.Time) prometheus.Server {
 	if out, ok := run(b, "tsdb", "create-blocks-from", "openmetrics", text, filepath.Join(dir, "data")); !ok {
 		b.Fatal(out)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	server := prometheus.Server{Address: free.Addr().String()}
+	server := prometheus.Server{Address: unused.Address(b)}
 	command, err := server.Command(b.Context(), dir, "{}")
 	if err != nil {
 		b.Fatal(err)
 	}
-	_ = free.Close()
 	if err := command.Start(); err != nil {
 		b.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package monitoring
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -49,7 +49,7 @@ func TestThePrometheusRuleHoldsTheRules(t *testing.T) {
 		}
 		want += line
 	}
-	golden(t, path, want)
+	page.Golden(t, path, want, *update)
 	var rule monitoringv1.PrometheusRule
 	decode(t, build(t, repository+"/operator/config/monitoring"), "PrometheusRule", &rule)
 	var all []monitoringv1.Rule
@@ -150,7 +150,7 @@ func folder(t *testing.T, kustomization string) string {
 	if root, err = filepath.Rel(dir, root); err != nil { // kustomize refuses an absolute path
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "kustomization.yaml"), strings.ReplaceAll(kustomization, "ROOT", root))
+	tree.Write(t, dir, map[string]string{"kustomization.yaml": strings.ReplaceAll(kustomization, "ROOT", root)})
 	return dir
 }
 
@@ -179,20 +179,5 @@ func decode(t *testing.T, objects resmap.ResMap, id string, into any) {
 	}
 	if found != 1 {
 		t.Fatalf("%d objects are a %s, want 1", found, id)
-	}
-}
-
-// golden holds a file to what it is made of, or makes it.
-func golden(t *testing.T, path, want string) {
-	t.Helper()
-	if *update {
-		write(t, path, want)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run make generate (-want +got):\n%s", diff)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
 const (
@@ -93,7 +94,7 @@ func writeRules(t *testing.T, path string, rules []monitoringv1.Rule) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, string(content))
+	tree.Write(t, filepath.Dir(path), map[string]string{filepath.Base(path): string(content)})
 }
 
 // fetching lets one test bring promtool for all.
@@ -110,13 +111,6 @@ func run(t testing.TB, arguments ...string) (string, bool) {
 	}
 	out, err := exec.CommandContext(t.Context(), path, arguments...).CombinedOutput()
 	return string(out), err == nil
-}
-
-func write(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func namesIn(t *testing.T, folder string) []string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http/cgi"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -107,13 +106,7 @@ func serve(t *testing.T, tag string) string {
 // copied is a copy of all that overlays and gitops/ are made of.
 func copied(t *testing.T) string {
 	t.Helper()
-	clone := tempDir(t)
-	for _, folder := range []string{"overlays", "operator/config", "gitops"} {
-		if err := os.CopyFS(filepath.Join(clone, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return clone
+	return tree.Copy(t, root, "overlays", "operator/config", "gitops")
 }
 
 func run(t *testing.T, dir, program string, args ...string) string {

@@ -7,11 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +22,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/internal/testing/nodes"
+	"github.com/example-inc/memcached-operator/internal/testing/operator"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
@@ -68,32 +66,16 @@ func newWorld(t *testing.T, tc test) *world {
 
 func (w *world) startOperator(tc test) {
 	w.t.Helper()
-	user, flags := "wide", []string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}
+	user, flags := "wide", []string(nil)
 	if tc.narrow {
-		user, flags = "narrow", append(flags, "--watch-namespaces="+w.namespace)
+		user, flags = "narrow", []string{"--watch-namespaces=" + w.namespace}
 		w.Expect(kube.Create(w.ctx, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "narrow"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: install.Role},
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: narrowUser}},
 		})).To(gomega.Succeed())
 	}
-	log, err := os.Create(filepath.Join(w.t.TempDir(), "operator.log"))
-	w.Expect(err).NotTo(gomega.HaveOccurred())
-	operator := exec.Command(operatorBinary, flags...)
-	operator.Env = []string{
-		"KUBECONFIG=" + filepath.Join(kubeconfigs, user), "HOME=" + w.t.TempDir(),
-		"OPERAND_ARCHITECTURES=" + tc.operand,
-	}
-	operator.Stdout, operator.Stderr = log, log
-	w.Expect(operator.Start()).To(gomega.Succeed())
-	w.t.Cleanup(func() {
-		_ = operator.Process.Signal(syscall.SIGTERM)
-		_ = operator.Wait()
-		_ = log.Close()
-		if content, _ := os.ReadFile(log.Name()); w.t.Failed() {
-			w.t.Logf("the operator's log:\n%s", content)
-		}
-	})
+	operator.Start(w.t, operatorBinary, filepath.Join(kubeconfigs, user), []string{"OPERAND_ARCHITECTURES=" + tc.operand}, flags...)
 }
 
 // end takes the machines and the Memcached away: the operator of the next test is not to see it. The Pods go with the

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/internal/testing/install"
+	"github.com/example-inc/memcached-operator/internal/testing/operator"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
@@ -91,10 +91,9 @@ func start(ctx context.Context, dir string) (stop func(), err error) {
 	if err := install.Manifests(ctx, config, kube, repository, "Deployment"); err != nil {
 		return stop, err
 	}
-	kubeconfigs, operatorBinary = dir, filepath.Join(dir, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-o", operatorBinary, repository+"/operator/cmd/manager")
-	if out, err := build.CombinedOutput(); err != nil {
-		return stop, fmt.Errorf("build the operator: %w\n%s", err, out)
+	kubeconfigs = dir
+	if operatorBinary, err = operator.Build(ctx, repository, dir); err != nil {
+		return stop, err
 	}
 	return stop, errors.Join(writeKubeconfig("wide", install.User), writeKubeconfig("narrow", narrowUser))
 }

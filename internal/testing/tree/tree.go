@@ -43,6 +43,21 @@ func Read(t testing.TB, dir string) map[string]string {
 	return files
 }
 
+// Copy copies folders of a repository, and returns the folder that they are in, without symbolic links in its path.
+func Copy(t testing.TB, from string, folders ...string) string {
+	t.Helper()
+	to, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(filepath.Join(from, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
 // Git runs one git command in a folder and returns what it prints.
 func Git(t testing.TB, dir string, args ...string) string {
 	t.Helper()

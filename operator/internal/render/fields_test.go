@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/crd"
 )
@@ -39,18 +38,7 @@ func TestEveryFieldReachesAnObject(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%s\n%s\n", effect.field.Path, strings.Join(effect.lines, ""))
 	}
-	if *update {
-		if err := os.WriteFile(effectsOf, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(effectsOf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("%s (-want +got; write it again by make generate):\n%s", effectsOf, diff)
-	}
+	page.Golden(t, effectsOf, text.String(), *update)
 }
 
 var neededByBootstrap = map[string]any{"clientHash": "Rendezvous"}

@@ -122,11 +122,11 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 	err := m.live.Get(ctx, use.NamespacedName, object)
 	switch {
 	case apierrors.IsNotFound(err): // Keep what was accepted, for when the Secret is created again.
-		now.State = State{Name: use.Name, Missing: true, Removed: before.Removed, KnownSince: before.KnownSince}
+		now.State = State{Name: use.Name, Missing: true, Removed: before.Removed, Noticed: before.Noticed}
 	case err != nil:
 		return State{
 			Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err),
-			Removed: before.Removed, KnownSince: before.KnownSince,
+			Removed: before.Removed, Noticed: before.Noticed,
 		}
 	default:
 		now = judge(object.Data)
@@ -165,14 +165,11 @@ func (m *Memory) keep(use use, now record) {
 // compare finds what was removed from a Secret. An invalid Secret is never loaded into memcached, so it removes
 // nothing.
 func (m *Memory) compare(now, before record) record {
-	now.KnownSince = before.KnownSince
+	now.Noticed = before.Noticed
 	if now.Problem != "" {
 		now.accepted, now.former = before.accepted, before.former
 		now.Removed = sorted(now.former)
 		return now
-	}
-	if now.KnownSince.IsZero() {
-		now.KnownSince = m.serverTime()
 	}
 	now.former = map[string]Removal{}
 	for id, removal := range before.former {
@@ -180,14 +177,21 @@ func (m *Memory) compare(now, before record) record {
 			now.former[id] = removal
 		}
 	}
+	at, kept := m.serverTime(), len(now.former)
 	for id, what := range before.accepted {
 		if now.accepted[id] == "" {
-			now.former[id] = Removal{What: what, Since: m.serverTime()}
+			now.former[id] = Removal{What: what, Since: at}
 		}
+	}
+	if len(now.former) > kept {
+		now.Noticed = append(slices.Clip(before.Noticed[max(0, len(before.Noticed)-mostNoticed):]), at)
 	}
 	now.Removed = sorted(now.former)
 	return now
 }
+
+// mostNoticed limits what is kept of a Secret from which something is removed again and again, while the Pods stay.
+const mostNoticed = 1000
 
 func sorted(former map[string]Removal) []Removal {
 	return slices.SortedFunc(maps.Values(former), func(a, b Removal) int {

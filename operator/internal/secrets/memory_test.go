@@ -146,24 +146,28 @@ func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 	tests := []struct {
 		data    map[string]string
 		removed []Removal
+		noticed []time.Time
 	}{
 		{data: map[string]string{"users": "ann:a"}},
 		{data: map[string]string{"users": "bob:b\nann:a"}},
 		{data: map[string]string{"users": "malformed"}},
 		{data: nil},
 		{data: map[string]string{"users": "ann:a\nbob:b\ncid:c"}},
-		{data: map[string]string{"username": "bob", "password": "b"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}},
-		{data: nil, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}},
-		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}, {aUser, at(7)}}},
-		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{aUser, at(5)}, {aUser, at(7)}, {aUser, at(8)}}},
+		{data: map[string]string{"username": "bob", "password": "b"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}, noticed: []time.Time{at(5)}},
+		{data: nil, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}, noticed: []time.Time{at(5)}},
+		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}, {aUser, at(7)}}, noticed: []time.Time{at(5), at(7)}},
+		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{aUser, at(5)}, {aUser, at(7)}, {aUser, at(8)}}, noticed: []time.Time{at(5), at(7), at(8)}},
 	}
 	for i, tc := range tests {
 		secrets.serverTime = func() time.Time { return at(i) }               // Pods have their times by this clock.
 		secrets.now = func() time.Time { return at(i).Add(-24 * time.Hour) } // That of the operator is late.
 		server.becomes(secrets, fmt.Sprint(i+1), tc.data)
 		got := usersOf(t, secrets)
-		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" || !got.KnownSince.Equal(at(0)) {
-			t.Errorf("%q: known since %s; removed (-want +got):\n%s", tc.data, got.KnownSince, diff)
+		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" {
+			t.Errorf("%q: removed (-want +got):\n%s", tc.data, diff)
+		}
+		if diff := cmp.Diff(tc.noticed, got.Noticed); diff != "" {
+			t.Errorf("%q: noticed (-want +got):\n%s", tc.data, diff)
 		}
 		for id := range secrets.known[use{secretKey, forAuth, false}].accepted {
 			if strings.Contains(id, "ann") || strings.Contains(id, "bob") {

@@ -57,9 +57,9 @@ type State struct {
 	// accept it.
 	Removed []Removal
 
-	// KnownSince is when this process first read a valid content, by the clock of the API server; zero if it has not. It
-	// does not know what was removed before.
-	KnownSince time.Time
+	// Noticed are the latest times at which this process noticed that something was removed, also if it has returned
+	// since, by the clock of the API server. What others noticed, it does not know.
+	Noticed []time.Time
 }
 
 // Removal is a removed client CA or user, and when the operator noticed, by the clock of the API server.

@@ -154,8 +154,7 @@ func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	}
 	var found []cachev1.RestartRequirement
 	for _, before := range in.Memcached.Status.RestartRequired {
-		isEarlier := secret.KnownSince.IsZero() || before.Since.Time.Before(secret.KnownSince.Truncate(time.Second))
-		if before.Reason == r.reason && isEarlier && in.isOlder(before.Since.Time) {
+		if before.Reason == r.reason && !noticed(secret, before.Since.Time) && in.isOlder(before.Since.Time) {
 			found = append(found, before)
 		}
 	}
@@ -174,6 +173,11 @@ func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 		})
 	}
 	return found[max(0, len(found)-mostRequirements):]
+}
+
+// noticed reports whether this process noticed a removal in that second, so that it knows what has become of it.
+func noticed(secret *secrets.State, second time.Time) bool {
+	return slices.ContainsFunc(secret.Noticed, func(at time.Time) bool { return second.Equal(at.Truncate(time.Second)) })
 }
 
 // isOlder reports whether a Pod may have started before a time. Kubernetes records whole seconds.

@@ -89,13 +89,12 @@ func TestTheStatusReportsWhenTheCertificateExpires(t *testing.T) {
 // TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced goes through what is seen one after another.
 func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	in := rolledOut()
-	since := func(name string, minute int) *secrets.State {
-		return &secrets.State{Name: name, KnownSince: noon.Add(time.Duration(minute) * time.Minute)}
-	}
-	in.Snapshot.TLS, in.Snapshot.Auth = since("tls", 1), since("users", 1)
+	unread := func(name string) *secrets.State { return &secrets.State{Name: name} }
+	in.Snapshot.TLS, in.Snapshot.Auth = unread("tls"), unread("users")
 	minute := func(minutes time.Duration) time.Time { return noon.Add(minutes*time.Minute + time.Millisecond) }
 	remove := func(secret *secrets.State, what string, minutes time.Duration) {
 		secret.Removed = append(secret.Removed, secrets.Removal{What: what, Since: minute(minutes)})
+		secret.Noticed = append(secret.Noticed, minute(minutes))
 	}
 	const cas, users = "ClientCARemoved ", "UserRemoved "
 	steps := []struct {
@@ -113,7 +112,7 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 		{"the operator was restarted, and has not read the Secrets", func() {
 			in.Snapshot.TLS, in.Snapshot.Auth = &secrets.State{Name: "tls", Missing: true}, &secrets.State{Name: "users"}
 		}, []string{cas + "12:09 two", users + "12:08 ann"}},
-		{"it reads them", func() { in.Snapshot.TLS, in.Snapshot.Auth = since("tls", 10), since("users", 10) },
+		{"it reads them", func() { in.Snapshot.TLS, in.Snapshot.Auth = unread("tls"), unread("users") },
 			[]string{cas + "12:09 two", users + "12:08 ann"}},
 		{"it finds another removal", func() { remove(in.Snapshot.TLS, "three", 11) },
 			[]string{cas + "12:09 two", cas + "12:11 three", users + "12:08 ann"}},
@@ -121,7 +120,7 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 			[]string{cas + "12:09 two", users + "12:08 ann"}},
 		{"the spec names the Secret no more, while the cache is suspended", func() { in.Snapshot.TLS = nil },
 			[]string{cas + "12:09 two", users + "12:08 ann"}},
-		{"it names it again", func() { in.Snapshot.TLS = since("tls", 12) }, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"it names it again", func() { in.Snapshot.TLS = unread("tls") }, []string{cas + "12:09 two", users + "12:08 ann"}},
 		{"the oldest Pod was created in the same second", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, []string{cas + "12:09 two"}},
 		{"all Pods are newer", func() { in.Snapshot.Oldest = noon.Add(10 * time.Minute) }, nil},
 		{"there is no Pod", func() { in.Snapshot.Oldest = time.Time{}; remove(in.Snapshot.Auth, "bob", 11) }, nil},

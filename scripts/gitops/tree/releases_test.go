@@ -20,7 +20,7 @@ import (
 
 const root = "../../.."
 
-var update = flag.Bool("update", false, "list the releases from their URLs, by network, in "+CatalogFile)
+var update = flag.Bool("update", false, "write golden files, and list the releases from their URLs, by network, in "+CatalogFile)
 
 // TestReleasesAreListed writes the list with -update: facts about the objects, and no text of the other projects.
 func TestReleasesAreListed(t *testing.T) {

@@ -68,24 +68,18 @@ func Do(ctx context.Context, w *world.World, actions []Action, step plan.Step) e
 	return nil
 }
 
-// arguments reads those of a step.
-func arguments[A any](step plan.Step) (arguments A, err error) {
-	if len(step.With) == 0 {
-		return arguments, nil
-	}
-	err = json.Unmarshal(step.With, &arguments)
-	return arguments, err
-}
+// do is what an action does.
+type do = func(context.Context, *world.World, plan.Step) error
 
-// given is an action on the whole namespace that gets its arguments.
-func given[A any](
-	do func(context.Context, *world.World, A) error,
-) func(context.Context, *world.World, plan.Step) error {
+// given is an action that gets its arguments.
+func given[A any](do func(context.Context, *world.World, plan.Step, A) error) do {
 	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		with, err := arguments[A](step)
-		if err != nil {
-			return err
+		var with A
+		if len(step.With) > 0 {
+			if err := json.Unmarshal(step.With, &with); err != nil {
+				return err
+			}
 		}
-		return do(ctx, w, with)
+		return do(ctx, w, step, with)
 	}
 }

@@ -25,10 +25,10 @@ func additions() []Action {
 	return simulated([]Action{
 		{plan.Action{Name: "a third party adds a field", Weight: 3, Draw: func(r *rand.Rand) any {
 			return drawAddition(r)
-		}}, addField},
+		}}, given(addField)},
 		{plan.Action{Name: "a third party stops a rollout", Weight: 1, Draw: func(r *rand.Rand) any {
 			return one(r, blockers...)
-		}}, addField},
+		}}, given(addField)},
 	})
 }
 
@@ -78,11 +78,7 @@ func drawAddition(r *rand.Rand) addition {
 	return addition{Kind: kind, Patch: patch}
 }
 
-func addField(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[addition](step)
-	if err != nil {
-		return err
-	}
+func addField(ctx context.Context, w *world.World, step plan.Step, with addition) error {
 	patch := func(ctx context.Context, patch string) error {
 		return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 			raw := client.RawPatch(strategicPatch, []byte(patch))

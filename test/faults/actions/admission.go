@@ -101,7 +101,7 @@ func drawRefusal(r *rand.Rand) any {
 }
 
 // refuse spares administrators: what a step has done must be undone.
-func refuseWrites(ctx context.Context, w *world.World, with refusal) error {
+func refuseWrites(ctx context.Context, w *world.World, _ plan.Step, with refusal) error {
 	spared := admissionv1.MatchCondition{
 		Name: "not-administrators", Expression: "!('system:masters' in request.userInfo.groups)",
 	}
@@ -154,7 +154,7 @@ func drawMutation(r *rand.Rand) any {
 	return with
 }
 
-func changeWrites(ctx context.Context, w *world.World, with mutation) error {
+func changeWrites(ctx context.Context, w *world.World, _ plan.Step, with mutation) error {
 	policy := &admissionv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: newName(w, w.Namespace)},
 		Spec: admissionv1.MutatingAdmissionPolicySpec{

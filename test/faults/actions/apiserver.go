@@ -32,7 +32,7 @@ func apiServers() []Action {
 		{plan.Action{Name: "restart the API server", Weight: 1}, restartAPIServer},
 		{plan.Action{Name: "the control plane hangs", Weight: 2, Draw: func(r *rand.Rand) any {
 			return part{[]string{apiServer, etcd}[r.IntN(2)], upTo(r, longestPartHang)}
-		}}, hangPart},
+		}}, given(hangPart)},
 	}
 }
 
@@ -61,11 +61,7 @@ func isReady(ctx context.Context, w *world.World) error {
 }
 
 // hangPart stops a process and resumes it. Its connections stay open in the meantime.
-func hangPart(ctx context.Context, w *world.World, step plan.Step) error {
-	p, err := arguments[part](step)
-	if err != nil {
-		return err
-	}
+func hangPart(ctx context.Context, w *world.World, _ plan.Step, p part) error {
 	if w.Cluster.Pause(p.Part) == nil { // It may be starting.
 		world.HadEffect(ctx)
 	}

@@ -20,24 +20,24 @@ type author struct{ *schema.Schema }
 func changes(s *schema.Schema) []Action {
 	a := author{s}
 	return []Action{
-		{plan.Action{Name: "change a field", Weight: 8, Draw: a.drawField}, a.merge},
-		{plan.Action{Name: "change several fields", Weight: 4, Draw: a.drawSeveral}, a.merge},
-		{plan.Action{Name: "unset a field", Weight: 3, Draw: drawNumber}, a.unset},
-		{plan.Action{Name: "replace the whole spec", Weight: 3, Draw: a.drawSpec}, a.replace},
+		{plan.Action{Name: "change a field", Weight: 8, Draw: a.drawField}, edited(merge)},
+		{plan.Action{Name: "change several fields", Weight: 4, Draw: a.drawSeveral}, edited(merge)},
+		{plan.Action{Name: "unset a field", Weight: 3, Draw: drawNumber}, edited(a.unset)},
+		{plan.Action{Name: "replace the whole spec", Weight: 3, Draw: a.drawSpec}, edited(replace)},
 		{plan.Action{Name: "undo the last change", Weight: 3}, undo},
-		{plan.Action{Name: Respell, Weight: 5, Draw: drawNumber}, a.respell},
-		{plan.Action{Name: "try invalid values", Weight: 6, Draw: a.drawInvalid}, tryInvalid},
-		{plan.Action{Name: "scale", Weight: 8, Draw: drawSize}, scale},
-		{plan.Action{Name: "turn slots on or off", Weight: 3, Draw: drawSlots}, a.merge},
-		{plan.Action{Name: "replace all Pods", Weight: 4, Draw: drawThreads}, a.merge},
-		{plan.Action{Name: "suspend", Weight: 2}, a.set("suspend", true)},
-		{plan.Action{Name: "resume", Weight: 3}, a.set("suspend", false)},
-		{plan.Action{Name: "set updatePolicy to Automatic", Weight: 2}, a.set("updatePolicy", "Automatic")},
-		{plan.Action{Name: "set updatePolicy to OnSpecChange", Weight: 2}, a.set("updatePolicy", "OnSpecChange")},
-		{plan.Action{Name: "request the update", Weight: 3, Draw: drawNumber}, requestUpdate},
-		{plan.Action{Name: "delete the Memcached", Weight: 1, Draw: drawDeletion}, deleteMemcached},
+		{plan.Action{Name: Respell, Weight: 5, Draw: drawNumber}, edited(a.respell)},
+		{plan.Action{Name: "try invalid values", Weight: 6, Draw: a.drawInvalid}, given(tryInvalid)},
+		{plan.Action{Name: "scale", Weight: 8, Draw: drawSize}, edited(scale)},
+		{plan.Action{Name: "turn slots on or off", Weight: 3, Draw: drawSlots}, edited(merge)},
+		{plan.Action{Name: "replace all Pods", Weight: 4, Draw: drawThreads}, edited(merge)},
+		{plan.Action{Name: "suspend", Weight: 2}, set("suspend", true)},
+		{plan.Action{Name: "resume", Weight: 3}, set("suspend", false)},
+		{plan.Action{Name: "set updatePolicy to Automatic", Weight: 2}, set("updatePolicy", "Automatic")},
+		{plan.Action{Name: "set updatePolicy to OnSpecChange", Weight: 2}, set("updatePolicy", "OnSpecChange")},
+		{plan.Action{Name: "request the update", Weight: 3, Draw: drawNumber}, given(requestUpdate)},
+		{plan.Action{Name: "delete the Memcached", Weight: 1, Draw: drawDeletion}, given(deleteMemcached)},
 		{plan.Action{Name: "create the Memcached again", Weight: 2}, createAgain},
-		{plan.Action{Name: "delete the Memcached and create it again", Weight: 3, Draw: drawDeletion}, recreateMemcached},
+		{plan.Action{Name: "delete the Memcached and create it again", Weight: 3, Draw: drawDeletion}, given(recreateCache)},
 	}
 }
 
@@ -68,31 +68,21 @@ func drawThreads(r *rand.Rand) any {
 	return changed{Field: "spec.threads", Spec: map[string]any{"threads": 1 + r.IntN(8)}}
 }
 
-func (a author) merge(ctx context.Context, w *world.World, step plan.Step) error {
-	change, err := arguments[changed](step)
-	if err != nil {
-		return err
-	}
-	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
-		return schema.Merge(spec, change.Spec)
+// edited is an action that replaces the spec of a Memcached by another one.
+func edited[A any](change func(spec map[string]any, with A) map[string]any) do {
+	return given(func(ctx context.Context, w *world.World, step plan.Step, with A) error {
+		return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return change(spec, with) })
 	})
 }
 
-func (a author) replace(ctx context.Context, w *world.World, step plan.Step) error {
-	change, err := arguments[changed](step)
-	if err != nil {
-		return err
-	}
-	return editSpec(ctx, w, step.Cache, func(map[string]any) map[string]any { return change.Spec })
-}
+func merge(spec map[string]any, with changed) map[string]any { return schema.Merge(spec, with.Spec) }
+func replace(_ map[string]any, with changed) map[string]any  { return with.Spec }
 
 // set sets a field that the operator's users change often.
-func (a author) set(field string, value any) func(context.Context, *world.World, plan.Step) error {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
-			return schema.Merge(spec, map[string]any{field: value})
-		})
-	}
+func set(field string, value any) do {
+	return edited(func(spec map[string]any, _ struct{}) map[string]any {
+		return schema.Merge(spec, map[string]any{field: value})
+	})
 }
 
 // numbered has a number that decides what only the state at the time of the step offers.
@@ -102,12 +92,8 @@ type numbered struct {
 
 func drawNumber(r *rand.Rand) any { return numbered{r.IntN(1_000_000)} }
 
-func (a author) unset(ctx context.Context, w *world.World, step plan.Step) error {
-	which, err := arguments[numbered](step)
-	if err != nil {
-		return err
-	}
-	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return a.Unset(spec, which.Number) })
+func (a author) unset(spec map[string]any, which numbered) map[string]any {
+	return a.Unset(spec, which.Number)
 }
 
 func undo(ctx context.Context, w *world.World, step plan.Step) error {
@@ -118,15 +104,9 @@ func undo(ctx context.Context, w *world.World, step plan.Step) error {
 	return editSpec(ctx, w, step.Cache, func(map[string]any) map[string]any { return before })
 }
 
-func (a author) respell(ctx context.Context, w *world.World, step plan.Step) error {
-	how, err := arguments[numbered](step)
-	if err != nil {
-		return err
-	}
-	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
-		r := rand.New(rand.NewPCG(uint64(how.Number), 3)) //nolint:gosec // the same step must make the same of the same spec
-		return a.Respell(r, spec)
-	})
+func (a author) respell(spec map[string]any, how numbered) map[string]any {
+	r := rand.New(rand.NewPCG(uint64(how.Number), 3)) //nolint:gosec // the same step must make the same of the same spec
+	return a.Respell(r, spec)
 }
 
 // invalid are values that the API server refuses, together with what it requires with them.
@@ -156,19 +136,17 @@ func (a author) drawInvalid(r *rand.Rand) any {
 }
 
 // tryInvalid merges one after the other. A value that is accepted stays: another change may have made it valid.
-func tryInvalid(ctx context.Context, w *world.World, step plan.Step) error {
-	invalid, err := arguments[invalid](step)
-	for _, try := range invalid.Tries {
+func tryInvalid(ctx context.Context, w *world.World, step plan.Step, with invalid) error {
+	for _, try := range with.Tries {
+		refused, err := trySpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
+			return schema.Merge(spec, try.Spec)
+		})
 		if err != nil {
 			return err
 		}
-		var refused bool
-		refused, err = trySpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
-			return schema.Merge(spec, try.Spec)
-		})
 		if refused {
 			world.HadEffect(ctx)
 		}
 	}
-	return err
+	return nil
 }

@@ -68,22 +68,12 @@ type size struct {
 
 func drawSize(r *rand.Rand) any { return size{r.Int32N(mostPods + 1)} }
 
-func scale(ctx context.Context, w *world.World, step plan.Step) error {
-	to, err := arguments[size](step)
-	if err != nil {
-		return err
-	}
-	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
-		return schema.Merge(spec, map[string]any{"size": int64(to.Size)})
-	})
+func scale(spec map[string]any, to size) map[string]any {
+	return schema.Merge(spec, map[string]any{"size": int64(to.Size)})
 }
 
 // requestUpdate sets a new value of the annotation, or removes it.
-func requestUpdate(ctx context.Context, w *world.World, step plan.Step) error {
-	value, err := arguments[numbered](step)
-	if err != nil {
-		return err
-	}
+func requestUpdate(ctx context.Context, w *world.World, step plan.Step, value numbered) error {
 	return attempt(ctx, func(ctx context.Context) error {
 		mc := memcached(w, step.Cache)
 		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc); err != nil {
@@ -116,11 +106,7 @@ func drawDeletion(r *rand.Rand) any {
 	}
 }
 
-func deleteMemcached(ctx context.Context, w *world.World, step plan.Step) error {
-	how, err := arguments[removal](step)
-	if err != nil {
-		return err
-	}
+func deleteMemcached(ctx context.Context, w *world.World, step plan.Step, how removal) error {
 	return attempt(ctx, func(ctx context.Context) error {
 		mc := memcached(w, step.Cache)
 		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc); err != nil {
@@ -144,16 +130,12 @@ func createAgain(ctx context.Context, w *world.World, step plan.Step) error {
 	})
 }
 
-// longestDeletion is how long recreateMemcached waits for the end of a deletion in the foreground, in which the garbage
+// longestDeletion is how long recreateCache waits for the end of a deletion in the foreground, in which the garbage
 // collector waits for Pods.
 const longestDeletion = 3 * time.Second
 
-func recreateMemcached(ctx context.Context, w *world.World, step plan.Step) error {
-	how, err := arguments[removal](step)
-	if err != nil {
-		return err
-	}
-	if err := deleteMemcached(world.WithoutEffect(ctx), w, step); err != nil {
+func recreateCache(ctx context.Context, w *world.World, step plan.Step, how removal) error {
+	if err := deleteMemcached(world.WithoutEffect(ctx), w, step, how); err != nil {
 		return err
 	}
 	rest(ctx, how.Pause.Duration)

@@ -25,8 +25,8 @@ const (
 
 func clocks() []Action {
 	return []Action{
-		{plan.Action{Name: "the operator's clock jumps", Weight: 4, Draw: drawClock}, jump},
-		{plan.Action{Name: "the API server's clock differs", Weight: 2, Draw: drawClock}, differ},
+		{plan.Action{Name: "the operator's clock jumps", Weight: 4, Draw: drawClock}, given(jump)},
+		{plan.Action{Name: "the API server's clock differs", Weight: 2, Draw: drawClock}, given(differ)},
 	}
 }
 
@@ -40,11 +40,7 @@ func drawClock(r *rand.Rand) any {
 }
 
 // jump moves the clock, and back at the end.
-func jump(ctx context.Context, w *world.World, step plan.Step) error {
-	c, err := arguments[clock](step)
-	if err != nil {
-		return err
-	}
+func jump(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	operator := w.First()
 	if err := operator.StepClock(c.Ahead.Duration); err != nil {
 		return err
@@ -55,11 +51,7 @@ func jump(ctx context.Context, w *world.World, step plan.Step) error {
 }
 
 // differ moves the clock that the operator sees: the API server dates its answers.
-func differ(ctx context.Context, w *world.World, step plan.Step) error {
-	c, err := arguments[clock](step)
-	if err != nil {
-		return err
-	}
+func differ(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	operator := w.First()
 	all := func(proxy.Request) bool { return true }
 	rule := &proxy.Rule{Matches: all, Fault: noted(ctx, proxy.Dated(c.Ahead.Duration))}

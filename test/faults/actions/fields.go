@@ -38,10 +38,10 @@ func edits() []Action {
 	return []Action{
 		{plan.Action{Name: "a third party edits an owned field", Weight: 6, Draw: func(r *rand.Rand) any {
 			return drawEdit(r, 1)
-		}}, editField},
+		}}, given(editField)},
 		{plan.Action{Name: "a third party keeps editing an owned field", Weight: 2, Draw: func(r *rand.Rand) any {
 			return drawEdit(r, 2+r.IntN(7))
-		}}, editField},
+		}}, given(editField)},
 	}
 }
 
@@ -53,17 +53,10 @@ func drawEdit(r *rand.Rand, times int) edit {
 	return e
 }
 
-func editField(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[edit](step)
-	if err != nil {
-		return err
-	}
-	do := func(ctx context.Context) error { return editOnce(ctx, w, step.Cache, with) }
-	if with.Times == 1 {
-		return do(ctx)
-	}
-	inParallel(ctx, w, func(ctx context.Context) error { return repeat(ctx, with.Times, with.Pause.Duration, do) })
-	return nil
+func editField(ctx context.Context, w *world.World, step plan.Step, with edit) error {
+	return often(ctx, w, with.Times, with.Pause.Duration, func(ctx context.Context) error {
+		return editOnce(ctx, w, step.Cache, with)
+	})
 }
 
 // editOnce does nothing where the API server does not accept the value, as that of an immutable field.

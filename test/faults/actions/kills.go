@@ -103,12 +103,8 @@ func hung(w *world.World, down time.Duration, over <-chan struct{}) bool {
 }
 
 // immediately does not wait: the next steps happen while the process is down.
-func immediately(fault processFault) func(context.Context, *world.World, plan.Step) error {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		o, err := arguments[outage](step)
-		if err != nil {
-			return err
-		}
+func immediately(fault processFault) do {
+	return given(func(ctx context.Context, w *world.World, _ plan.Step, o outage) error {
 		world.HadEffect(ctx)
 		over, done := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -121,19 +117,15 @@ func immediately(fault processFault) func(context.Context, *world.World, plan.St
 			return nil
 		})
 		return nil
-	}
+	})
 }
 
 // atWrite waits for the write in the background: the next steps may be what causes it.
-func atWrite(fault processFault) func(context.Context, *world.World, plan.Step) error {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		at, err := arguments[outageAtWrite](step)
-		if err != nil {
-			return err
-		}
+func atWrite(fault processFault) do {
+	return given(func(ctx context.Context, w *world.World, _ plan.Step, at outageAtWrite) error {
 		injectAtWrite(ctx, w, at.moment, func(over <-chan struct{}) bool { return fault(w, at.Down.Duration, over) })
 		return nil
-	}
+	})
 }
 
 // injectAtWrite has the operator meet a processFault at a moment of a write.

@@ -73,6 +73,15 @@ func inParallel(ctx context.Context, w *world.World, do func(context.Context) er
 	})
 }
 
+// often does something once, or several times during the next steps.
+func often(ctx context.Context, w *world.World, times int, pause time.Duration, do func(context.Context) error) error {
+	if times == 1 {
+		return do(ctx)
+	}
+	inParallel(ctx, w, func(ctx context.Context) error { return repeat(ctx, times, pause, do) })
+	return nil
+}
+
 // repeat does something several times, with pauses.
 func repeat(ctx context.Context, times int, pause time.Duration, do func(context.Context) error) error {
 	for i := range times {

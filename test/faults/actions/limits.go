@@ -46,7 +46,7 @@ func drawQuota(r *rand.Rand) any {
 	}
 }
 
-func setQuota(ctx context.Context, w *world.World, with quota) error {
+func setQuota(ctx context.Context, w *world.World, _ plan.Step, with quota) error {
 	hard := func(amount string) corev1.ResourceList {
 		return corev1.ResourceList{with.Resource: resource.MustParse(amount)}
 	}
@@ -82,7 +82,7 @@ func drawLimitRange(r *rand.Rand) any {
 	)}
 }
 
-func setLimitRange(ctx context.Context, w *world.World, with limitRange) error {
+func setLimitRange(ctx context.Context, w *world.World, _ plan.Step, with limitRange) error {
 	object := &corev1.LimitRange{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: newName(w, "range")},
 		Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{with.Limits}},

@@ -33,19 +33,19 @@ type overwriting struct {
 
 func memcacheds() []Action {
 	return []Action{
-		{plan.Action{Name: "an autoscaler scales", Weight: 2, Draw: drawScaling}, autoscale},
+		{plan.Action{Name: "an autoscaler scales", Weight: 2, Draw: drawScaling}, given(autoscale)},
 		{plan.Action{Name: "a third party overwrites the status", Weight: 2, Draw: func(r *rand.Rand) any {
 			return drawOverwriting(r, statuses)
-		}}, overwriteStatus},
+		}}, overwrite(overwriteStatus)},
 		{plan.Action{Name: "a third party changes the metadata of a Memcached", Weight: 1, Draw: func(r *rand.Rand) any {
 			return drawOverwriting(r, metadata)
-		}}, overwriteMetadata},
+		}}, overwrite(overwriteMetadata)},
 		{plan.Action{Name: "a finalizer holds a Memcached", Weight: 1, Draw: func(r *rand.Rand) any {
 			return drawLasting(r)
-		}}, holdMemcached},
+		}}, given(holdMemcached)},
 		{plan.Action{Name: "a third party takes the names of a Memcached's objects", Weight: 1, Draw: func(r *rand.Rand) any {
 			return recreation{drawKind(r), r.IntN(2) == 0, one(r, "", "right", "wrong")}
-		}}, takeNames},
+		}}, given(takeNames)},
 	}
 }
 
@@ -61,11 +61,7 @@ func drawPause(r *rand.Rand) metav1.Duration {
 	return metav1.Duration{Duration: time.Duration(20+r.IntN(400)) * time.Millisecond}
 }
 
-func autoscale(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[scaling](step)
-	if err != nil {
-		return err
-	}
+func autoscale(ctx context.Context, w *world.World, step plan.Step, with scaling) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(memcachedKind)
 	if with.Kind != "Memcached" {
@@ -121,48 +117,30 @@ func drawOverwriting(r *rand.Rand, patches []string) overwriting {
 	return overwriting{json.RawMessage(one(r, patches...)), times, drawPause(r)}
 }
 
-func overwriteStatus(ctx context.Context, w *world.World, step plan.Step) error {
-	return overwrite(ctx, w, step, func(ctx context.Context, mc *cachev1.Memcached, patch client.Patch) error {
-		return w.Client.Status().Patch(ctx, mc, patch, thirdParty)
-	})
+func overwriteStatus(ctx context.Context, w *world.World, mc *cachev1.Memcached, patch client.Patch) error {
+	return w.Client.Status().Patch(ctx, mc, patch, thirdParty)
 }
 
-func overwriteMetadata(ctx context.Context, w *world.World, step plan.Step) error {
-	return overwrite(ctx, w, step, func(ctx context.Context, mc *cachev1.Memcached, patch client.Patch) error {
-		return w.Client.Patch(ctx, mc, patch, thirdParty)
-	})
+func overwriteMetadata(ctx context.Context, w *world.World, mc *cachev1.Memcached, patch client.Patch) error {
+	return w.Client.Patch(ctx, mc, patch, thirdParty)
 }
 
-func overwrite(
-	ctx context.Context, w *world.World, step plan.Step,
-	write func(context.Context, *cachev1.Memcached, client.Patch) error,
-) error {
-	with, err := arguments[overwriting](step)
-	if err != nil {
-		return err
-	}
-	do := func(ctx context.Context) error {
-		return intrude(ctx, func(ctx context.Context) error {
-			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
-			return write(ctx, mc, client.RawPatch(mergePatch, with.Patch))
+func overwrite(write func(context.Context, *world.World, *cachev1.Memcached, client.Patch) error) do {
+	return given(func(ctx context.Context, w *world.World, step plan.Step, with overwriting) error {
+		return often(ctx, w, with.Times, with.Pause.Duration, func(ctx context.Context) error {
+			return intrude(ctx, func(ctx context.Context) error {
+				mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
+				return write(ctx, w, mc, client.RawPatch(mergePatch, with.Patch))
+			})
 		})
-	}
-	if with.Times == 1 {
-		return do(ctx)
-	}
-	inParallel(ctx, w, func(ctx context.Context) error { return repeat(ctx, with.Times, with.Pause.Duration, do) })
-	return nil
+	})
 }
 
 // holdMemcached adds a finalizer to a Memcached, which another step may delete.
-func holdMemcached(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[lasting](step)
-	if err != nil {
-		return err
-	}
+func holdMemcached(ctx context.Context, w *world.World, step plan.Step, with lasting) error {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
 	mc.SetGroupVersionKind(memcachedKind)
-	err = intrude(ctx, func(ctx context.Context) error {
+	err := intrude(ctx, func(ctx context.Context) error {
 		patch := []byte(`{"metadata":{"finalizers":["` + finalizer + `"]}}`)
 		return w.Client.Patch(ctx, mc.DeepCopy(), client.RawPatch(mergePatch, patch), thirdParty)
 	})
@@ -172,13 +150,9 @@ func holdMemcached(ctx context.Context, w *world.World, step plan.Step) error {
 
 // takeNames creates an object with the name of a Memcached's before the Memcached is created, which is deleted for
 // that.
-func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[recreation](step)
-	if err != nil {
-		return err
-	}
+func takeNames(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	mc, object := &cachev1.Memcached{}, &unstructured.Unstructured{}
-	err = intrude(world.WithoutEffect(ctx), func(ctx context.Context) (err error) {
+	err := intrude(world.WithoutEffect(ctx), func(ctx context.Context) (err error) {
 		if mc, err = w.Memcached(ctx, step.Cache); err != nil {
 			return err
 		}

@@ -48,13 +48,13 @@ func (n onNode) chosen(ctx context.Context, w *world.World) ([]corev1.Node, erro
 	return list.Items[i : i+1], nil
 }
 
-func cordon(ctx context.Context, w *world.World, with onNode) error {
+func cordon(ctx context.Context, w *world.World, _ plan.Step, with onNode) error {
 	return changeNodes(ctx, w, with,
 		func(node *corev1.Node) { node.Spec.Unschedulable = true },
 		func(node *corev1.Node) { node.Spec.Unschedulable = false })
 }
 
-func taint(ctx context.Context, w *world.World, with onNode) error {
+func taint(ctx context.Context, w *world.World, _ plan.Step, with onNode) error {
 	evict := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute}
 	is := func(t corev1.Taint) bool { return t.MatchTaint(&evict) }
 	return changeNodes(ctx, w, with,
@@ -99,7 +99,7 @@ func updateNode(ctx context.Context, w *world.World, name string, change func(*c
 }
 
 // loseNode removes a Node with its Pods, and adds one like it later.
-func loseNode(ctx context.Context, w *world.World, with onNode) error {
+func loseNode(ctx context.Context, w *world.World, _ plan.Step, with onNode) error {
 	chosen, err := with.chosen(ctx, w)
 	if err != nil || len(chosen) == 0 {
 		return err

@@ -46,31 +46,27 @@ func objects() []Action {
 		{plan.Action{Name: "a third party deletes an object", Weight: 3, Draw: func(r *rand.Rand) any {
 			return deletion{one(r, drawKind(r), drawKind(r), "ReplicaSet"), one(r, metav1.DeletePropagationForeground,
 				metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan)}
-		}}, deleteObject},
+		}}, given(deleteObject)},
 		{plan.Action{Name: "a third party recreates an object", Weight: 2, Draw: func(r *rand.Rand) any {
 			return drawRecreation(r, drawKind(r))
-		}}, recreate},
+		}}, given(recreate)},
 		{plan.Action{Name: "a third party recreates an object before a write", Weight: 2, Draw: func(r *rand.Rand) any {
 			return drawRecreation(r, one(r, drawKind(r), "PodDisruptionBudget")) // which the operator deletes most often
-		}}, recreateBeforeWrite},
+		}}, given(recreateBeforeWrite)},
 		{plan.Action{Name: "a third party changes the owner of an object", Weight: 2, Draw: func(r *rand.Rand) any {
 			owner := one(r, noOwner, noOwner, otherOwner, controller, additional, noController, formerCache)
 			return ownership{one(r, drawKind(r), "ReplicaSet"), owner}
-		}}, changeOwner},
+		}}, given(changeOwner)},
 		{plan.Action{Name: "a third party removes managed fields", Weight: 1, Draw: func(r *rand.Rand) any {
 			return onKind{drawKind(r)}
-		}}, stripManagedFields},
+		}}, given(stripManagedFields)},
 		{plan.Action{Name: "a finalizer holds an object", Weight: 1, Draw: func(r *rand.Rand) any {
 			return hold{drawLasting(r), drawKind(r), r.IntN(4) > 0}
-		}}, holdObject},
+		}}, given(holdObject)},
 	}
 }
 
-func deleteObject(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[deletion](step)
-	if err != nil {
-		return err
-	}
+func deleteObject(ctx context.Context, w *world.World, step plan.Step, with deletion) error {
 	return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		return w.Client.Delete(ctx, object, client.PropagationPolicy(with.Propagation), uidOf(object))
 	})
@@ -85,11 +81,7 @@ func drawRecreation(r *rand.Rand, kind string) recreation {
 }
 
 // recreate competes with the operator, which creates a deleted object, too.
-func recreate(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[recreation](step)
-	if err != nil {
-		return err
-	}
+func recreate(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	object, err := replaceOnce(ctx, w, step.Cache, with)
 	if object != nil {
 		w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
@@ -99,11 +91,7 @@ func recreate(ctx context.Context, w *world.World, step plan.Step) error {
 
 // recreateBeforeWrite does it when the operator has decided to write the object, and before the API server knows. It
 // waits for the write in the background: the next steps may be what causes it.
-func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[recreation](step)
-	if err != nil {
-		return err
-	}
+func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kinds[with.Kind])
 	object.SetNamespace(w.Namespace)
@@ -231,11 +219,7 @@ func isController(owner metav1.OwnerReference) bool {
 }
 
 // stripManagedFields leaves an object whose fields nobody owns.
-func stripManagedFields(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[onKind](step)
-	if err != nil {
-		return err
-	}
+func stripManagedFields(ctx context.Context, w *world.World, step plan.Step, with onKind) error {
 	return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
 		return w.Client.Patch(ctx, object, client.RawPatch(mergePatch, []byte(`{"metadata":{"managedFields":[{}]}}`)))
@@ -245,13 +229,9 @@ func stripManagedFields(ctx context.Context, w *world.World, step plan.Step) err
 const finalizer = "example.com/third-party"
 
 // holdObject adds a finalizer, which is removed after a while, and may delete the object.
-func holdObject(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[hold](step)
-	if err != nil {
-		return err
-	}
+func holdObject(ctx context.Context, w *world.World, step plan.Step, with hold) error {
 	var held *unstructured.Unstructured
-	err = onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
+	err := onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		held = object
 		object.SetFinalizers(append(object.GetFinalizers(), finalizer))
 		return w.Client.Update(ctx, object, thirdParty)

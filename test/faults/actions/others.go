@@ -22,12 +22,17 @@ func byOthers() []Action {
 		rights(), slotFaults())
 }
 
-// simulated marks actions for which no container may run: a kubelet would revert them, or could not pull an image.
-func simulated(actions []Action) []Action {
+// onlyOn has actions need a kind of Nodes.
+func onlyOn(nodes plan.Nodes, actions []Action) []Action {
 	for i := range actions {
-		actions[i].Only = plan.SimulatedNodes
+		actions[i].Only = nodes
 	}
 	return actions
+}
+
+// simulated marks actions for which no container may run: a kubelet would revert them, or could not pull an image.
+func simulated(actions []Action) []Action {
+	return onlyOn(plan.SimulatedNodes, actions)
 }
 
 // intrude is attempt for a request that the API server may also find invalid, because of what other steps have done: an

@@ -29,13 +29,9 @@ const (
 	formerCache  = "former"        // a Memcached of the same name with another uid
 )
 
-func changeOwner(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[ownership](step)
-	if err != nil {
-		return err
-	}
+func changeOwner(ctx context.Context, w *world.World, step plan.Step, with ownership) error {
 	other := &corev1.ConfigMap{}
-	err = ask(ctx, func(ctx context.Context) error {
+	err := ask(ctx, func(ctx context.Context) error {
 		return w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "kube-root-ca.crt"}, other)
 	})
 	if apierrors.IsNotFound(err) { // Kubernetes has not created it in the new namespace yet.

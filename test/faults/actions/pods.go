@@ -48,10 +48,10 @@ func pods() []Action {
 		{plan.Action{Name: "Pods are not ready", Weight: 2, Draw: someFor}, unready(probeFails)},
 		{plan.Action{Name: "Pods are OOM-killed again and again", Weight: 2, Draw: someFor}, unready(crashes)},
 		{plan.Action{Name: "Pods fail", Weight: 1, Draw: some}, failPods},
-		{plan.Action{Name: "Pods stay pending", Weight: 1, Draw: someFor}, stayPending},
+		{plan.Action{Name: "Pods stay pending", Weight: 1, Draw: someFor}, given(stayPending)},
 		{plan.Action{Name: "an impostor of a Pod", Weight: 1, Draw: func(r *rand.Rand) any {
 			return impostor{drawLasting(r), r.IntN(2) == 0}
-		}}, addImpostor},
+		}}, given(addImpostor)},
 	})...)
 }
 
@@ -72,15 +72,9 @@ func podLabels(cache string) map[string]string {
 	return map[string]string{"app": "memcached", "memcached_cr": cache}
 }
 
-type do = func(ctx context.Context, w *world.World, step plan.Step) error
-
 // eachPod does something with the first Pods of a step's cache.
 func eachPod(each func(ctx context.Context, w *world.World, pod *corev1.Pod) error) do {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		with, err := arguments[onPods](step)
-		if err != nil {
-			return err
-		}
+	return given(func(ctx context.Context, w *world.World, step plan.Step, with onPods) error {
 		list, err := with.first(ctx, w, step.Cache)
 		if err != nil {
 			return err
@@ -91,7 +85,7 @@ func eachPod(each func(ctx context.Context, w *world.World, pod *corev1.Pod) err
 			}
 		}
 		return nil
-	}
+	})
 }
 
 func deletePods(options ...client.DeleteOption) do {
@@ -126,11 +120,7 @@ func evictPods(ctx context.Context, w *world.World, step plan.Step) error {
 // unready makes Pods that run not ready for a while. The simulated kubelet acts on Pods that are pending or are being
 // deleted, so such a status stays.
 func unready(change func(*corev1.Pod)) do {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		with, err := arguments[onPodsFor](step)
-		if err != nil {
-			return err
-		}
+	return given(func(ctx context.Context, w *world.World, step plan.Step, with onPodsFor) error {
 		return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
 			if pod.Status.Phase != corev1.PodRunning || !pod.DeletionTimestamp.IsZero() {
 				return nil
@@ -143,7 +133,7 @@ func unready(change func(*corev1.Pod)) do {
 			})
 			return nil
 		})(ctx, w, step)
-	}
+	})
 }
 
 // changeStatus does nothing for a Pod that does not exist any more.
@@ -208,12 +198,8 @@ func failPods(ctx context.Context, w *world.World, step plan.Step) error {
 }
 
 // stayPending deletes Pods while all Nodes are cordoned.
-func stayPending(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[onPodsFor](step)
-	if err != nil {
-		return err
-	}
-	if err := cordon(world.WithoutEffect(ctx), w, onNode{lasting: with.lasting, All: true}); err != nil {
+func stayPending(ctx context.Context, w *world.World, step plan.Step, with onPodsFor) error {
+	if err := cordon(world.WithoutEffect(ctx), w, step, onNode{lasting: with.lasting, All: true}); err != nil {
 		return err
 	}
 	return deletePods()(ctx, w, step)
@@ -231,11 +217,7 @@ func relabelPods(ctx context.Context, w *world.World, step plan.Step) error {
 	})(ctx, w, step)
 }
 
-func addImpostor(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[impostor](step)
-	if err != nil {
-		return err
-	}
+func addImpostor(ctx context.Context, w *world.World, step plan.Step, with impostor) error {
 	list, err := onPods{1}.first(ctx, w, step.Cache)
 	if err != nil || len(list) == 0 {
 		return err

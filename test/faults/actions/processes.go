@@ -41,16 +41,14 @@ type memoryLimit struct {
 // processes need a real Node. Simulated Pods have no processes.
 func processes() []Action {
 	drawProcess := func(r *rand.Rand) any { return process{[]string{"memcached", "agent"}[r.IntN(2)], r.IntN(3)} }
-	drawLimit := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
+	ofMemory := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
 	drawCutOff := func(r *rand.Rand) any { return cutOff{r.IntN(3), float64(1 + r.IntN(8))} }
-	return []Action{
-		{plan.Action{Name: "kill a process in a Pod", Weight: 4, Draw: drawProcess, Only: plan.RealNodes}, killProcess},
-		{plan.Action{
-			Name: "limit a container's memory to less than it uses", Weight: 2, Draw: drawLimit, Only: plan.RealNodes,
-		}, limitMemory},
-		{plan.Action{Name: "cut a Pod off from the network", Weight: 3, Draw: drawCutOff, Only: plan.RealNodes}, cutPodOff},
-		{plan.Action{Name: "stop the kubelet for a while", Weight: 1, Draw: drawCutOff, Only: plan.RealNodes}, stopKubelet},
-	}
+	return onlyOn(plan.RealNodes, []Action{
+		{plan.Action{Name: "kill a process in a Pod", Weight: 4, Draw: drawProcess}, given(killProcess)},
+		{plan.Action{Name: "limit a container's memory to less than it uses", Weight: 2, Draw: ofMemory}, given(limitMemory)},
+		{plan.Action{Name: "cut a Pod off from the network", Weight: 3, Draw: drawCutOff}, given(cutPodOff)},
+		{plan.Action{Name: "stop the kubelet for a while", Weight: 1, Draw: drawCutOff}, given(stopKubelet)},
+	})
 }
 
 // processOf returns the id of a program's process in a Pod, as this machine sees it, or 0 if it does not run.
@@ -62,11 +60,7 @@ func processOf(ctx context.Context, w *world.World, cache string, p process) (in
 	return proc.OfPod(pods[p.Pod].UID, p.Program)
 }
 
-func killProcess(ctx context.Context, w *world.World, step plan.Step) error {
-	target, err := arguments[process](step)
-	if err != nil {
-		return err
-	}
+func killProcess(ctx context.Context, w *world.World, step plan.Step, target process) error {
 	pid, err := processOf(ctx, w, step.Cache, target)
 	if err != nil || pid == 0 {
 		return err
@@ -85,11 +79,7 @@ var memoryFiles = map[string]struct{ limit, usage string }{
 
 // limitMemory has the kernel end the container's process for some time: it needs more than it may use. The limit also
 // ends with the container.
-func limitMemory(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[memoryLimit](step)
-	if err != nil {
-		return err
-	}
+func limitMemory(ctx context.Context, w *world.World, step plan.Step, with memoryLimit) error {
 	pid, err := processOf(ctx, w, step.Cache, with.process)
 	if err != nil || pid == 0 {
 		return err
@@ -129,11 +119,7 @@ func lower(limit, usage string) bool {
 }
 
 // cutPodOff drops all packets in the network of a Pod, also those of the kubelet's probes.
-func cutPodOff(ctx context.Context, w *world.World, step plan.Step) error {
-	cut, err := arguments[cutOff](step)
-	if err != nil {
-		return err
-	}
+func cutPodOff(ctx context.Context, w *world.World, step plan.Step, cut cutOff) error {
 	pid, err := processOf(ctx, w, step.Cache, process{"memcached", cut.Pod})
 	if err != nil || pid == 0 {
 		return err
@@ -162,11 +148,7 @@ func filter(network netns.NsHandle, rules string) {
 }
 
 // stopKubelet has the Node's kubelet hang: Pods keep running, and nothing is reported of them.
-func stopKubelet(ctx context.Context, w *world.World, step plan.Step) error {
-	stop, err := arguments[cutOff](step)
-	if err != nil {
-		return err
-	}
+func stopKubelet(ctx context.Context, w *world.World, _ plan.Step, stop cutOff) error {
 	if err := w.Cluster.Pause("kubelet"); err != nil {
 		return err
 	}

@@ -75,8 +75,8 @@ const (
 
 func requests() []Action {
 	return []Action{
-		{plan.Action{Name: "requests fail", Weight: 14, Draw: drawFailing}, failRequests},
-		{plan.Action{Name: "the only write of a change fails", Weight: 2, Draw: drawOnlyWrite}, failOnlyWrite},
+		{plan.Action{Name: "requests fail", Weight: 14, Draw: drawFailing}, given(failRequests)},
+		{plan.Action{Name: "the only write of a change fails", Weight: 2, Draw: drawOnlyWrite}, given(failOnlyWrite)},
 	}
 }
 
@@ -104,11 +104,7 @@ func drawOnlyWrite(r *rand.Rand) any {
 	return change
 }
 
-func failOnlyWrite(ctx context.Context, w *world.World, step plan.Step) error {
-	f, err := arguments[onlyWrite](step)
-	if err != nil {
-		return err
-	}
+func failOnlyWrite(ctx context.Context, w *world.World, step plan.Step, f onlyWrite) error {
 	named, refuse := proxy.Named(f.Requests), proxy.Refuse(http.StatusInternalServerError, 0)
 	refused := make(chan struct{}, f.Times)
 	inject(ctx, w, &proxy.Rule{
@@ -118,7 +114,7 @@ func failOnlyWrite(ctx context.Context, w *world.World, step plan.Step) error {
 			refused <- struct{}{}
 		},
 	})
-	err = editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, f.Spec) })
+	err := editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, f.Spec) })
 	select { // The faults may end with this step.
 	case <-refused:
 	case <-time.After(longestWrite):
@@ -144,11 +140,7 @@ func drawFailing(r *rand.Rand) any {
 	return f
 }
 
-func failRequests(ctx context.Context, w *world.World, step plan.Step) error {
-	f, err := arguments[failing](step)
-	if err != nil {
-		return err
-	}
+func failRequests(ctx context.Context, w *world.World, _ plan.Step, f failing) error {
 	fault, err := f.fault()
 	if err != nil {
 		return err

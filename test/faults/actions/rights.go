@@ -38,7 +38,7 @@ func rights() []Action {
 	}
 }
 
-func takeAllRights(ctx context.Context, w *world.World, with lasting) error {
+func takeAllRights(ctx context.Context, w *world.World, _ plan.Step, with lasting) error {
 	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, w.RoleBinding()) }); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func takeAllRights(ctx context.Context, w *world.World, with lasting) error {
 	return nil
 }
 
-func takeOneRight(ctx context.Context, w *world.World, with missingRight) error {
+func takeOneRight(ctx context.Context, w *world.World, _ plan.Step, with missingRight) error {
 	full := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: install.Role}}
 	err := ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, client.ObjectKeyFromObject(full), full) })
 	if err != nil {

@@ -67,14 +67,14 @@ func secrets() []Action {
 	return []Action{
 		{plan.Action{Name: "a Secret is written", Weight: 3, Draw: func(r *rand.Rand) any {
 			return drawVersions(r, 1)
-		}}, writeSecret},
+		}}, given(writeSecret)},
 		{plan.Action{Name: "a Secret rotates in a burst", Weight: 2, Draw: func(r *rand.Rand) any {
 			return drawVersions(r, 3+r.IntN(8))
-		}}, writeSecret},
+		}}, given(writeSecret)},
 		{plan.Action{Name: "a Secret is deleted", Weight: 2, Draw: func(r *rand.Rand) any {
 			return named{one(r, secretNames[drawPurpose(r)]...)}
 		}}, given(deleteSecret)},
-		{plan.Action{Name: "the spec names a Secret", Weight: 4, Draw: drawNaming}, nameSecret},
+		{plan.Action{Name: "the spec names a Secret", Weight: 4, Draw: drawNaming}, given(nameSecret)},
 	}
 }
 
@@ -91,11 +91,7 @@ func drawVersions(r *rand.Rand, number int) versions {
 }
 
 // writeSecret creates a Secret, or replaces its content, once or in a burst.
-func writeSecret(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[versions](step)
-	if err != nil {
-		return err
-	}
+func writeSecret(ctx context.Context, w *world.World, _ plan.Step, with versions) error {
 	var contents []*corev1.Secret
 	for _, hold := range with.Hold {
 		secret, err := content(w, with.For, hold)
@@ -137,7 +133,7 @@ func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error
 	})
 }
 
-func deleteSecret(ctx context.Context, w *world.World, with named) error {
+func deleteSecret(ctx context.Context, w *world.World, _ plan.Step, with named) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		return w.Client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: with.Secret}})
 	})
@@ -158,11 +154,7 @@ func drawNaming(r *rand.Rand) any {
 	return naming{json.RawMessage(`{"spec":{"` + purpose + `":` + patch + `}}`)}
 }
 
-func nameSecret(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[naming](step)
-	if err != nil {
-		return err
-	}
+func nameSecret(ctx context.Context, w *world.World, step plan.Step, with naming) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
 		return w.Client.Patch(ctx, mc, client.RawPatch(mergePatch, with.Patch))

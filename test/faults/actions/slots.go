@@ -55,10 +55,10 @@ func slotFaults() []Action {
 		{plan.Action{Name: "agents that copy keys are killed", Weight: 3, Draw: during}, onCopies(kubelet.Restarts)},
 		{plan.Action{Name: "copies of keys hang", Weight: 3, Draw: during}, onCopies(kubelet.Hangs)},
 	}), []Action{
-		{plan.Action{Name: "a third party edits the notes on Pods", Weight: 3, Draw: drawAnnotating}, annotatePods},
+		{plan.Action{Name: "a third party edits the notes on Pods", Weight: 3, Draw: drawAnnotating}, given(annotatePods)},
 		{plan.Action{Name: "a third party edits who holds the slots", Weight: 3, Draw: func(r *rand.Rand) any {
 			return recording{one(r, "remove", "empty", "swap", "repeat", "unready", "unknown"), r.IntN(8)}
-		}}, editRecord},
+		}}, given(editRecord)},
 	})
 }
 
@@ -68,11 +68,7 @@ func NeedsSlots(name string) bool {
 }
 
 func onCopies(kind string) do {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		with, err := arguments[copyFault](step)
-		if err != nil {
-			return err
-		}
+	return given(func(ctx context.Context, w *world.World, step plan.Step, with copyFault) error {
 		fault := &kubelet.Fault{
 			Namespace: w.Namespace, Cache: step.Cache, Kind: kind, Struck: func() { world.HadEffect(ctx) },
 		}
@@ -85,7 +81,7 @@ func onCopies(kind string) do {
 		return editSpec(world.WithoutEffect(ctx), w, step.Cache, func(spec map[string]any) map[string]any {
 			return schema.Merge(spec, map[string]any{"threads": with.Threads})
 		})
-	}
+	})
 }
 
 const (
@@ -113,11 +109,7 @@ func drawAnnotating(r *rand.Rand) any {
 	return with
 }
 
-func annotatePods(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[annotating](step)
-	if err != nil {
-		return err
-	}
+func annotatePods(ctx context.Context, w *world.World, step plan.Step, with annotating) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": with.Annotations}})
 	if err != nil {
 		return err
@@ -132,11 +124,7 @@ func annotatePods(ctx context.Context, w *world.World, step plan.Step) error {
 	})(ctx, w, step)
 }
 
-func editRecord(ctx context.Context, w *world.World, step plan.Step) error {
-	with, err := arguments[recording](step)
-	if err != nil {
-		return err
-	}
+func editRecord(ctx context.Context, w *world.World, step plan.Step, with recording) error {
 	change := func(ctx context.Context, slice *unstructured.Unstructured) error {
 		entries, _, _ := unstructured.NestedSlice(slice.Object, "endpoints")
 		if len(entries) == 0 {

@@ -35,11 +35,11 @@ const (
 
 func operatorVersions() []Action {
 	return []Action{
-		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, upgrade},
+		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, given(upgrade)},
 		{plan.Action{Name: "another version takes the operator's place at a write", Weight: 3, Draw: func(r *rand.Rand) any {
 			// One of the first: a change has its record in two objects.
 			return upgradeAtWrite{moment{1 + r.IntN(3), one(r, Moments...)}, drawVersion(r).(operators)}
-		}}, upgradeAt},
+		}}, given(upgradeAt)},
 		{plan.Action{Name: "other operators run at the same time", Weight: 4, Draw: func(r *rand.Rand) any {
 			others := drawVersion(r).(operators)
 			if r.IntN(2) == 0 { // the same version, as where a leader has lost its lease and does not know
@@ -47,7 +47,7 @@ func operatorVersions() []Action {
 			}
 			others.Count, others.For = 1+r.IntN(mostOthers), upTo(r, longestOthers)
 			return others
-		}}, runOthers},
+		}}, given(runOthers)},
 	}
 }
 
@@ -76,21 +76,13 @@ func (o operators) launch(w *world.World) func(*world.Launch) {
 }
 
 // upgrade also goes back from the later release. The defaults stay when the faults are over; the version does not.
-func upgrade(ctx context.Context, w *world.World, step plan.Step) error {
-	to, err := arguments[operators](step)
-	if err != nil {
-		return err
-	}
+func upgrade(ctx context.Context, w *world.World, _ plan.Step, to operators) error {
 	world.HadEffect(ctx)
 	return w.Upgrade(to.launch(w))
 }
 
 // upgradeAt waits for the write in the background: the next steps may be what causes it.
-func upgradeAt(ctx context.Context, w *world.World, step plan.Step) error {
-	at, err := arguments[upgradeAtWrite](step)
-	if err != nil {
-		return err
-	}
+func upgradeAt(ctx context.Context, w *world.World, _ plan.Step, at upgradeAtWrite) error {
 	injectAtWrite(ctx, w, at.moment, func(<-chan struct{}) bool {
 		if err := w.Upgrade(at.launch(w)); err != nil {
 			w.Fail(err)
@@ -101,11 +93,7 @@ func upgradeAt(ctx context.Context, w *world.World, step plan.Step) error {
 }
 
 // runOthers starts operators that believe that they lead, as the regular one does.
-func runOthers(ctx context.Context, w *world.World, step plan.Step) error {
-	others, err := arguments[operators](step)
-	if err != nil {
-		return err
-	}
+func runOthers(ctx context.Context, w *world.World, _ plan.Step, others operators) error {
 	world.HadEffect(ctx)
 	for range others.Count {
 		operator, err := w.StartAnother(others.launch(w))

@@ -63,21 +63,15 @@ func watches() []Action {
 		})},
 		{plan.Action{Name: "watches cannot start where they ended", Weight: 2, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), Times: 1 + r.IntN(mostExpired)}
-		}}, refuseWatches},
+		}}, given(refuseWatches)},
 	}
 }
 
 func drawWatch(r *rand.Rand) string { return watched[r.IntN(len(watched))] }
 
 // watchFault begins a fault and ends it after its time. The end reports whether it had an effect.
-func watchFault(
-	begin func(*world.Operator, watching) (end func() bool),
-) func(context.Context, *world.World, plan.Step) error {
-	return func(ctx context.Context, w *world.World, step plan.Step) error {
-		of, err := arguments[watching](step)
-		if err != nil {
-			return err
-		}
+func watchFault(begin func(*world.Operator, watching) (end func() bool)) do {
+	return given(func(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 		end := begin(w.First(), of)
 		w.During(of.For.Duration, func() {
 			if end() {
@@ -85,7 +79,7 @@ func watchFault(
 			}
 		})
 		return nil
-	}
+	})
 }
 
 func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) {
@@ -94,11 +88,7 @@ func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) 
 }
 
 // refuseWatches ends watches, and refuses the next ones as the API server does where it no longer has the events.
-func refuseWatches(ctx context.Context, w *world.World, step plan.Step) error {
-	of, err := arguments[watching](step)
-	if err != nil {
-		return err
-	}
+func refuseWatches(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 	matches := proxy.Watches(of.Watches)
 	inject(ctx, w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})
 	w.First().EndWatches(matches, false)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,24 +35,24 @@ func verb(q *audit.Request) string {
 	return fmt.Sprintf("%s %d by %s", q.Verb, q.Response.Code, q.User.Username)
 }
 
-func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
-	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
+// TestStatesAreJoinedWithTheAuditLog: those that a watch has seen get their writer, and the others are of the log.
+func TestStatesAreJoinedWithTheAuditLog(t *testing.T) {
 	request := func(second int, user, verb string, code int, stored *unstructured.Unstructured) audit.Request {
-		q := audit.Request{Verb: verb, Answered: at(second)}
+		q := audit.Request{Verb: verb, Received: after(second), Answered: after(second)}
 		q.User.Username, q.Response.Code = user, code
 		q.ObjectRef.Resource = "pods"
 		q.Stored, _ = json.Marshal(stored)
 		return q
 	}
 	stateOf := func(second int, kind watch.EventType, o *unstructured.Unstructured) Entry {
-		return Entry{Time: at(second), State: &State{Type: kind, Object: o}}
+		return Entry{Time: after(second), State: &State{Type: kind, Object: o}}
 	}
 	evicted := request(5, "evictor", "create", 201, object("a", "12"))
 	evicted.ObjectRef.Subresource = "eviction"
 	tried := request(5, "tester", "patch", 200, object("a", "12"))
 	tried.URI = "/api/v1/namespaces/x/pods/a?dryRun=All"
 	marked := object("a", "12")
-	marked.SetDeletionTimestamp(&metav1.Time{Time: at(1)})
+	marked.SetDeletionTimestamp(&metav1.Time{Time: after(1)})
 	ended := marked.DeepCopy()
 	ended.SetResourceVersion("")
 	scale := func(second int, version string, size int64) audit.Request {
@@ -66,6 +65,9 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 	}
 	sized := object("a", "11")
 	sized.SetKind("Memcached")
+	answered := request(1, "deleter", "delete", 200, &unstructured.Unstructured{Object: map[string]any{
+		"kind": "Status", "details": map[string]any{"uid": string(object("a", "").GetUID())},
+	}})
 	tests := map[string]struct {
 		entries  []Entry
 		requests []audit.Request
@@ -75,6 +77,27 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 			[]Entry{stateOf(2, watch.Deleted, object("a", "12"))},
 			[]audit.Request{request(1, "deleter", "delete", 200, object("a", "11"))},
 			[]string{"DELETED a 12 by deleter"},
+		},
+		"a deletion is attributed to the request that is answered with a status": {
+			[]Entry{stateOf(2, watch.Deleted, object("a", "12"))}, []audit.Request{answered}, []string{"DELETED a 12 by deleter"},
+		},
+		"a deletion in the background stores a state": {
+			[]Entry{stateOf(2, watch.Modified, marked), stateOf(3, watch.Deleted, object("a", "13"))},
+			[]audit.Request{request(1, "deleter", "delete", 200, marked)},
+			[]string{"MODIFIED a 12 by deleter", "DELETED a 13"},
+		},
+		"a state belongs to the request that stored it, and not to one that changed nothing": {
+			[]Entry{stateOf(1, watch.Added, object("a", "11"))},
+			[]audit.Request{request(0, "creator", "create", 201, object("a", "11")), request(5, "patcher", "patch", 200, object("a", "11"))},
+			[]string{"ADDED a 11 by creator", "patch 200 by patcher"},
+		},
+		"a state that is delivered late was before the next": {
+			[]Entry{
+				{Time: after(3), Step: "step"},
+				stateOf(9, watch.Added, object("a", "11")), stateOf(9, watch.Modified, object("a", "12")),
+			},
+			[]audit.Request{request(2, "patcher", "patch", 200, object("a", "12"))},
+			[]string{"ADDED a 11", "MODIFIED a 12 by patcher", "step"},
 		},
 		"a deletion is attributed to the request that ended a Pod immediately": {
 			[]Entry{stateOf(2, watch.Deleted, marked)}, []audit.Request{request(1, "kubelet", "delete", 200, ended)},

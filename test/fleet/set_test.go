@@ -1,0 +1,133 @@
+// Package fleet shows what gitops/fleet makes of clusters: with a tag on two real API servers and an Argo CD that has
+// both. scripts/gitops/tree has what it renders for examples.
+package fleet
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+)
+
+const (
+	repository = "../.."
+	folder     = "gitops/fleet"
+)
+
+// TestAClusterWithoutALabel: a typing error in one Secret must not end the updates of all clusters, so the selector
+// leaves such a cluster out.
+func TestAClusterWithoutALabel(t *testing.T) {
+	set := shipped(t, "ApplicationSet", "memcached-fleet")
+	generators, _, err := unstructured.NestedSlice(set.Object, "spec", "generators")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusters := generators[0].(map[string]any)["matrix"].(map[string]any)["generators"].([]any)[1].(map[string]any)
+	selector, _, err := unstructured.NestedMap(clusters, "clusters", "selector")
+	if err != nil {
+		t.Fatal(err)
+	}
+	required := slices.Collect(maps.Keys(selector["matchLabels"].(map[string]any)))
+	for _, expression := range selector["matchExpressions"].([]any) {
+		required = append(required, expression.(map[string]any)["key"].(string))
+	}
+	for label := range (cluster{}).labels() {
+		if !slices.Contains(required, label) {
+			t.Errorf("the template uses the label %s, and the selector does not require it: %v", label, selector)
+		}
+	}
+}
+
+// TestEachRingHasAStep: Argo CD would never sync a cluster whose ring is in no step.
+func TestEachRingHasAStep(t *testing.T) {
+	set := shipped(t, "ApplicationSet", "memcached-fleet")
+	steps, _, err := unstructured.NestedSlice(set.Object, "spec", "strategy", "rollingSync", "steps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inOrder []string
+	for _, step := range steps {
+		for _, expression := range step.(map[string]any)["matchExpressions"].([]any) {
+			values, _, _ := unstructured.NestedStringSlice(expression.(map[string]any), "values")
+			inOrder = append(inOrder, values...)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(repository, folder, "rings.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rings []struct{ Ring, Revision string }
+	if err := yaml.UnmarshalStrict(content, &rings); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, ring := range rings {
+		want = append(want, ring.Ring)
+	}
+	if diff := cmp.Diff(want, inOrder); diff != "" {
+		t.Errorf("rings.yaml and the steps of fleet.yaml differ (-rings +steps):\n%s", diff)
+	}
+}
+
+// TestTheSettingsReachTheFleet: all that users set in one file.
+func TestTheSettingsReachTheFleet(t *testing.T) {
+	dir := tree.Copy(t, repository, "gitops")
+	err := values.Edit(dir, func(s *values.Settings) {
+		s.RepoURL, s.Revision, s.ArgoCDNamespace = "https://git.example.com/team/caches.git", "trunk", "openshift-gitops"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := kustomize.Objects(filepath.Join(dir, folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if object.GetNamespace() != "openshift-gitops" {
+			t.Errorf("%s %s is in the namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())
+		}
+		content, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), "from-settings") {
+			t.Errorf("%s %s does not have a setting:\n%s", object.GetKind(), object.GetName(), content)
+		}
+	}
+}
+
+// cluster is one that a Secret of Argo CD describes.
+type cluster struct {
+	name, server                 string
+	ring, environment, arch, way string
+}
+
+func (c cluster) labels() map[string]string {
+	return map[string]string{"ring": c.ring, "environment": c.environment, "arch": c.arch, "way": c.way}
+}
+
+// shipped is an object of gitops/fleet, as it is applied.
+func shipped(t *testing.T, kind, name string) *unstructured.Unstructured {
+	t.Helper()
+	objects, err := kustomize.Objects(filepath.Join(repository, folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == kind && o.GetName() == name
+	})
+	if i < 0 {
+		t.Fatalf("%s has no %s %s", folder, kind, name)
+	}
+	return objects[i]
+}
