@@ -27,7 +27,9 @@ const savedKeys = 3000
 // which is this machine.
 func TestACacheIsSavedInAVolume(t *testing.T) {
 	c.shared(t)
-	it := newCache(t, "saved", cachev1.MemcachedSpec{Size: new(int32(2)), Slots: &cachev1.Slots{}})
+	it := newCache(t, "saved", cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(2)), Slots: &cachev1.Slots{},
+	})
 	it.Expect(deployed.PushSnapshot(t.Context(), c.Pipeline)).To(gomega.Succeed())
 	folder := it.claims("backups")
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")

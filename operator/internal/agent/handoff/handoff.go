@@ -47,8 +47,9 @@ const (
 	emptyWithin  = 5 * time.Second // a memcached that does not answer
 	searchWithin = time.Minute     // the same, with many keys to look through
 
-	// endOfCopy is the least time that is left for the end of a copy, if possible: what has changed is copied again.
-	endOfCopy = 2 * time.Second
+	// endOfCopy is the least time that is left for the end of a copy, if possible: what has changed is copied again, and
+	// the operator has to learn of it.
+	endOfCopy = 5 * time.Second
 )
 
 // Dial opens a connection to one memcached, logged in and through TLS as that cache needs.

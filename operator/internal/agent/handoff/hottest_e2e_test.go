@@ -103,7 +103,7 @@ func TestOfWhatDoesNotFitTheHottestIsCopied(t *testing.T) {
 
 // TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver where the connection is too slow for all.
 func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
-	const keys, hot, within, bytesPerSecond = 150_000, 10_000, 6 * time.Second, 1 << 20
+	const keys, hot, within, bytesPerSecond = 150_000, 10_000, 9 * time.Second, 1 << 20
 	old, next := start(t), start(t)
 	fill(t, old, keys)
 	<-time.After(2 * time.Second) // Memcached's clock counts seconds.

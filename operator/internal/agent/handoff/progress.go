@@ -75,10 +75,14 @@ func (h *Handoff) Progress() Progress {
 	}
 }
 
-// rate returns how many bytes per second may be copied now; 0 is no limit.
+// rate returns how many bytes per second may be copied now; 0 is no limit. There is none for the last keys if it is
+// late.
 func (h *Handoff) rate(now time.Time) float64 {
 	limit, due := float64(h.Settings.Rate), h.due.Load()
-	if limit <= 0 || due == nil {
+	switch {
+	case h.isLate(now):
+		return 0
+	case limit <= 0 || due == nil:
 		return limit
 	}
 	left := due.Sub(now).Seconds()
