@@ -140,6 +140,7 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 	more := pushIndex(t, host+"/memcached:more", append(all, "linux/386", "unknown/unknown")...)
 	short := pushIndex(t, host+"/memcached:short", all[:3]...)
 	agent := pushIndex(t, host+"/agent:complete", all...)
+	snapshot := pushIndex(t, host+"/snapshot:complete", all...)
 	single, err := oci.Push(t.Context(), empty.Image, host+"/memcached:single")
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +171,8 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := command.Run(t, newCommand(), "inspect", "--image", tc.operator, "--agent-image", tc.agent, "--memcached-image", tc.memcached)
+			out, err := command.Run(t, newCommand(), "inspect", "--image", tc.operator, "--agent-image", tc.agent,
+				"--snapshot-image", snapshot, "--memcached-image", tc.memcached)
 			if !strings.HasSuffix(out, "\nIn all images: "+tc.inAll+"\n") {
 				t.Errorf("output:\n%s", out)
 			}

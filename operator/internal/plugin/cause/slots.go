@@ -20,7 +20,7 @@ const slotFailed = "SlotStartedCold"
 var meanings = map[string]string{
 	"NoPod":                    "no Pod holds the slot",
 	"PodLost":                  "the Pod that held the slot ended before all keys were copied",
-	"HandoffTimedOut":          "the copy took longer than the timeout",
+	"HandoffTimedOut":          "the copy was not complete within the timeout, not even without the coldest keys",
 	"HandoffFailed":            "the copy failed, and the agent gave no reason",
 	"InstructionLost":          "the instruction of the Pod or the slice was edited",
 	"HandoffNever":             "the spec forbids handoffs",
