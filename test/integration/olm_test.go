@@ -30,6 +30,10 @@ func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
 		w.Expect(object.Object).NotTo(gomega.HaveKey("status"))
 		w.Expect(cluster.Create(w.ctx, object, client.FieldValidation("Strict"))).To(gomega.Succeed())
 		name := object.GetName()
+		if object.GetKind() == "MemcachedSnapshot" { // Its spec cannot change, and its cache is none of the examples.
+			w.snapshotReason(name, cachev1.ReasonMemcachedNotFound, "")
+			continue
+		}
 		w.reason(name, cachev1.ReasonAllPodsReady)
 		before := w.deployment(name).Generation
 

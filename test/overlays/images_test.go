@@ -36,8 +36,9 @@ func defaults(t *testing.T) []image {
 		name := named.Name()
 		images = append(images, image{string(match[1]), name, "mirror.example.org/" + path.Base(name), "9.8.7"})
 	}
-	if len(images) != 3 {
-		t.Fatalf("the manifests name %d images: the operator's, the agent's and memcached's are wanted", len(images))
+	if len(images) != 4 {
+		t.Fatalf("the manifests name %d images: those of the operator, the agent, memcached-snapshot and memcached are wanted",
+			len(images))
 	}
 	return images
 }
