@@ -30,6 +30,7 @@ func (s *site) rootIsDeleted(t *testing.T) {
 	mc := s.makeForeignCache(t)
 	before := s.pods(t, foreign, foreign)
 	kept := []client.Object{object("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd),
+		object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "memcachedsnapshots.cache.example.com"),
 		object("v1", "Namespace", namespace), mc}
 	uids := s.uids(t, kept)
 	if len(uids) != len(kept) {
