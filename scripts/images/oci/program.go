@@ -80,8 +80,8 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	return images[0], nil
 }
 
-// BuildAll builds programs of one folder and one overlay for each of the platforms, and returns an index for each
-// program. The images are those of Build, and are built in less time.
+// BuildAll builds programs for each of the platforms, and returns an index for each program. The images are those of
+// Build. Programs of one folder are built in less time.
 func BuildAll(
 	ctx context.Context, platforms []v1.Platform, update func(string), programs ...Program,
 ) ([]v1.ImageIndex, error) {
@@ -113,8 +113,10 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := compile(ctx, platform, dir, programs...); err != nil {
-		return nil, err
+	for of, inFolder := range byFolder(programs) {
+		if err := compile(ctx, platform, dir, of, inFolder); err != nil {
+			return nil, err
+		}
 	}
 	images := make([]v1.Image, len(programs))
 	for i, program := range programs {
@@ -128,11 +130,20 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 // Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
 // the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
 func Compile(ctx context.Context, p Program, dir string) error {
-	return compile(ctx, p.Platform, dir, p)
+	return compile(ctx, p.Platform, dir, p.Dir, []Program{p})
 }
 
-// compile compiles programs by one call of Go.
-func compile(ctx context.Context, platform v1.Platform, dir string, programs ...Program) error {
+// byFolder returns the programs of each folder. Others may belong to another module.
+func byFolder(programs []Program) map[string][]Program {
+	folders := map[string][]Program{}
+	for _, program := range programs {
+		folders[program.Dir] = append(folders[program.Dir], program)
+	}
+	return folders
+}
+
+// compile compiles programs of one folder by one call of Go.
+func compile(ctx context.Context, platform v1.Platform, dir, of string, programs []Program) error {
 	build := []string{"go", "build", "-trimpath", "-buildvcs=false"}
 	var packages []string
 	for _, program := range programs {
@@ -146,7 +157,7 @@ func compile(ctx context.Context, platform v1.Platform, dir string, programs ...
 		return err
 	}
 	build = append(append(build, "-o", dir+"/"), packages...)
-	return worktree.Run(ctx, programs[0].Dir, env, build...)
+	return worktree.Run(ctx, of, env, build...)
 }
 
 // image makes an image of the programs in dir. Each starts the next one, with the Pod's arguments.
