@@ -79,7 +79,7 @@ func released(t *testing.T, version, memcached string) string {
 		Root: root, Version: version, Registry: registry, MemcachedImage: memcached,
 		Build: func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error) {
 			index, err := oci.Files(nil, map[string]string{"file": version})
-			return []v1.ImageIndex{index, index}, err
+			return []v1.ImageIndex{index, index, index}, err
 		},
 	}
 	if err := r.Prepare(t.Context(), false, io.Discard); err != nil {
