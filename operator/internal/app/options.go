@@ -47,6 +47,9 @@ const (
 
 	// DefaultAgentImage is used where EnvAgentImage is not set. Its tag is the version in operator/cmd/agent/VERSION.
 	DefaultAgentImage = "registry.example.com/memcached-agent:0.2.0"
+
+	// DefaultSnapshotImage is used where EnvSnapshotImage is not set: without a version, as manifests always name one.
+	DefaultSnapshotImage = "registry.example.com/memcached-snapshot"
 )
 
 // Options are the operator's options.

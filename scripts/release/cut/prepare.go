@@ -82,8 +82,9 @@ func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
 // stamp writes the release into the files that bundle and catalog are made of, and into documentation.
 func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	operator, agent, snapshot := t.Images[0], t.Images[1], t.Images[2]
-	old, err := operatorImage.Read(t.Dir)
-	if err != nil {
+	old, operatorErr := operatorImage.Read(t.Dir)
+	oldSnapshot, snapshotErr := snapshotImage.Read(t.Dir)
+	if err := errors.Join(operatorErr, snapshotErr); err != nil {
 		return err
 	}
 	type write struct {
@@ -115,8 +116,9 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	if err := errors.Join(errs...); err != nil {
 		return err // The rest reads what is written here.
 	}
+	var err error
 	t.Memcached, err = memcachedImage.Read(t.Dir)
-	return errors.Join(err, t.stampDocs(ctx, old), t.stampRunbooks(ctx), t.keepReleased())
+	return errors.Join(err, t.stampDocs(ctx, old, oldSnapshot), t.stampRunbooks(ctx), t.keepReleased())
 }
 
 // runbooks is where alerts and dashboards lead to: the pages of a branch or a tag.
@@ -151,12 +153,13 @@ func rewrite(dir string, files []string, next func(string) string) error {
 }
 
 // stampDocs writes registry and version into documentation. It does not send readers to a candidate.
-func (t *Tree) stampDocs(ctx context.Context, oldOperator string) error {
+func (t *Tree) stampDocs(ctx context.Context, oldOperator, oldSnapshot string) error {
 	if isCandidate(t.Version) {
 		return nil
 	}
 	replacer := strings.NewReplacer(
-		bundle.RepositoryOf(oldOperator), t.Images[0].Repository, bundle.RepositoryOf(t.OldAgent), t.Images[1].Repository)
+		bundle.RepositoryOf(oldOperator), t.Images[0].Repository, bundle.RepositoryOf(t.OldAgent), t.Images[1].Repository,
+		bundle.RepositoryOf(oldSnapshot), t.Images[2].Repository)
 	pages, err := worktree.List(ctx, t.Dir, "ls-files", "*.md")
 	if err != nil {
 		return err
