@@ -24,8 +24,7 @@ import (
 // savedKeys are the keys of the cache that is saved.
 const savedKeys = 3000
 
-// TestACacheIsSavedInAVolume, and the program that saved it finds the snapshot whole. The volume is a folder of the Node,
-// which is this machine.
+// TestACacheIsSavedInAVolume, and the program that saved it finds the snapshot whole. The volume is a folder of the Node.
 func TestACacheIsSavedInAVolume(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "saved", cachev1.MemcachedSpec{

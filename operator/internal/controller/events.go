@@ -103,7 +103,7 @@ func (e pendingEvent) record(log logr.Logger, recorder events.EventRecorder, mc 
 		related = object
 	}
 	log.Info(e.note, "event", e.reason, "generation", mc.Generation)
-	recorder.Eventf(mc, related, e.eventType, e.reason, e.action, "%s", status.Shorten(e.note, longestNote))
+	recorder.Eventf(mc, related, e.eventType, e.reason, e.action, "%s", status.Shorten(e.note, status.LongestNote))
 }
 
 // eventsOf returns the events of a reconciliation whose status is written.

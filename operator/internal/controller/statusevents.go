@@ -108,6 +108,3 @@ var repeatedReasons = []string{
 	cachev1.ReasonAllPodsReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
 	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
 }
-
-// longestNote is the limit of the events API, in bytes.
-const longestNote = 1024

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -62,9 +63,7 @@ func (c SnapshotCollector) Begin(
 	ctx context.Context, wanted *cachev1.MemcachedSnapshot, mc *cachev1.Memcached,
 ) (current plan.CurrentSnapshot, err error) {
 	current.Memcached = mc
-	if mc == nil || !slices.ContainsFunc(mc.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == cachev1.ConditionReady && c.Status == metav1.ConditionTrue
-	}) {
+	if mc == nil || !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
 		return current, nil
 	}
 	if current.MissingSecret, err = c.missingSecret(ctx, wanted); err != nil || len(mc.Status.Slots) > 0 {

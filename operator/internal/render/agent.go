@@ -147,6 +147,20 @@ func secretVolume(volume, secret string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).WithSecret(corev1ac.SecretVolumeSource().WithSecretName(secret))
 }
 
+// secretMount is a Secret and where a container has it; without a name there is none.
+type secretMount struct{ secret, volume, dir string }
+
+func mountSecrets(
+	spec *corev1ac.PodSpecApplyConfiguration, container *corev1ac.ContainerApplyConfiguration, mounts ...secretMount,
+) {
+	for _, mounted := range mounts {
+		if mounted.secret != "" {
+			spec.WithVolumes(secretVolume(mounted.volume, mounted.secret))
+			container.WithVolumeMounts(readOnly(mounted.volume, mounted.dir))
+		}
+	}
+}
+
 // memoryVolume is a folder for a small file that is never written to a disk.
 func memoryVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).

@@ -95,17 +95,11 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		WithTerminationGracePeriodSeconds(giveUpSeconds).
 		WithVolumes(annotationVolume(bootstrapVolume, "phase", names.AnnotationBootstrap),
 			memoryVolume(stateVolume), diskVolume(keysVolume))
-	for _, mounted := range []struct{ secret, volume, dir string }{
-		{p.TLSSecret, tlsVolume, names.TLSDir},
-		{p.AuthSecret, usersVolume, names.UsersDir},
-		{p.Bootstrap.FromTLSSecret, fromTLSVolume, names.FromTLSDir},
-		{p.Bootstrap.FromAuthSecret, fromUsersVolume, names.FromUsersDir},
-	} {
-		if mounted.secret != "" {
-			spec.WithVolumes(secretVolume(mounted.volume, mounted.secret))
-			agent.WithVolumeMounts(readOnly(mounted.volume, mounted.dir))
-		}
-	}
+	mountSecrets(spec, agent,
+		secretMount{p.TLSSecret, tlsVolume, names.TLSDir},
+		secretMount{p.AuthSecret, usersVolume, names.UsersDir},
+		secretMount{p.Bootstrap.FromTLSSecret, fromTLSVolume, names.FromTLSDir},
+		secretMount{p.Bootstrap.FromAuthSecret, fromUsersVolume, names.FromUsersDir})
 	place(spec, bootstrapPlacement(p.Pod))
 	return spec.WithContainers(agent)
 }

@@ -71,15 +71,9 @@ func snapshotPod(s plan.Snapshot) *corev1ac.PodSpecApplyConfiguration {
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithVolumes(corev1ac.Volume().WithName(temporaryVolume).
 			WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(keyList)))
-	for _, mounted := range []struct{ secret, volume, dir string }{
-		{s.Pod.TLSSecret, tlsVolume, names.TLSDir},
-		{s.Pod.AuthSecret, usersVolume, names.UsersDir},
-	} {
-		if mounted.secret != "" {
-			spec.WithVolumes(secretVolume(mounted.volume, mounted.secret))
-			container.WithVolumeMounts(readOnly(mounted.volume, mounted.dir))
-		}
-	}
+	mountSecrets(spec, container,
+		secretMount{s.Pod.TLSSecret, tlsVolume, names.TLSDir},
+		secretMount{s.Pod.AuthSecret, usersVolume, names.UsersDir})
 	place(spec, bootstrapPlacement(s.Pod))
 	addTarget(spec, container, s)
 	return spec.WithContainers(container)
@@ -98,7 +92,7 @@ func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: s.Memory})).
 		WithTerminationMessagePath(corev1.TerminationMessagePathDefault).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithVolumeMounts(corev1ac.VolumeMount().WithName(temporaryVolume).WithMountPath("/tmp")).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName(temporaryVolume).WithMountPath(names.KeysDir)).
 		WithSecurityContext(containerSecurity())
 }
 

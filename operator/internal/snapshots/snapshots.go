@@ -156,8 +156,5 @@ func (r *Reconciler) record(
 		eventType = corev1.EventTypeNormal
 	}
 	log.FromContext(ctx).Info(is.Message, "reason", is.Reason)
-	r.events.Eventf(snapshot, nil, eventType, is.Reason, "Save", "%s", status.Shorten(is.Message, longestNote))
+	r.events.Eventf(snapshot, nil, eventType, is.Reason, "Save", "%s", status.Shorten(is.Message, status.LongestNote))
 }
-
-// longestNote is the limit of the events API, in bytes.
-const longestNote = 1024

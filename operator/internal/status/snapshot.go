@@ -11,7 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
@@ -53,26 +52,7 @@ func IsSnapshotOver(snapshot *cachev1.MemcachedSnapshot) bool {
 func EvaluateSnapshot(in SnapshotInput) cachev1.MemcachedSnapshotStatus {
 	status := *in.Snapshot.Status.DeepCopy()
 	status.ObservedGeneration = in.Snapshot.Generation
-	v := judgeSnapshot(&status, in)
-	v.message = Shorten(v.message, longestMessage)
-	set := func(conditionType string, is bool) {
-		condition := metav1.Condition{
-			Type: conditionType, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message,
-			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
-		}
-		switch {
-		case is:
-		case conditionType != cachev1.ConditionReady:
-			meta.RemoveStatusCondition(&status.Conditions, conditionType)
-			return
-		default:
-			condition.Status = metav1.ConditionFalse
-		}
-		meta.SetStatusCondition(&status.Conditions, condition)
-	}
-	set(cachev1.ConditionReady, v.state == done)
-	set(cachev1.ConditionReconciling, v.state == reconciling)
-	set(cachev1.ConditionStalled, v.state == stalled)
+	writeConditions(&status.Conditions, judgeSnapshot(&status, in), status.ObservedGeneration, in.Now)
 	return status
 }
 

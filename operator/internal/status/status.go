@@ -178,22 +178,28 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// setConditions writes Ready, and Reconciling or Stalled if one of them is True.
+// setConditions writes the verdict, and since when there is progress.
 func setConditions(status *cachev1.MemcachedStatus, v verdict, in Input) {
 	status.ProgressingSince = nil
 	if v.state == reconciling {
 		since := progressingSince(in, isTimed(v.reason))
 		status.ProgressingSince = new(metav1.NewTime(cmp.Or(since, in.Now.Truncate(time.Second))))
 	}
+	writeConditions(&status.Conditions, v, status.ObservedGeneration, in.Now)
+}
+
+// writeConditions writes a verdict as the conditions of kstatus: Ready, and Reconciling or Stalled if one of them is
+// True.
+func writeConditions(conditions *[]metav1.Condition, v verdict, generation int64, now time.Time) {
 	ready := metav1.ConditionFalse
 	if v.state == done {
 		ready = metav1.ConditionTrue
 	}
 	v.message = Shorten(v.message, longestMessage)
 	set := func(conditionType string, value metav1.ConditionStatus) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		meta.SetStatusCondition(conditions, metav1.Condition{
 			Type: conditionType, Status: value, Reason: v.reason, Message: v.message,
-			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
+			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 		})
 	}
 	set(cachev1.ConditionReady, ready)
@@ -205,9 +211,12 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict, in Input) {
 			set(conditionType, metav1.ConditionTrue)
 			continue
 		}
-		meta.RemoveStatusCondition(&status.Conditions, conditionType)
+		meta.RemoveStatusCondition(conditions, conditionType)
 	}
 }
+
+// LongestNote is the limit of the events API, in bytes.
+const LongestNote = 1024
 
 // longestMessage is far below the limit of a condition (32768 characters); longer messages are not readable.
 const longestMessage = 4096

@@ -36,9 +36,7 @@ func (c *copier) dump(ctx context.Context) {
 	d := &dump{copier: c, batches: map[int][]key{}}
 	spans := keys.hottest(c.room)
 	c.counts.skipped.Add(keys.left(spans))
-	for of := range c.ordered(spans) {
-		err = errors.Join(err, keys.each(of, func(k key) error { return d.add(ctx, k) }))
-	}
+	err = keys.eachOf(c.ordered(spans), func(k key) error { return d.add(ctx, k) })
 	for to := range d.batches {
 		err = errors.Join(err, d.pass(ctx, to))
 	}

@@ -5,10 +5,10 @@ package handoff
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,17 +104,15 @@ func (r *readout) request(ctx context.Context, dial Dial) error {
 	}
 	defer keys.close()
 	var batch []key
-	for _, of := range keys.coldestFirst() {
-		err = errors.Join(err, keys.each(of, func(k key) error {
-			batch = append(batch, k)
-			if len(batch) < maxBatch {
-				return nil
-			}
-			full := batch
-			batch = make([]key, 0, maxBatch)
-			return r.send(ctx, full)
-		}))
-	}
+	err = keys.eachOf(slices.Values(keys.coldestFirst()), func(k key) error {
+		batch = append(batch, k)
+		if len(batch) < maxBatch {
+			return nil
+		}
+		full := batch
+		batch = make([]key, 0, maxBatch)
+		return r.send(ctx, full)
+	})
 	if err != nil || len(batch) == 0 {
 		return err
 	}

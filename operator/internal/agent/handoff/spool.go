@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"time"
 )
@@ -18,7 +19,7 @@ type spool struct {
 	secret [32]byte // never leaves the process
 	writer *bufio.Writer
 
-	now  int64 // by the clock of the memcached that has the keys, in seconds since 1970
+	now  int64 // by the clock here, in seconds since 1970
 	keys ages  // how many there are of each age
 	size ages  // how many bytes they have in memcached
 }
@@ -63,6 +64,16 @@ func (s *spool) add(d dumped) error {
 	_, _ = s.writer.Write([]byte{binary, age, byte(len(d.token))}) // A writer keeps its error.
 	_, err := s.writer.WriteString(d.token)
 	return err
+}
+
+// eachOf calls found for each key of some spans, in their order.
+func (s *spool) eachOf(spans iter.Seq[span], found func(key) error) error {
+	for of := range spans {
+		if err := s.each(of, found); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each calls found for each key that has one of these ages.

@@ -115,8 +115,8 @@ func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, er
 	}, nil
 }
 
-// until returns when a copy has to be complete: the operator counts the timeout from its instruction. By the clock of
-// another machine, that may have been at any time; so half of the timeout is left at least.
+// until returns when a copy has to be complete: the operator counts the timeout from its instruction. Its clock may
+// differ from that of the Node, so at least half of the timeout is left.
 func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Time {
 	if m.Timeout <= 0 {
 		return time.Time{}
