@@ -25,7 +25,7 @@ func statuses() []Mutant {
 		{
 			Name: "writes the status after its own write", Rule: "no requests at rest",
 			Edits: []variants.Edit{
-				{File: statusFile, Old: "Shorten(v.message, ", New: "Shorten(v.message+in.Now.String(), "},
+				{File: statusFile, Old: "Shorten(v.message, ", New: "Shorten(v.message+now.String(), "},
 				{File: statusesFile, Old: " || !s.isOwn(now)", New: " || true"},
 			},
 		},
