@@ -187,7 +187,7 @@ func isSwitch(fields []Field, path string) bool {
 }
 
 // requiredByRule are fields that a rule requires, by what they are in.
-var requiredByRule = map[string]string{"spec.tls": "secretName"}
+var requiredByRule = map[string]string{"spec.tls": "secretName", "spec.bootstrap.from": "servers"}
 
 func required(fields []Field, path, name string) bool {
 	return requiredByRule[path] == name || slices.ContainsFunc(fields, func(f Field) bool {

@@ -97,6 +97,11 @@ var reaches = []reach{
 		"servers, and shows nothing of it", test: "FuzzThePodsOfAnySpecAreRestricted"},
 	{field: "bootstrap.from.auth.secretName", names: "the same", limit: "the agent logs in with it at the servers of the spec, " +
 		"so the author may read it, as with `auth`: only if it holds valid users", test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "bootstrap.from.snapshot.name", names: "a folder of the bucket or the volume", limit: "the name is one folder, without a slash", test: "TestASnapshotIsRestoredOnce"},
+	{field: "bootstrap.from.snapshot.url", names: "a bucket", limit: "a Pod reads it with the credentials that the author names", test: "TestASnapshotIsRestoredOnce"},
+	{field: "bootstrap.from.snapshot.credentials.secretName", names: "a Secret of the same namespace", limit: "the Pod of a Job has it in its environment, and shows nothing of it", test: "TestThePodsOfSnapshotsAreRestricted"},
+	{field: "bootstrap.from.snapshot.credentials.serviceAccountName", names: "a ServiceAccount of the same namespace", limit: "the Pod of a Job has its workload identity, and no token of the API server", test: "TestThePodsOfSnapshotsAreRestricted"},
+	{field: "bootstrap.from.snapshot.persistentVolumeClaim.claimName", names: "a PersistentVolumeClaim of the same namespace", limit: "the Pod of a Job mounts it, and reads the folder of the snapshot", test: "TestThePodsOfSnapshotsAreRestricted"},
 	{field: "binding.secretName", names: "a Secret of the same namespace", limit: "the operator creates it, with the address of " +
 		"the cache and what the Secrets of `tls` and `auth` hold for clients. One that exists stays as it is", test: "TestOwnershipConflictWhereASecretHasTheNameOfTheBinding"},
 	{field: "networkPolicy.from", below: selector + " cidr except[]", names: "Pods, namespaces and addresses", limit: "they may connect to the " +

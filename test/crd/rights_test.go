@@ -65,8 +65,8 @@ var rights = []right{
 		test: "TestASnapshotOfACacheWithSlotsIsSavedOnce"},
 	{resource: "memcachedsnapshots/status", verbs: "patch", why: "their status", allows: "to report anything of any MemcachedSnapshot",
 		test: "TestASnapshotOfACacheWithSlotsIsSavedOnce"},
-	{resource: "jobs", verbs: "get list watch create patch", why: "the Job that saves a cache. The operator creates it, by an apply that changes no " +
-		"other one, and never changes it", allows: "to run any image, as it can already by a Deployment", test: "TestASnapshotTakesOverNoOtherJob"},
+	{resource: "jobs", verbs: "get list watch create patch delete", why: "the Job that saves or restores a cache. The operator creates it, by an apply that changes no " +
+		"other one, never changes it, and deletes that of a restore which the spec no longer requests", allows: "to run any image, as it can already by a Deployment", test: "TestASnapshotTakesOverNoOtherJob"},
 	{resource: "pods", verbs: "get patch", of: "slots", why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
 		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestAHandoffThatCannotSucceedEndsInACacheThatServes"},
 	{resource: "pods/status", verbs: "patch", of: "slots", why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",

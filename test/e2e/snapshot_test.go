@@ -24,11 +24,12 @@ import (
 // savedKeys are the keys of the cache that is saved.
 const savedKeys = 3000
 
-// TestACacheIsSavedInAVolume, and the program that saved it finds the snapshot whole. The volume is a folder of the Node.
-func TestACacheIsSavedInAVolume(t *testing.T) {
+// TestACacheIsSavedAndRestored into another one with more slots, and the program that saved it finds the snapshot whole.
+// The volume is a folder of the Node.
+func TestACacheIsSavedAndRestored(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "saved", cachev1.MemcachedSpec{
-		Image: newMemcached(t), Size: new(int32(2)), Slots: &cachev1.Slots{},
+		Image: newMemcached(t), Size: new(int32(2)), TerminationDelaySeconds: new(int32(1)), Slots: &cachev1.Slots{},
 	})
 	it.Expect(deployed.PushSnapshot(t.Context(), c.Pipeline)).To(gomega.Succeed())
 	folder := it.claims("backups")
@@ -63,6 +64,31 @@ func TestACacheIsSavedInAVolume(t *testing.T) {
 	it.Expect(json.Unmarshal(out, &whole)).To(gomega.Succeed())
 	if whole.Items != wanted.Status.Items || whole.Bytes != wanted.Status.Bytes {
 		t.Errorf("the snapshot has %+v, and the status says %+v", whole, wanted.Status)
+	}
+	it.isRestored(cachev1.BootstrapSnapshot{Name: wanted.Status.SnapshotName, SnapshotTarget: wanted.Spec.To})
+}
+
+// isRestored fills another cache of the namespace with a snapshot. Both Pods had the same keys, and each goes to the
+// slot where clients look for it.
+func (it *cache) isRestored(from cachev1.BootstrapSnapshot) {
+	it.t.Helper()
+	other := &cache{t: it.t, WithT: it.WithT, key: client.ObjectKey{Namespace: it.key.Namespace, Name: "restored"}}
+	it.Expect(c.Client.Create(it.t.Context(), &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: other.key.Namespace, Name: other.key.Name},
+		Spec: cachev1.MemcachedSpec{
+			Image: newMemcached(it.t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(1)), Resources: little(),
+			Slots:     &cachev1.Slots{ClientHash: cachev1.HashRendezvous},
+			Bootstrap: &cachev1.Bootstrap{From: cachev1.BootstrapSource{Snapshot: &from}},
+		},
+	})).To(gomega.Succeed())
+	other.isBootstrapped(cachev1.ReasonBootstrapRestored)
+	status := other.get().Status
+	restored := meta.FindStatusCondition(status.Conditions, cachev1.ConditionBootstrapped)
+	it.Expect(restored.Message).To(gomega.ContainSubstring("%[1]d items were added; %[1]d keys were in the cache", savedKeys))
+	it.Expect(status.RestoredSnapshot).To(gomega.Equal(from.Name))
+	other.holds(savedKeys)
+	for pod := range other.pods() {
+		it.Expect(other.metricsOf(pod).value("memcached_current_items")).To(gomega.BeNumerically("~", savedKeys/3, savedKeys/10))
 	}
 }
 

@@ -50,6 +50,12 @@ var testedElsewhere = map[string]string{
 	"spec.bootstrap.from.auth.secretName": "the same",
 	"spec.bootstrap.mode":                 "bootstrap_test.go",
 
+	"spec.bootstrap.from.snapshot.name":                            "restore_test.go",
+	"spec.bootstrap.from.snapshot.url":                             "the same",
+	"spec.bootstrap.from.snapshot.credentials.secretName":          "the same",
+	"spec.bootstrap.from.snapshot.credentials.serviceAccountName":  "operator/internal/render/snapshot_test.go",
+	"spec.bootstrap.from.snapshot.persistentVolumeClaim.claimName": "the same",
+
 	"spec.slots.mode":                "slots_test.go",
 	"spec.slots.clientHash":          "slots_test.go: it changes how the size changes",
 	"spec.slots.scaleOverlapSeconds": "the same",

@@ -47,7 +47,7 @@ func TestWithoutTheRightsForSnapshotsCachesAreServed(t *testing.T) {
 	w.Expect(get(w, "nightly", &cachev1.MemcachedSnapshot{}).ResourceVersion).To(gomega.Equal(snapshot.ResourceVersion))
 	log, err := os.ReadFile(w.log)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	if text := string(log); strings.Count(text, "No snapshots are written: install the CRD") != 1 || strings.Contains(text, "Failed to watch") {
+	if text := string(log); strings.Count(text, "No snapshots are written or restored: install the CRD") != 2 || strings.Contains(text, "Failed to watch") {
 		t.Errorf("the log does not have the fix, or more:\n%s", text)
 	}
 }

@@ -238,8 +238,8 @@ func TestAnInvalidSnapshotIsRefused(t *testing.T) {
 		change func(*spec)
 		want   string
 	}{
-		"no target":          {"a", func(s *spec) { s.To = cachev1.SnapshotTarget{} }, "to needs either a bucket, by url, or a volume"},
-		"two targets":        {"a", func(s *spec) { s.To.PersistentVolumeClaim = &cachev1.SnapshotVolume{ClaimName: "backups"} }, "to needs either a bucket, by url, or a volume"},
+		"no target":          {"a", func(s *spec) { s.To = cachev1.SnapshotTarget{} }, "a snapshot needs either a bucket, by url, or a volume"},
+		"two targets":        {"a", func(s *spec) { s.To.PersistentVolumeClaim = &cachev1.SnapshotVolume{ClaimName: "backups"} }, "a snapshot needs either a bucket, by url, or a volume"},
 		"a folder as a URL":  {"a", func(s *spec) { s.To.URL = "file:///tmp" }, "spec.to.url"},
 		"a login in the URL": {"a", func(s *spec) { s.To.URL = "s3://user:password@backups" }, "spec.to.url"},
 		"two credentials": {"a", func(s *spec) {
@@ -266,7 +266,7 @@ func TestAnInvalidSnapshotIsRefused(t *testing.T) {
 	}
 	for _, patch := range []string{`{"spec":{"to":{"url":"gs://other"}}}`, `{"spec":{"bytesPerSecond":"1Mi"}}`, `{"spec":{"memcachedRef":{"name":"other"}}}`} {
 		err := cluster.Patch(w.ctx, get(w, "volume", &cachev1.MemcachedSnapshot{}), client.RawPatch("application/merge-patch+json", []byte(patch)))
-		if err == nil || !strings.Contains(err.Error(), "spec cannot change, as one MemcachedSnapshot is one snapshot") && !strings.Contains(err.Error(), "to needs either") {
+		if err == nil || !strings.Contains(err.Error(), "spec cannot change, as one MemcachedSnapshot is one snapshot") && !strings.Contains(err.Error(), "a snapshot needs either") {
 			t.Errorf("%s: got %v", patch, err)
 		}
 	}

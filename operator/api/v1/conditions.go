@@ -33,7 +33,8 @@ const (
 	ConditionCertificateIncomplete = "CertificateIncomplete"
 
 	// ConditionBootstrapped is set while spec.bootstrap is. It is True while clients may use the other servers and the
-	// cache at the same time, and False before. It does not reflect the health of the Pods: Ready may be True as well.
+	// cache at the same time, or once a snapshot is restored, and False before. It does not reflect the health of the
+	// Pods: Ready may be True as well.
 	ConditionBootstrapped = "Bootstrapped"
 )
 
@@ -133,7 +134,8 @@ const (
 
 // Reasons of the Bootstrapped condition.
 const (
-	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, or the Pod that copies has not started.
+	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, the Pod that copies has not started, or what
+	// the message names is missing.
 	ReasonBootstrapWaiting = "BootstrapWaiting"
 
 	// ReasonBootstrapCopying: the keys are being copied for the first time.
@@ -155,6 +157,16 @@ const (
 	// ReasonBootstrapFailed: the last attempt failed, and the next one begins again. The message has the cause and the
 	// fix.
 	ReasonBootstrapFailed = "BootstrapFailed"
+
+	// ReasonBootstrapRestoring: the items of a snapshot are being added.
+	ReasonBootstrapRestoring = "BootstrapRestoring"
+
+	// ReasonBootstrapRestored: the items of the snapshot were added.
+	ReasonBootstrapRestored = "BootstrapRestored"
+
+	// ReasonRestoreFailed: the Job that adds the items of a snapshot has failed. The message has the cause, and how to try
+	// again.
+	ReasonRestoreFailed = "RestoreFailed"
 )
 
 // Reasons of a MemcachedSnapshot, of its conditions Ready, Reconciling and Stalled. In addition, these may have

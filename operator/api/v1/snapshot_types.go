@@ -75,7 +75,7 @@ type MemcachedReference struct {
 
 // SnapshotTarget is a bucket or a volume.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.persistentVolumeClaim)",message="to needs either a bucket, by url, or a volume, by persistentVolumeClaim"
+// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.persistentVolumeClaim)",message="a snapshot needs either a bucket, by url, or a volume, by persistentVolumeClaim"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentials) || has(self.url)",message="credentials are those of a bucket: remove them, or name the bucket by url"
 type SnapshotTarget struct {
 	// url is the bucket: s3://BUCKET?region=REGION, gs://BUCKET or azblob://CONTAINER. With prefix=FOLDER/ after the "?",

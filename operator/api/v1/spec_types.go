@@ -104,10 +104,11 @@ type MemcachedSpec struct {
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
 
-	// bootstrap fills the cache with the keys of other memcached servers, such as those of a Helm chart, before clients
-	// use it. What the cache held is removed. A second Deployment NAME-bootstrap copies the keys; remove bootstrap once
-	// all clients use the cache, and only then the other servers. It needs slots.clientHash. A change replaces no Pod.
-	// Defaults to none: the cache starts empty.
+	// bootstrap fills the cache with the keys of other memcached servers, such as those of a Helm chart, or of a snapshot,
+	// before clients use it. From servers, what the cache held is removed, and a second Deployment NAME-bootstrap copies
+	// the keys; remove bootstrap once all clients use the cache, and only then the other servers. It needs
+	// slots.clientHash. From a snapshot, it needs slots, and may stay in the spec. A change replaces no Pod. Defaults to
+	// none: the cache starts empty.
 	// +optional
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 

@@ -84,6 +84,11 @@ type MemcachedStatus struct {
 	// +optional
 	BootstrapCutOverSince *metav1.Time `json:"bootstrapCutOverSince,omitempty"`
 
+	// restoredSnapshot is the name of the snapshot of spec.bootstrap whose items were added; empty before, and without
+	// one. It is not restored again.
+	// +optional
+	RestoredSnapshot string `json:"restoredSnapshot,omitempty"`
+
 	// restartRequired is what was removed from a Secret and is in effect only in Pods that started later, as the condition
 	// RestartRequired reports. A restart of the operator begins another entry.
 	// +optional

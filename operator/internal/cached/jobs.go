@@ -5,15 +5,17 @@ package cached
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimJob keeps the owner and the result of a Job.
+// TrimJob keeps the owner and the result of a Job, and what it restores.
 func TrimJob(object any) (any, error) {
 	job, ok := object.(*batchv1.Job)
 	if !ok {
 		return object, nil
 	}
-	return &batchv1.Job{
+	trimmed := &batchv1.Job{
 		TypeMeta: job.TypeMeta,
 		ObjectMeta: metav1.ObjectMeta{
 			Name: job.Name, Namespace: job.Namespace, UID: job.UID, ResourceVersion: job.ResourceVersion,
@@ -24,5 +26,7 @@ func TrimJob(object any) (any, error) {
 			Conditions: job.Status.Conditions, CompletionTime: job.Status.CompletionTime,
 			Failed: job.Status.Failed, Ready: job.Status.Ready,
 		},
-	}, nil
+	}
+	keepAnnotations(trimmed, job, names.AnnotationRestores)
+	return trimmed, nil
 }

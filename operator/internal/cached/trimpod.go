@@ -111,10 +111,15 @@ func keepDiscovery(trimmed, pod *corev1.Pod) {
 	trimmed.Status.PodIP = pod.Status.PodIP
 }
 
-func keepAnnotations(trimmed, pod *corev1.Pod, keys ...string) {
+func keepAnnotations(trimmed, whole metav1.Object, keys ...string) {
 	for _, key := range keys {
-		if value, found := pod.Annotations[key]; found {
-			metav1.SetMetaDataAnnotation(&trimmed.ObjectMeta, key, value)
+		if value, found := whole.GetAnnotations()[key]; found {
+			kept := trimmed.GetAnnotations()
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
+			trimmed.SetAnnotations(kept)
 		}
 	}
 }

@@ -74,9 +74,12 @@ const (
 	// AnnotationBound is on the same Secret: the versions of the Secrets that it repeats.
 	AnnotationBound = "cache.example.com/bound-versions"
 
-	// LabelSnapshot is on the Job and the Pods that save a cache. Its value is the Memcached's name. A NetworkPolicy may
-	// admit such Pods by it, and the operator caches no other Jobs.
+	// LabelSnapshot is on the Job and the Pods that save or restore a cache. Its value is the Memcached's name. A
+	// NetworkPolicy may admit such Pods by it, and the operator caches no other Jobs.
 	LabelSnapshot = "cache.example.com/snapshot"
+
+	// AnnotationRestores is on a Job that restores: what the spec requested (plan.SourceOf). A Job never changes.
+	AnnotationRestores = "cache.example.com/restores"
 
 	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
 	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
@@ -172,7 +175,7 @@ const (
 	// FromUsersDir is where it mounts the Secret with the login for them.
 	FromUsersDir = "/etc/memcached/from-users"
 
-	// Snapshot is the container that saves a cache.
+	// Snapshot is the container that saves or restores a cache.
 	Snapshot = "snapshot"
 
 	// CredentialsDir is where it mounts the Secret with the credentials for a bucket.
@@ -212,6 +215,9 @@ func SlotNumber(instance, name string) (int, bool) {
 
 // Bootstrap returns the name of the Deployment whose Pod copies the keys of other servers into a Memcached.
 func Bootstrap(instance string) string { return instance + "-bootstrap" }
+
+// Restore returns the name of the Job that restores a snapshot into a Memcached.
+func Restore(instance string) string { return instance + "-restore" }
 
 // bootstrapSuffix ends the value of LabelInstance on that Pod. No Memcached has such a name.
 const bootstrapSuffix = "_bootstrap"

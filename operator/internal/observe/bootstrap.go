@@ -21,7 +21,8 @@ import (
 func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *Snapshot) error {
 	kind, _ := find(DeploymentKind.GroupKind())
 	key := client.ObjectKey{Namespace: mc.Namespace, Name: names.Bootstrap(mc.Name)}
-	if err := addObject(ctx, c.Cache, key, kind, s.Objects); err != nil || mc.Spec.Bootstrap == nil {
+	err := addObject(ctx, c.Cache, key, kind, s.Objects)
+	if err != nil || mc.Spec.Bootstrap == nil || mc.Spec.Bootstrap.From.Snapshot != nil {
 		return err
 	}
 	s.Bootstrap.Moved = mc.Status.BootstrapCutOverSince != nil

@@ -1,6 +1,6 @@
 package observe
 
-// What a MemcachedSnapshot depends on: its cache, its Job and the Job's Pods.
+// What saving and restoring a cache depends on: the cache, the Job and its Pods.
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// JobKind is the kind of the object that saves a cache.
+// JobKind is the kind of the object that saves or restores a cache.
 var JobKind = batchv1.SchemeGroupVersion.WithKind("Job")
 
 // JobSelector selects the Jobs that are cached.
@@ -34,7 +34,7 @@ func JobSelector() labels.Selector {
 	return labels.NewSelector().Add(*saves)
 }
 
-// SnapshotCollector reads what MemcachedSnapshots depend on. Pods of Jobs, and the addresses of Pods without a slot,
+// SnapshotCollector reads what saving and restoring depend on. Pods of Jobs, and the addresses of Pods without a slot,
 // are not cached: they are read from the API server while a snapshot needs them.
 type SnapshotCollector struct {
 	Cache client.Reader
@@ -66,7 +66,8 @@ func (c SnapshotCollector) Begin(
 	if mc == nil || !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
 		return current, nil
 	}
-	if current.MissingSecret, err = c.missingSecret(ctx, wanted); err != nil || len(mc.Status.Slots) > 0 {
+	current.MissingSecret, err = c.IsSecretMissing(ctx, wanted.Namespace, wanted.Spec.To)
+	if err != nil || len(mc.Status.Slots) > 0 {
 		return current, err
 	}
 	list := &corev1.PodList{}
@@ -82,29 +83,31 @@ func (c SnapshotCollector) Begin(
 	return current, err
 }
 
-// missingSecret reads metadata only: the kubelet gives the content to the Job.
-func (c SnapshotCollector) missingSecret(ctx context.Context, wanted *cachev1.MemcachedSnapshot) (bool, error) {
-	credentials := wanted.Spec.To.Credentials
-	if credentials == nil || credentials.SecretName == "" {
+// IsSecretMissing reports whether the Secret with the credentials does not exist. It reads metadata only: the kubelet
+// gives the content to the Job.
+func (c SnapshotCollector) IsSecretMissing(
+	ctx context.Context, namespace string, place cachev1.SnapshotTarget,
+) (bool, error) {
+	if place.Credentials == nil || place.Credentials.SecretName == "" {
 		return false, nil
 	}
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(SecretKind)
-	err := c.Live.Get(ctx, client.ObjectKey{Namespace: wanted.Namespace, Name: credentials.SecretName}, secret)
+	err := c.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: place.Credentials.SecretName}, secret)
 	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 }
 
-// Job reads the Job of a MemcachedSnapshot. One that it does not control is taken.
+// Job reads the Job of an object by its name. One that the object does not control is taken.
 func (c SnapshotCollector) Job(
-	ctx context.Context, wanted *cachev1.MemcachedSnapshot,
+	ctx context.Context, owner client.Object, name string,
 ) (job *batchv1.Job, taken bool, err error) {
 	job = &batchv1.Job{}
-	switch err := c.Cache.Get(ctx, client.ObjectKeyFromObject(wanted), job); {
+	switch err := c.Cache.Get(ctx, client.ObjectKey{Namespace: owner.GetNamespace(), Name: name}, job); {
 	case apierrors.IsNotFound(err):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
-	case !metav1.IsControlledBy(job, wanted):
+	case !metav1.IsControlledBy(job, owner):
 		return nil, true, nil
 	}
 	return job, false, nil
@@ -127,8 +130,15 @@ func IsJobBusy(job *batchv1.Job) bool {
 }
 
 // IsJobOver reports whether a Job has succeeded or failed.
-func IsJobOver(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
-	})
+func IsJobOver(job *batchv1.Job) bool { return EndOf(job).Type != "" }
+
+// EndOf is the condition with which a Job has ended: JobComplete or JobFailed; zero if it has not.
+func EndOf(job *batchv1.Job) batchv1.JobCondition {
+	for _, condition := range job.Status.Conditions {
+		ended := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed
+		if ended && condition.Status == corev1.ConditionTrue {
+			return condition
+		}
+	}
+	return batchv1.JobCondition{}
 }

@@ -77,10 +77,10 @@ type BootstrapPod struct {
 	Problem string
 }
 
-// decideBootstrap returns nil without a bootstrap.
+// decideBootstrap returns nil without a bootstrap from servers.
 func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
 	wanted := d.memcached.Spec.Bootstrap
-	if wanted == nil || slots == nil {
+	if wanted == nil || wanted.From.Snapshot != nil || slots == nil {
 		return nil
 	}
 	current, hash := d.current.Bootstrap, orZero(d.memcached.Spec.Slots).ClientHash
@@ -135,8 +135,11 @@ func (d Draft) copyRate() int64 {
 // bootstrapProblems finds what keeps a cache from being filled as its spec requests.
 func bootstrapProblems(mc *cachev1.Memcached) []string {
 	wanted := mc.Spec.Bootstrap
-	if wanted == nil {
+	switch {
+	case wanted == nil:
 		return nil
+	case wanted.From.Snapshot != nil:
+		return restoreProblems(mc)
 	}
 	var problems []string
 	if orZero(mc.Spec.Slots).ClientHash == "" {

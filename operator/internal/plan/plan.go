@@ -100,6 +100,9 @@ const (
 type NetworkPolicy struct {
 	From        []networkingv1.NetworkPolicyPeer // none means all
 	MetricsFrom []networkingv1.NetworkPolicyPeer // none means all
+
+	// Restores: the Job that restores a snapshot is a client.
+	Restores bool
 }
 
 // Rollout is how Pods are replaced.
@@ -165,7 +168,9 @@ func networkPolicy(spec cachev1.MemcachedSpec) *NetworkPolicy {
 	if wanted.Mode == cachev1.NetworkPolicyDisabled {
 		return nil
 	}
-	return &NetworkPolicy{From: wanted.From, MetricsFrom: wanted.MetricsFrom}
+	return &NetworkPolicy{
+		From: wanted.From, MetricsFrom: wanted.MetricsFrom, Restores: orZero(spec.Bootstrap).From.Snapshot != nil,
+	}
 }
 
 func service(spec cachev1.MemcachedSpec) Service {

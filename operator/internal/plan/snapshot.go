@@ -1,6 +1,6 @@
 package plan
 
-// The Job that saves the keys of a cache as a snapshot.
+// The Job that saves the keys of a cache as a snapshot, or restores one.
 
 import (
 	"fmt"
@@ -8,16 +8,24 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Snapshot is a snapshot to be written, with all defaults resolved.
+// Snapshot is a snapshot to be written or restored, with all defaults resolved.
 type Snapshot struct {
-	// Name is that of the MemcachedSnapshot and its Job, SnapshotName that in the bucket or the volume.
-	Name, Namespace, SnapshotName string
-	UID                           types.UID
+	// Job is the name of the Job, and SnapshotName that of the snapshot in the bucket or the volume.
+	Job, Namespace, SnapshotName string
+
+	// Owner is the MemcachedSnapshot of a Job that saves, or the Memcached of one that restores.
+	Owner Owner
+
+	// Restores: the snapshot is restored. Source is then what the spec requests, and Hash is how clients choose a server;
+	// without it, each one gets the items of the one that had its name.
+	Restores     bool
+	Source, Hash string
 
 	// Cache is the Memcached, and Pod what its Pods are made from: those of the Job run where they do.
 	Cache string
@@ -29,13 +37,21 @@ type Snapshot struct {
 	ServerName string
 
 	Image string
-	To    cachev1.SnapshotTarget
+
+	// Place is where the snapshot is written, or read.
+	Place cachev1.SnapshotTarget
 
 	// Rate is the limit of keys and values in bytes per second.
 	Rate int64
 
 	// Memory is the limit of the container.
 	Memory resource.Quantity
+}
+
+// Owner is the object that a Job belongs to.
+type Owner struct {
+	Kind, Name string
+	UID        types.UID
 }
 
 // Server is a server of a cache. It keeps its name when the Pod is replaced, if it is a slot.
@@ -53,7 +69,7 @@ type CurrentSnapshot struct {
 	MissingSecret bool
 }
 
-// Unmet is why a snapshot cannot begin yet, as a reason of its condition Ready.
+// Unmet is why a Job cannot begin yet, as a reason of the condition Ready of a snapshot.
 type Unmet struct{ Reason, Message string }
 
 const (
@@ -72,18 +88,9 @@ func ResolveSnapshot(
 		return Snapshot{}, unmet
 	}
 	mc := current.Memcached
-	pod := podOf(mc, Record{Inputs: defaults.inputs()})
-	s := Snapshot{
-		Name: wanted.Name, Namespace: wanted.Namespace, UID: wanted.UID, SnapshotName: SnapshotName(wanted),
-		Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, To: wanted.Spec.To, Rate: defaultHandoffRate,
-		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
-	}
-	if rate := wanted.Spec.BytesPerSecond; rate != nil {
-		s.Rate = rate.Value()
-	}
-	for _, slot := range mc.Status.Slots {
-		s.Servers = append(s.Servers, Server{slot.Name, slot.Address})
-	}
+	s := snapshotOf(mc, wanted.Spec.BytesPerSecond, defaults)
+	s.Job, s.Owner = wanted.Name, Owner{"MemcachedSnapshot", wanted.Name, wanted.UID}
+	s.SnapshotName, s.Place = SnapshotName(wanted), wanted.Spec.To
 	if len(s.Servers) > 0 {
 		return s, nil
 	}
@@ -94,10 +101,26 @@ func ResolveSnapshot(
 	for _, found := range current.Pods {
 		s.Servers = append(s.Servers, Server{found.Name, net.JoinHostPort(found.Address, port)})
 	}
-	if pod.TLSSecret != "" {
+	if s.Pod.TLSSecret != "" {
 		s.ServerName = host // No certificate has the addresses of Pods.
 	}
 	return s, nil
+}
+
+// snapshotOf returns what the Jobs of a cache have in common.
+func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Defaults) Snapshot {
+	pod := podOf(mc, Record{Inputs: defaults.inputs()})
+	s := Snapshot{
+		Namespace: mc.Namespace, Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, Rate: defaultHandoffRate,
+		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
+	}
+	if rate != nil {
+		s.Rate = rate.Value()
+	}
+	for _, slot := range mc.Status.Slots {
+		s.Servers = append(s.Servers, Server{slot.Name, slot.Address})
+	}
+	return s
 }
 
 // unmetBy checks what a snapshot needs. It is not taken of a part of a cache, nor while slots move: their keys are
@@ -108,22 +131,36 @@ func unmetBy(wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot) *Unmet 
 		return &Unmet{cachev1.ReasonMemcachedNotFound, fmt.Sprintf(
 			"spec.memcachedRef.name %q does not exist: create the Memcached in namespace %q", name, wanted.Namespace)}
 	}
+	if unmet := unready(mc); unmet != nil {
+		return unmet
+	}
+	switch {
+	case len(mc.Status.Slots) == 0 && len(current.Pods) < int(mc.Status.ReadyReplicas):
+		return notReady(mc, fmt.Sprintf("%d of its %d Pods are ready", len(current.Pods), mc.Status.ReadyReplicas))
+	case current.MissingSecret:
+		return missingSecret("spec.to", wanted.Spec.To, wanted.Namespace)
+	}
+	return nil
+}
+
+// unready is why not all servers of a cache can be reached; nil if they can.
+func unready(mc *cachev1.Memcached) *Unmet {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	switch {
 	case ready == nil || mc.Status.ObservedGeneration != mc.Generation:
 		return notReady(mc, "the operator has not reported its state yet")
 	case ready.Reason == cachev1.ReasonScaledToZero:
 		return notReady(mc, "its size is 0, and it has no keys")
-	case !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady):
+	case ready.Status != metav1.ConditionTrue:
 		return notReady(mc, fmt.Sprintf("its condition Ready has the reason %s", ready.Reason))
-	case len(mc.Status.Slots) == 0 && len(current.Pods) < int(mc.Status.ReadyReplicas):
-		return notReady(mc, fmt.Sprintf("%d of its %d Pods are ready", len(current.Pods), mc.Status.ReadyReplicas))
-	case current.MissingSecret:
-		return &Unmet{cachev1.ReasonSecretNotFound, fmt.Sprintf(
-			"spec.to.credentials.secretName %q does not exist: create the Secret in namespace %q",
-			wanted.Spec.To.Credentials.SecretName, wanted.Namespace)}
 	}
 	return nil
+}
+
+func missingSecret(field string, place cachev1.SnapshotTarget, namespace string) *Unmet {
+	return &Unmet{cachev1.ReasonSecretNotFound, fmt.Sprintf(
+		"%s.credentials.secretName %q does not exist: create the Secret in namespace %q",
+		field, place.Credentials.SecretName, namespace)}
 }
 
 func notReady(mc *cachev1.Memcached, why string) *Unmet {

@@ -21,11 +21,13 @@ const (
 )
 
 // withoutObjects are fields that change when the operator writes, and not what, or how Pods with slots are replaced, added
-// and removed.
+// and removed, or what a Job restores (snapshot_test.go).
 var withoutObjects = []string{
 	"spec.suspend", "spec.updatePolicy",
 	"spec.slots.clientHash", "spec.slots.scaleOverlapSeconds", "spec.slots.handoff.mode", "spec.slots.handoff.bytesPerSecond",
-	"spec.bootstrap.mode",
+	"spec.bootstrap.mode", "spec.bootstrap.from.snapshot.url",
+	"spec.bootstrap.from.snapshot.credentials.secretName", "spec.bootstrap.from.snapshot.credentials.serviceAccountName",
+	"spec.bootstrap.from.snapshot.persistentVolumeClaim.claimName",
 }
 
 // TestEveryFieldReachesAnObject compares the objects of caches with and without each field, and keeps what differs. A

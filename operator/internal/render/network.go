@@ -44,18 +44,21 @@ func networkPolicy(p plan.Plan) Object {
 }
 
 // clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one, and that
-// of a bootstrap those of other servers.
+// of a bootstrap those of other servers; a Job restores those of a snapshot.
 func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	if p.Slots == nil || len(p.NetworkPolicy.From) == 0 {
 		return p.NetworkPolicy.From
 	}
-	agents := []string{p.Name}
+	agents := []map[string]string{names.Selector(p.Name)}
 	if p.Bootstrap != nil {
-		agents = append(agents, names.BootstrapInstance(p.Name))
+		agents = append(agents, names.Selector(names.BootstrapInstance(p.Name)))
+	}
+	if p.NetworkPolicy.Restores {
+		agents = append(agents, map[string]string{names.LabelSnapshot: p.Name})
 	}
 	peers := slices.Clone(p.NetworkPolicy.From)
-	for _, instance := range agents {
-		pods := &metav1.LabelSelector{MatchLabels: names.Selector(instance)}
+	for _, labels := range agents {
+		pods := &metav1.LabelSelector{MatchLabels: labels}
 		peers = append(peers, networkingv1.NetworkPolicyPeer{PodSelector: pods})
 	}
 	return peers

@@ -1,8 +1,9 @@
 package render
 
-// The Job that saves a cache.
+// The Job that saves or restores a cache.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,22 +40,26 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 		names.LabelSnapshot: s.Cache, names.LabelAppName: names.App, names.LabelAppInstance: s.Cache,
 		names.LabelAppComponent: names.Snapshot, names.LabelAppManagedBy: names.FieldOwner,
 	}
-	return batchv1ac.Job(s.Name, s.Namespace).
+	job := batchv1ac.Job(s.Job, s.Namespace).
 		WithLabels(labels).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(cachev1.GroupVersion.String()).
-			WithKind("MemcachedSnapshot").
-			WithName(s.Name).
-			WithUID(s.UID).
+			WithKind(s.Owner.Kind).
+			WithName(s.Owner.Name).
+			WithUID(s.Owner.UID).
 			WithController(true)).
 		WithSpec(batchv1ac.JobSpec().
 			WithBackoffLimit(snapshotRetries).
 			WithPodReplacementPolicy(batchv1.Failed).
 			WithTemplate(corev1ac.PodTemplateSpec().
 				WithLabels(labels).
-				WithLabels(snapshotIdentity(s.To)).
+				WithLabels(snapshotIdentity(s.Place)).
 				WithAnnotations(keepsItsNode).
 				WithSpec(snapshotPod(s))))
+	if s.Restores {
+		job.WithAnnotations(map[string]string{names.AnnotationRestores: s.Source})
+	}
+	return job
 }
 
 func snapshotIdentity(to cachev1.SnapshotTarget) map[string]string {
@@ -75,7 +80,7 @@ func snapshotPod(s plan.Snapshot) *corev1ac.PodSpecApplyConfiguration {
 		secretMount{s.Pod.TLSSecret, tlsVolume, names.TLSDir},
 		secretMount{s.Pod.AuthSecret, usersVolume, names.UsersDir})
 	place(spec, bootstrapPlacement(s.Pod))
-	addTarget(spec, container, s)
+	addPlace(spec, container, s)
 	return spec.WithContainers(container)
 }
 
@@ -97,11 +102,14 @@ func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
 }
 
 func snapshotArguments(s plan.Snapshot) []string {
-	to := s.To.URL
-	if to == "" {
-		to = names.SnapshotsDir
+	place := cmp.Or(s.Place.URL, names.SnapshotsDir)
+	arguments := []string{"save", "--once", "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + place}
+	if s.Restores {
+		arguments = []string{"restore", "--name=" + s.SnapshotName, "--from=" + place}
 	}
-	arguments := []string{"save", "--once", "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + to}
+	if s.Hash != "" {
+		arguments = append(arguments, "--client-hash="+s.Hash)
+	}
 	for _, server := range s.Servers {
 		arguments = append(arguments, "--server="+server.Name+"="+server.Address)
 	}
@@ -118,11 +126,11 @@ func snapshotArguments(s plan.Snapshot) []string {
 		"--result-file="+corev1.TerminationMessagePathDefault)
 }
 
-// addTarget adds the volume, or the credentials for the bucket.
-func addTarget(
+// addPlace adds the volume, or the credentials for the bucket.
+func addPlace(
 	spec *corev1ac.PodSpecApplyConfiguration, container *corev1ac.ContainerApplyConfiguration, s plan.Snapshot,
 ) {
-	if claim := s.To.PersistentVolumeClaim; claim != nil {
+	if claim := s.Place.PersistentVolumeClaim; claim != nil {
 		spec.WithVolumes(corev1ac.Volume().WithName(snapshotsVolume).
 			WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim.ClaimName)))
 		container.WithVolumeMounts(corev1ac.VolumeMount().WithName(snapshotsVolume).WithMountPath(names.SnapshotsDir))
@@ -130,13 +138,13 @@ func addTarget(
 			spec.SecurityContext.WithFSGroup(*s.Pod.UserID)
 		}
 	}
-	credentials := s.To.Credentials
+	credentials := s.Place.Credentials
 	switch {
 	case credentials == nil:
 	case credentials.ServiceAccountName != "":
 		spec.WithServiceAccountName(credentials.ServiceAccountName).
 			WithDeprecatedServiceAccount(credentials.ServiceAccountName)
-	case strings.HasPrefix(s.To.URL, "gs://"):
+	case strings.HasPrefix(s.Place.URL, "gs://"):
 		spec.WithVolumes(secretVolume(credentialsVolume, credentials.SecretName))
 		container.WithVolumeMounts(readOnly(credentialsVolume, names.CredentialsDir)).
 			WithEnv(corev1ac.EnvVar().WithName("GOOGLE_APPLICATION_CREDENTIALS").WithValue(names.CredentialsFile))

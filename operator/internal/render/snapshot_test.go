@@ -61,10 +61,43 @@ func (c snapshotCase) planned(t *testing.T) plan.Snapshot {
 	return s
 }
 
+// restored is the Job that restores into a cache with slots.
+func restored(t *testing.T) plan.Snapshot {
+	t.Helper()
+	mc := memcachedWith(func(s *cachev1.MemcachedSpec) {
+		withBootstrap(s)
+		s.Bootstrap.From = cachev1.BootstrapSource{Snapshot: &cachev1.BootstrapSnapshot{
+			Name: "nightly-20261127T120000Z",
+			SnapshotTarget: cachev1.SnapshotTarget{
+				URL: "s3://backups", Credentials: &cachev1.SnapshotCredentials{SecretName: "s3"},
+			},
+		}}
+	})
+	mc.Status.Conditions = []metav1.Condition{{Type: cachev1.ConditionReady, Status: metav1.ConditionTrue, Reason: cachev1.ReasonAllPodsReady}}
+	mc.Status.Slots = []cachev1.SlotStatus{{Name: "cache-0", Address: "cache-0.cache-slots.team.svc:11212"}}
+	defaults := defaults
+	defaults.SnapshotImage = "registry.example.com/memcached-snapshot:0.1.0"
+	s, unmet := plan.ResolveRestore(mc, false, defaults)
+	if unmet != nil {
+		t.Fatal(unmet)
+	}
+	return s
+}
+
+// jobsOf returns all cases by their names.
+func jobsOf(t *testing.T) map[string]plan.Snapshot {
+	jobs := map[string]plan.Snapshot{"a-restore": restored(t)}
+	for name, tc := range snapshotCases {
+		jobs[name] = tc.planned(t)
+	}
+	return jobs
+}
+
 func TestTheJobsOfSnapshotsMatchTheirGoldenFiles(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(snapshotCases)) {
+	jobs := jobsOf(t)
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
 		t.Run(name, func(t *testing.T) {
-			content, err := yaml.Marshal(Snapshot(snapshotCases[name].planned(t)))
+			content, err := yaml.Marshal(Snapshot(jobs[name]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,9 +107,9 @@ func TestTheJobsOfSnapshotsMatchTheirGoldenFiles(t *testing.T) {
 }
 
 func TestThePodsOfSnapshotsAreRestricted(t *testing.T) {
-	for name, tc := range snapshotCases {
+	for name, planned := range jobsOf(t) {
 		t.Run(name, func(t *testing.T) {
-			template := Snapshot(tc.planned(t)).Spec.Template
+			template := Snapshot(planned).Spec.Template
 			pod := configuration[corev1.PodTemplateSpec](template)
 			meetsTheStandard(t, *pod)
 			if mounts := pod.Spec.AutomountServiceAccountToken; mounts == nil || *mounts {

@@ -1,9 +1,10 @@
 package snapshots
 
-// Starts the controller once the cluster has the API, and the operator the rights.
+// Starts the controllers once the cluster has the API, and the operator the rights.
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,10 +28,14 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/controller"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Name is the controller's name in logs, metrics and events.
-const Name = "memcachedsnapshot"
+// The names of the controllers in logs, metrics and events.
+const (
+	saverName    = "memcachedsnapshot"
+	restorerName = "memcachedrestore"
+)
 
 // apiRetry is how often to look for the API and the rights while one of them is missing.
 const apiRetry = 5 * time.Minute
@@ -45,36 +50,63 @@ type Config struct {
 	Options ctrlcontroller.Options
 }
 
-// Setup adds the controller to a manager. The API may be missing: an upgrade of the operator by Helm installs no CRD.
+// Setup adds the controllers to a manager. The API may be missing: an upgrade of the operator by Helm installs no CRD.
 func Setup(mgr ctrl.Manager, config Config) error {
 	writer := consistent.NewClient(mgr.GetClient(), mgr.GetAPIReader(), observe.IsCached)
-	reconciler := &Reconciler{
+	common := jobs{
 		client: writer, defaults: config.Defaults, events: mgr.GetEventRecorder(names.FieldOwner),
 		observe: observe.SnapshotCollector{Cache: writer, Live: mgr.GetAPIReader()},
 	}
+	saves, restores := &saver{common}, &restorer{common}
+	watched := func(object client.Object, handled handler.EventHandler, which ...predicate.Predicate) source.Source {
+		return source.Kind(mgr.GetCache(), object, handled, which...)
+	}
+	owner := handler.EnqueueRequestForOwner(
+		mgr.GetScheme(), mgr.GetRESTMapper(), &cachev1.Memcached{}, handler.OnlyControllerOwner())
+	self := &handler.EnqueueRequestForObject{}
+	return errors.Join(
+		add(mgr, config, saverName, saves, []client.ObjectList{&cachev1.MemcachedSnapshotList{}, &batchv1.JobList{}},
+			watched(&cachev1.MemcachedSnapshot{}, self, writer.Predicate(), predicate.GenerationChangedPredicate{}),
+			watched(&batchv1.Job{}, self, writer.Predicate()), // of the same name
+			watched(&cachev1.Memcached{}, handler.EnqueueRequestsFromMapFunc(saves.snapshotsOf), readiness)),
+		add(mgr, config, restorerName, restores, []client.ObjectList{&batchv1.JobList{}},
+			watched(&batchv1.Job{}, owner, writer.Predicate()),
+			watched(&cachev1.Memcached{}, self, writer.Predicate(), restoration)),
+	)
+}
+
+// add adds a controller that starts once the kinds that it needs can be read.
+func add(
+	mgr ctrl.Manager, config Config, name string, reconciler reconcile.Reconciler, needed []client.ObjectList,
+	sources ...source.Source,
+) error {
 	config.Options.Reconciler = reconciler
 	config.Options.LogConstructor = func(request *reconcile.Request) logr.Logger {
-		logger := mgr.GetLogger().WithValues("controller", Name)
+		logger := mgr.GetLogger().WithValues("controller", name)
 		if request != nil {
-			logger = logger.WithValues("MemcachedSnapshot", request.NamespacedName)
+			logger = logger.WithValues("object", request.NamespacedName)
 		}
 		return logger
 	}
-	built, err := ctrlcontroller.NewUnmanaged(Name, config.Options)
+	built, err := ctrlcontroller.NewUnmanaged(name, config.Options)
 	if err != nil {
-		return fmt.Errorf("set up the controller of snapshots: %w", err)
+		return fmt.Errorf("set up the controller %s: %w", name, err)
 	}
 	return mgr.Add(&starter{
-		controller: built, live: mgr.GetAPIReader(), namespaces: config.Namespaces,
-		sources: []source.Source{
-			source.Kind(mgr.GetCache(), client.Object(&cachev1.MemcachedSnapshot{}), &handler.EnqueueRequestForObject{},
-				writer.Predicate(), predicate.GenerationChangedPredicate{}),
-			source.Kind(mgr.GetCache(), client.Object(&batchv1.Job{}), &handler.EnqueueRequestForObject{}, // of the same name
-				writer.Predicate()),
-			source.Kind(mgr.GetCache(), client.Object(&cachev1.Memcached{}),
-				handler.EnqueueRequestsFromMapFunc(reconciler.snapshotsOf), readiness),
-		},
+		name: name, controller: built, live: mgr.GetAPIReader(), namespaces: config.Namespaces, needed: needed,
+		sources: sources,
 	})
+}
+
+// restoration selects the updates of a Memcached that is, or was, filled with a snapshot by which that may begin or
+// end. What it left behind when the operator did not run is found by its Job.
+var restoration = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return plan.WantedSnapshot(e.Object.(*cachev1.Memcached)) != nil },
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
+		concerned := plan.WantedSnapshot(before) != nil || plan.WantedSnapshot(after) != nil
+		return concerned && (before.Generation != after.Generation || readiness.Update(e))
+	},
 }
 
 // readiness selects, of a Memcached's many updates, those by which a snapshot may begin.
@@ -94,9 +126,9 @@ func readyReason(mc *cachev1.Memcached) string {
 }
 
 // snapshotsOf returns the MemcachedSnapshots that wait for a Memcached.
-func (r *Reconciler) snapshotsOf(ctx context.Context, mc client.Object) []reconcile.Request {
+func (s *saver) snapshotsOf(ctx context.Context, mc client.Object) []reconcile.Request {
 	list := &cachev1.MemcachedSnapshotList{}
-	if err := r.client.List(ctx, list, client.InNamespace(mc.GetNamespace())); err != nil {
+	if err := s.client.List(ctx, list, client.InNamespace(mc.GetNamespace())); err != nil {
 		log.FromContext(ctx).Error(err, "MemcachedSnapshots cannot be listed") // A programming error: this reads the cache.
 		return nil
 	}
@@ -112,9 +144,11 @@ func (r *Reconciler) snapshotsOf(ctx context.Context, mc client.Object) []reconc
 
 // starter starts the controller once its kinds can be read: it would end the operator otherwise.
 type starter struct {
+	name       string
 	controller ctrlcontroller.Controller
 	live       client.Reader
 	namespaces []string
+	needed     []client.ObjectList
 	sources    []source.Source
 }
 
@@ -123,15 +157,15 @@ func (s *starter) NeedLeaderElection() bool { return true }
 
 // Start runs the controller until the context ends.
 func (s *starter) Start(ctx context.Context) error {
-	logger := ctrl.Log.WithName(Name)
+	logger := ctrl.Log.WithName(s.name)
 	for logged := false; ; logged = true {
 		missing := s.missing(ctx)
 		if missing == nil {
 			break
 		}
 		if !logged {
-			logger.Info("No snapshots are written: install the CRD memcachedsnapshots.cache.example.com, and grant the rights "+
-				"of the operator's role", "missing", missing.Error())
+			logger.Info("No snapshots are written or restored: install the CRD memcachedsnapshots.cache.example.com, and grant "+
+				"the rights of the operator's role", "missing", missing.Error())
 		}
 		select {
 		case <-ctx.Done():
@@ -154,7 +188,7 @@ func (s *starter) missing(ctx context.Context) error {
 		namespaces = []string{metav1.NamespaceAll}
 	}
 	for _, namespace := range namespaces {
-		for _, list := range []client.ObjectList{&cachev1.MemcachedSnapshotList{}, &batchv1.JobList{}} {
+		for _, list := range s.needed {
 			err := s.live.List(ctx, list, client.InNamespace(namespace), client.Limit(1))
 			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || meta.IsNoMatchError(err) {
 				return err

@@ -1,6 +1,6 @@
 package status
 
-// The condition Bootstrapped about the keys of other servers.
+// The condition Bootstrapped about the keys of other servers. What it says of a snapshot is kept.
 
 import (
 	"fmt"
@@ -20,9 +20,19 @@ import (
 // setBootstrapped reports how far the move from other servers is, and what the user is to do next. It does not change
 // Ready: the Pods serve whoever connects.
 func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
-	if in.Memcached.Spec.Bootstrap == nil {
-		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
+	wanted := in.Memcached.Spec.Bootstrap
+	if wanted == nil || wanted.From.Snapshot != nil {
 		status.BootstrapCutOverSince = nil
+	}
+	if wanted == nil || wanted.From.Snapshot == nil {
+		status.RestoredSnapshot = ""
+	}
+	switch {
+	case wanted == nil:
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
+		return
+	case wanted.From.Snapshot != nil:
+		keepRestored(status, in.Memcached)
 		return
 	}
 	if !in.isPlanned() || in.Plan.Bootstrap == nil || in.Plan.Suspended {
@@ -32,12 +42,17 @@ func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
 		status.BootstrapCutOverSince = new(metav1.NewTime(in.Now.Truncate(time.Second)))
 	}
 	reason, message := bootstrapped(in.Plan.Bootstrap, in.Memcached.Name)
+	writeBootstrapped(status, reason, message, in.Memcached.Generation, in.Now)
+}
+
+// writeBootstrapped sets the condition.
+func writeBootstrapped(status *cachev1.MemcachedStatus, reason, message string, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: cachev1.ConditionBootstrapped, Status: metav1.ConditionFalse, Reason: reason,
-		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 		Message: Shorten(message, longestMessage),
 	}
-	if reason == cachev1.ReasonBootstrapCutOver {
+	if reason == cachev1.ReasonBootstrapCutOver || reason == cachev1.ReasonBootstrapRestored {
 		condition.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)

@@ -5,7 +5,6 @@ package status
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -81,27 +79,14 @@ func judgeSnapshot(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) ve
 const another = "It is not tried again: create another MemcachedSnapshot"
 
 func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
-	for _, condition := range in.Job.Status.Conditions {
-		switch {
-		case condition.Status != corev1.ConditionTrue:
-		case condition.Type == batchv1.JobComplete:
-			status.CompletionTime = in.Job.Status.CompletionTime
-			return saved(status, in)
-		case condition.Type == batchv1.JobFailed:
-			return verdict{stalled, cachev1.ReasonSaveFailed, failed(in, condition)}
-		}
+	switch ended := observe.EndOf(in.Job); ended.Type {
+	case batchv1.JobComplete:
+		status.CompletionTime = in.Job.Status.CompletionTime
+		return saved(status, in)
+	case batchv1.JobFailed:
+		return verdict{stalled, cachev1.ReasonSaveFailed, failed(in, ended)}
 	}
-	text := fmt.Sprintf("Job %q saves the keys", in.Snapshot.Name)
-	if attempts := in.Job.Status.Failed; attempts > 0 {
-		text = fmt.Sprintf("Job %q tries again: %s", in.Snapshot.Name, said(in.Pods))
-	}
-	for i := range in.Pods {
-		problem := observe.ProblemOf(&in.Pods[i])
-		if in.Pods[i].Status.Phase == corev1.PodPending && problem != "" {
-			text = fmt.Sprintf("The Pod of the Job %q does not start: %s", in.Snapshot.Name, problem)
-		}
-	}
-	return verdict{reconciling, cachev1.ReasonSaving, text}
+	return verdict{reconciling, cachev1.ReasonSaving, runs(in.Job, in.Pods, in.Snapshot.Name, "saves the keys")}
 }
 
 // result is what memcached-snapshot writes as the termination message of its container.
@@ -114,13 +99,8 @@ type result struct {
 
 func saved(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 	var found result
-	known := false
-	for i := range in.Pods {
-		if in.Pods[i].Status.Phase == corev1.PodSucceeded {
-			known = json.Unmarshal([]byte(terminationMessage(&in.Pods[i])), &found) == nil
-		}
-	}
-	if !known {
+	text, known := resultOf(in.Pods)
+	if !known || json.Unmarshal([]byte(text), &found) != nil {
 		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known, as "+
 			"the Pod of the Job %q was deleted", status.SnapshotName, in.Snapshot.Name)}
 	}
@@ -130,46 +110,10 @@ func saved(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 }
 
 func failed(in SnapshotInput, condition batchv1.JobCondition) string {
-	text := said(in.Pods)
-	if text == "" {
-		text = observe.OneLine(condition.Message)
-	}
+	text := causeOf(in.Pods, condition)
 	if in.Restricted {
 		text += fmt.Sprintf(". spec.networkPolicy.from of the Memcached must admit Pods with the label %s: %s",
 			names.LabelSnapshot, in.Snapshot.Spec.MemcachedRef.Name)
 	}
 	return fmt.Sprintf("Job %q failed: %s. %s", in.Snapshot.Name, text, another)
-}
-
-// said is the error of the last attempt that failed. The log before it has the progress.
-func said(pods []corev1.Pod) string {
-	var last *corev1.Pod
-	for i := range pods {
-		newer := last == nil || last.CreationTimestamp.Before(&pods[i].CreationTimestamp)
-		if pods[i].Status.Phase == corev1.PodFailed && newer {
-			last = &pods[i]
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	message := strings.TrimSpace(terminationMessage(last))
-	if _, cause, found := strings.Cut("\n"+message, "\nerror: "); found {
-		return observe.OneLine(cause)
-	}
-	terminated := cached.Container(last.Status.ContainerStatuses, names.Snapshot).State.Terminated
-	switch {
-	case message != "":
-		return observe.OneLine(message[strings.LastIndex(message, "\n")+1:])
-	case terminated != nil:
-		return fmt.Sprintf("container %q exited with code %d (%s)", names.Snapshot, terminated.ExitCode, terminated.Reason)
-	}
-	return observe.OneLine(strings.TrimSpace(last.Status.Reason + " " + last.Status.Message))
-}
-
-func terminationMessage(pod *corev1.Pod) string {
-	if terminated := cached.Container(pod.Status.ContainerStatuses, names.Snapshot).State.Terminated; terminated != nil {
-		return terminated.Message
-	}
-	return ""
 }

@@ -14,8 +14,8 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, bootstraps, objects of " +
-			"slots and bindings that the spec does not request, and creates them only if it does.",
+		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, bootstraps, Jobs that " +
+			"restore, objects of slots and bindings that the spec does not request, and creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",
@@ -75,6 +75,9 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 	if of, ok := slotOf(ref{kind, name}); ok {
 		return p.slotNotToBeDeleted(of, q)
 	}
+	if q.ObjectRef.Resource == "jobs" && p.restoresChanged(name) {
+		return ""
+	}
 	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" && kind != "Certificate" {
 		return fmt.Sprintf("the operator asked to delete %s %s (%d)", q.Resource(), name, q.Response.Code)
 	}
@@ -84,6 +87,20 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 		}
 	}
 	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", kind, name, q.Response.Code)
+}
+
+// restoresChanged reports whether a Job restores, or did, a snapshot that the spec of its cache does not always request.
+func (p *past) restoresChanged(job string) bool {
+	requested := map[string]bool{}
+	for _, states := range p.objects {
+		if o := states[0]; o.GetKind() != "Memcached" || o.GetName()+"-restore" != job {
+			continue
+		}
+		for _, o := range states {
+			requested[fmt.Sprint(value(o.object, "spec", "bootstrap", "from", "snapshot"))] = true
+		}
+	}
+	return len(requested) > 1
 }
 
 func nothingIsLeft(p *past) func(history.Entry) string {

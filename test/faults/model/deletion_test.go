@@ -10,6 +10,7 @@ import (
 
 func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotRequest(t *testing.T) {
 	one, two := mc("spec: {size: 1}"), mc("spec: {size: 2}")
+	restores := mc("spec: {size: 1, slots: {}, bootstrap: {from: {snapshot: {name: nightly, url: 's3://a'}}}}")
 	closed := mc("spec: {size: 2, networkPolicy: {mode: Disabled}}")
 	budget, policy := owned("PodDisruptionBudget", ""), owned("NetworkPolicy", "")
 	ruleTest{
@@ -24,6 +25,9 @@ func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotRequest(t *testing.T) {
 			},
 			"a deletion that is refused": func(s *recorded) {
 				s.user(two).operator(budget).user(one).requestOf("delete", "poddisruptionbudgets", "a", 409)
+			},
+			"a Job of a restore that the spec no longer requests": func(s *recorded) {
+				s.user(restores).user(one).requestOf("delete", "jobs", "a-restore", 200)
 			},
 			"another client deletes": func(s *recorded) { s.user(two).operator(budget).deletes("user", budget) },
 		},
@@ -45,6 +49,10 @@ func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotRequest(t *testing.T) {
 				s.user(two).operator(budget).write(request{user: operatorUser, verb: "delete"}, budget)
 				s.Entries[len(s.Entries)-1].State.Type = watch.Modified
 			},
+			"a Job of a restore that the spec requests": func(s *recorded) {
+				s.user(restores).user(restores).requestOf("delete", "jobs", "a-restore", 200)
+			},
+			"any other Job":                  func(s *recorded) { s.user(restores).user(one).requestOf("delete", "jobs", "a", 200) },
 			"a deletion of a Pod":            func(s *recorded) { s.user(two).requestOf("delete", "pods", "p", 403) },
 			"a budget of one Pod is created": func(s *recorded) { s.user(one).operator(budget) },
 		},

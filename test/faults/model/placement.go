@@ -31,15 +31,17 @@ func wrongPeers(body *object, mc *cachev1.Memcached) string {
 }
 
 // withPods adds the Pods of the cache: with slots, the agent of one copies the keys of another, and that of a bootstrap
-// those of other servers.
+// those of other servers, or a Job those of a snapshot.
 func withPods(peers []networkingv1.NetworkPolicyPeer, mc *cachev1.Memcached) []networkingv1.NetworkPolicyPeer {
 	all := append(slices.Clone(peers), networkingv1.NetworkPolicyPeer{
 		PodSelector: &metav1.LabelSelector{MatchLabels: selectorOf(mc)},
 	})
 	if mc.Spec.Bootstrap != nil {
-		all = append(all, networkingv1.NetworkPolicyPeer{
-			PodSelector: &metav1.LabelSelector{MatchLabels: bootstrapSelector(mc.Name)},
-		})
+		pods := bootstrapSelector(mc.Name)
+		if mc.Spec.Bootstrap.From.Snapshot != nil {
+			pods = map[string]string{"cache.example.com/snapshot": mc.Name}
+		}
+		all = append(all, networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: pods}})
 	}
 	return all
 }

@@ -79,6 +79,8 @@ func (c commands) after(asked overview.Waiting) []Advice {
 	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying,
 		cachev1.ReasonBootstrapCuttingOver, cachev1.ReasonBootstrapResuming, cachev1.ReasonBootstrapFailed:
 		return c.bootstrap(asked.Reason)
+	case cachev1.ReasonBootstrapRestoring, cachev1.ReasonRestoreFailed:
+		return c.one("logs job/"+names.Restore(c.Memcached.Name), "see how far the restore is, or why it failed")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func healthyBut(condition, reason, message string) cause.Evidence {
 	e := ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	added := cachetest.Condition(condition, reason, message)
 	if reason == cachev1.ReasonNoUpdatePending || reason == cachev1.ReasonUpdateInProgress ||
-		condition == cachev1.ConditionBootstrapped && reason != cachev1.ReasonBootstrapCutOver {
+		condition == cachev1.ConditionBootstrapped && reason != cachev1.ReasonBootstrapCutOver && reason != cachev1.ReasonBootstrapRestored {
 		added.Status = metav1.ConditionFalse
 	}
 	e.Memcached.Status.Conditions = append(e.Memcached.Status.Conditions, added)
@@ -120,6 +120,9 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonBootstrapCuttingOver: healthyBut(bootstrap, cachev1.ReasonBootstrapCuttingOver, "Not all changes are copied yet"),
 		cachev1.ReasonBootstrapCutOver:     healthyBut(bootstrap, cachev1.ReasonBootstrapCutOver, "Clients may use both"),
 		cachev1.ReasonBootstrapResuming:    healthyBut(bootstrap, cachev1.ReasonBootstrapResuming, "The Pod that copies has started again"),
+		cachev1.ReasonBootstrapRestoring:   healthyBut(bootstrap, cachev1.ReasonBootstrapRestoring, `Job "shop-restore" adds the items of the snapshot "nightly"`),
+		cachev1.ReasonBootstrapRestored:    healthyBut(bootstrap, cachev1.ReasonBootstrapRestored, `The snapshot "nightly" is restored`),
+		cachev1.ReasonRestoreFailed:        healthyBut(bootstrap, cachev1.ReasonRestoreFailed, `Job "shop-restore" failed: no bucket. Correct the cause, then try again: kubectl -n team delete job shop-restore`),
 		cachev1.ReasonBootstrapFailed:      healthyBut(bootstrap, cachev1.ReasonBootstrapFailed, "10.0.0.1:11211: connection refused"),
 	}
 }
@@ -140,7 +143,8 @@ func TestEachReasonOfTheAPIHasAScenario(t *testing.T) {
 			continue
 		}
 		text := printed(e)
-		if !strings.Contains(text, reason.Value) && reason.Value != cachev1.ReasonNoUpdatePending {
+		isDone := reason.Value == cachev1.ReasonNoUpdatePending || reason.Value == cachev1.ReasonBootstrapRestored
+		if !strings.Contains(text, reason.Value) && !isDone {
 			t.Errorf("the explanation does not name %s:\n%s", reason.Value, text)
 		}
 		page.Golden(t, "testdata/"+reason.Value+".txt", text, *update)
@@ -153,7 +157,8 @@ func TestEachReasonOfTheAPIHasAScenario(t *testing.T) {
 
 func TestOnlyWhatNeedsNoActionHasNoNextCommand(t *testing.T) {
 	for reason, e := range scenarios() {
-		none := reason == cachev1.ReasonAllPodsReady || reason == cachev1.ReasonScaledToZero || reason == cachev1.ReasonNoUpdatePending
+		none := reason == cachev1.ReasonAllPodsReady || reason == cachev1.ReasonScaledToZero || reason == cachev1.ReasonNoUpdatePending ||
+			reason == cachev1.ReasonBootstrapRestored
 		if got := len(cause.Explain(e).Next) == 0; got != none {
 			t.Errorf("%s: without a next command: %t", reason, got)
 		}

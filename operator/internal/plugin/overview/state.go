@@ -92,7 +92,7 @@ func WaitsOf(mc *cachev1.Memcached) []Waiting {
 	for _, name := range extras {
 		condition := meta.FindStatusCondition(mc.Status.Conditions, name)
 		switch {
-		case condition == nil:
+		case condition == nil, condition.Reason == cachev1.ReasonBootstrapRestored: // It is done.
 		case condition.Status == metav1.ConditionTrue, name == cachev1.ConditionBootstrapped,
 			condition.Reason == cachev1.ReasonUpdateInProgress:
 			found = append(found, Waiting{Condition: name, Reason: condition.Reason, Message: condition.Message})

@@ -1,0 +1,63 @@
+package plan
+
+// The Job that restores a snapshot into a new cache.
+
+import (
+	"encoding/json"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// WantedSnapshot returns the snapshot that a cache is filled with; nil if it is not.
+func WantedSnapshot(mc *cachev1.Memcached) *cachev1.BootstrapSnapshot {
+	return orZero(mc.Spec.Bootstrap).From.Snapshot
+}
+
+// IsRestored reports whether the snapshot that a cache is filled with was restored.
+func IsRestored(mc *cachev1.Memcached) bool {
+	wanted := WantedSnapshot(mc)
+	return wanted != nil && mc.Status.RestoredSnapshot == wanted.Name
+}
+
+// SourceOf describes what a Job restores, to compare it with another spec.
+func SourceOf(wanted *cachev1.BootstrapSnapshot) string {
+	text, err := json.Marshal(wanted)
+	if err != nil {
+		panic(err) // It was decoded from JSON.
+	}
+	return string(text)
+}
+
+// ResolveRestore returns the snapshot to be restored into a cache, or why that cannot begin yet.
+func ResolveRestore(mc *cachev1.Memcached, isSecretMissing bool, defaults Defaults) (Snapshot, *Unmet) {
+	wanted := WantedSnapshot(mc)
+	switch unmet := unready(mc); {
+	case unmet != nil:
+		return Snapshot{}, unmet
+	case mc.Spec.Suspend:
+		return Snapshot{}, notReady(mc, "spec.suspend is true")
+	case len(mc.Status.Slots) == 0:
+		return Snapshot{}, notReady(mc, "it reports no slots yet")
+	case isSecretMissing:
+		return Snapshot{}, missingSecret("spec.bootstrap.from.snapshot", wanted.SnapshotTarget, mc.Namespace)
+	}
+	s := snapshotOf(mc, handoff(mc.Spec).BytesPerSecond, defaults)
+	s.Job, s.Owner = names.Restore(mc.Name), Owner{"Memcached", mc.Name, mc.UID}
+	s.SnapshotName, s.Place = wanted.Name, wanted.SnapshotTarget
+	s.Restores, s.Source, s.Hash = true, SourceOf(wanted), string(orZero(mc.Spec.Slots).ClientHash)
+	return s, nil
+}
+
+// restoreProblems finds what keeps a snapshot from being restored.
+func restoreProblems(mc *cachev1.Memcached) []string {
+	var problems []string
+	if mc.Spec.Slots == nil {
+		problems = append(problems, "spec.bootstrap.from.snapshot needs spec.slots, by whose names the servers get their "+
+			"items: set spec.slots, or remove spec.bootstrap")
+	}
+	if name := names.Restore(mc.Name); len(name) > longestName {
+		problems = append(problems, longName("bootstrap", name, mc.Name))
+	}
+	return problems
+}

@@ -1,0 +1,95 @@
+package snapshots
+
+// Saves a cache: creates the Job of a MemcachedSnapshot once, and reports what became of it.
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// saver reconciles MemcachedSnapshots.
+type saver struct{ jobs }
+
+// Reconcile brings one snapshot forward, and reports it in the status.
+func (s *saver) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	wanted := &cachev1.MemcachedSnapshot{}
+	if exists, err := s.read(ctx, request, wanted); !exists || status.IsSnapshotOver(wanted) {
+		return ctrl.Result{}, err
+	}
+	in := status.SnapshotInput{Snapshot: wanted, Now: time.Now()}
+	in.Err = s.forward(ctx, &in)
+	result, err := s.report(ctx, in)
+	if err = errors.Join(in.Err, err); err != nil {
+		return ctrl.Result{}, err
+	}
+	return result, nil
+}
+
+// forward observes the Job, and creates it unless that was done before.
+func (s *saver) forward(ctx context.Context, in *status.SnapshotInput) (err error) {
+	if in.Job, in.Taken, err = s.observe.Job(ctx, in.Snapshot, in.Snapshot.Name); err != nil || in.Taken {
+		return err
+	}
+	mc, err := s.observe.Memcached(ctx, in.Snapshot)
+	if err != nil {
+		return err
+	}
+	in.Restricted = mc != nil && mc.Spec.NetworkPolicy != nil && len(mc.Spec.NetworkPolicy.From) > 0
+	if in.Job != nil {
+		in.Pods, err = s.observe.Pods(ctx, in.Job)
+		return err
+	}
+	if in.Snapshot.Status.StartTime != nil {
+		return nil // The Job was deleted.
+	}
+	current, err := s.observe.Begin(ctx, in.Snapshot, mc)
+	if err != nil {
+		return err
+	}
+	defaults := s.defaults(ctx)
+	if defaults.Unknown != nil {
+		return defaults.Unknown
+	}
+	var planned plan.Snapshot
+	if planned, in.Unmet = plan.ResolveSnapshot(in.Snapshot, current, defaults); in.Unmet != nil {
+		return nil
+	}
+	in.Job, in.Taken, err = s.create(ctx, in.Snapshot, planned)
+	return err
+}
+
+// report writes the status if it differs, then the event.
+func (s *saver) report(ctx context.Context, in status.SnapshotInput) (ctrl.Result, error) {
+	before, now := in.Snapshot.DeepCopy(), in.Snapshot.DeepCopy()
+	now.Status = status.EvaluateSnapshot(in)
+	if !equality.Semantic.DeepEqual(before.Status, now.Status) {
+		reported := now.Status
+		if written, result, err := s.write(ctx, before, now); !written {
+			return result, err
+		}
+		s.recordReason(ctx, before, reported)
+	}
+	return awaited(in.Job, in.Unmet, in.Taken), nil
+}
+
+// recordReason records an event for a new reason.
+func (s *saver) recordReason(
+	ctx context.Context, before *cachev1.MemcachedSnapshot, now cachev1.MemcachedSnapshotStatus,
+) {
+	was := meta.FindStatusCondition(before.Status.Conditions, cachev1.ConditionReady)
+	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+	if was != nil && was.Reason == is.Reason {
+		return
+	}
+	succeeds := is.Reason == cachev1.ReasonSaving || is.Reason == cachev1.ReasonSaved
+	s.record(ctx, before, eventTypeOf(succeeds), "Save", *is)
+}

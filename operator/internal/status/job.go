@@ -1,0 +1,81 @@
+package status
+
+// What the Job that saves or restores a cache reports, and its Pods.
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// runs describes a Job that has not ended.
+func runs(job *batchv1.Job, pods []corev1.Pod, name, does string) string {
+	text := fmt.Sprintf("Job %q %s", name, does)
+	if job.Status.Failed > 0 {
+		text = fmt.Sprintf("Job %q tries again: %s", name, said(pods))
+	}
+	for i := range pods {
+		problem := observe.ProblemOf(&pods[i])
+		if pods[i].Status.Phase == corev1.PodPending && problem != "" {
+			text = fmt.Sprintf("The Pod of the Job %q does not start: %s", name, problem)
+		}
+	}
+	return text
+}
+
+// causeOf is why a Job failed.
+func causeOf(pods []corev1.Pod, ended batchv1.JobCondition) string {
+	if text := said(pods); text != "" {
+		return text
+	}
+	return observe.OneLine(ended.Message)
+}
+
+// resultOf is what the Pod of a Job that succeeded has written.
+func resultOf(pods []corev1.Pod) (text string, known bool) {
+	for i := range pods {
+		if pods[i].Status.Phase == corev1.PodSucceeded {
+			return terminationMessage(&pods[i]), true
+		}
+	}
+	return "", false
+}
+
+// said is the error of the last attempt that failed. The log before it has the progress.
+func said(pods []corev1.Pod) string {
+	var last *corev1.Pod
+	for i := range pods {
+		newer := last == nil || last.CreationTimestamp.Before(&pods[i].CreationTimestamp)
+		if pods[i].Status.Phase == corev1.PodFailed && newer {
+			last = &pods[i]
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	message := strings.TrimSpace(terminationMessage(last))
+	if _, cause, found := strings.Cut("\n"+message, "\nerror: "); found {
+		return observe.OneLine(cause)
+	}
+	terminated := cached.Container(last.Status.ContainerStatuses, names.Snapshot).State.Terminated
+	switch {
+	case message != "":
+		return observe.OneLine(message[strings.LastIndex(message, "\n")+1:])
+	case terminated != nil:
+		return fmt.Sprintf("container %q exited with code %d (%s)", names.Snapshot, terminated.ExitCode, terminated.Reason)
+	}
+	return observe.OneLine(strings.TrimSpace(last.Status.Reason + " " + last.Status.Message))
+}
+
+func terminationMessage(pod *corev1.Pod) string {
+	if terminated := cached.Container(pod.Status.ContainerStatuses, names.Snapshot).State.Terminated; terminated != nil {
+		return terminated.Message
+	}
+	return ""
+}
