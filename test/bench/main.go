@@ -55,7 +55,7 @@ func command() *cobra.Command {
 				return err
 			}
 			if len(only) == 0 && len(chosen) < len(scenarios.All) {
-				progress.Note(cmd.Context(), "Without root, the scenario handoff is left out: it runs Pods.")
+				progress.Note(cmd.Context(), "Without root, the scenarios handoff and scale are left out: they run Pods.")
 			}
 			if page != "" {
 				bench.Picture = filepath.Join(filepath.Dir(page), scenarios.Picture)

@@ -55,9 +55,9 @@ func TestManyKeysTakeLittleTimeAndMemory(t *testing.T) {
 		targets = append(targets, target)
 	}
 	everything := "--bytes-per-second=0"
-	measure(t, program, append(from, "save", "--to="+place, "--cache=shop", "--name=many", everything)...)
-	measure(t, program, "verify", "--from="+place, "--name=many")
-	measure(t, program, append(to, "restore", "--from="+place, "--name=many", everything)...)
+	measure(t, "save", program, append(from, "save", "--to="+place, "--cache=shop", "--name=many", everything)...)
+	measure(t, "verify", program, "verify", "--from="+place, "--name=many")
+	measure(t, "restore", program, append(to, "restore", "--from="+place, "--name=many", everything)...)
 	got := 0
 	for _, target := range targets {
 		got += count(t, target.Address)
@@ -70,8 +70,8 @@ func TestManyKeysTakeLittleTimeAndMemory(t *testing.T) {
 // collection is a line of GODEBUG=gctrace=1: the heap before, at the end of and after a collection.
 var collection = regexp.MustCompile(`(?m)^gc \d+ .* (\d+)->(\d+)->\d+ MB`)
 
-// measure runs the program, and logs what it takes.
-func measure(t *testing.T, program string, arguments ...string) {
+// measure runs the program, and reports what it takes to make bench.
+func measure(t *testing.T, what, program string, arguments ...string) {
 	t.Helper()
 	const most = 32
 	command := exec.CommandContext(t.Context(), program, arguments...)
@@ -93,8 +93,10 @@ func measure(t *testing.T, program string, arguments ...string) {
 		}
 	}
 	cpu := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
-	t.Logf("%s in %s, %s of CPU time, heap of at most %d MiB", strings.TrimSpace(out.String()),
-		took.Round(time.Millisecond), cpu.Round(time.Millisecond), peak)
+	t.Log(strings.TrimSpace(out.String()))
+	t.Attr(what+"-seconds", fmt.Sprint(took.Seconds()))
+	t.Attr(what+"-cpu-seconds", fmt.Sprint(cpu.Seconds()))
+	t.Attr(what+"-heap-mebibytes", strconv.Itoa(peak))
 	if peak >= most {
 		t.Errorf("the heap has %d MiB", peak)
 	}

@@ -16,15 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
-	"github.com/example-inc/memcached-operator/internal/testing/site"
 	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/images/debian"
-	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
-	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // calm is how long clients are observed before a rollout, and after it.
@@ -38,30 +33,11 @@ type rollout struct {
 }
 
 // handoff measures a rollout that keeps the keys, and one that does not.
-func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error) {
-	b.update("cluster")
-	p, err := site.Up(ctx, local.Options{Name: environment.ClusterName(b.Tree), Attached: true})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, p.Cluster.Down(context.WithoutCancel(ctx))) }()
-	images, err := site.PushImages(ctx, p, "bench", b.update)
-	if err != nil {
-		return nil, err
-	}
-	if images.Memcached, err = p.PushMemcached(ctx, debian.SuiteForSlots); err != nil {
-		return nil, err
-	}
-	if err := site.Deploy(ctx, p, oci.Host().Architecture, images); err != nil {
-		return nil, err
-	}
-	judge := judging.Judge{
-		Clients: clientpod.Clients{
-			Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout, Requests: cpu("500m"),
-		},
-		Cache: "cache", Port: 11211, Keys: b.Keys, Writes: 500, Arguments: "--size=1024",
-	}
-	return b.rollouts(ctx, judge)
+func (b *Bench) handoff(ctx context.Context) ([]report.Figure, error) {
+	return b.onPods(ctx, func(judge judging.Judge) ([]report.Figure, error) {
+		judge.Keys, judge.Writes, judge.Arguments = b.Keys, 500, "--size=1024"
+		return b.rollouts(ctx, judge)
+	})
 }
 
 // rollouts measures both, and draws a picture of them.

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// images builds the two images for this machine's architecture.
+// images builds the three images for this machine's architecture.
 func (b *Bench) images(ctx context.Context) (figures []report.Figure, err error) {
 	agent, _, err := oci.Agent(b.Tree)
 	if err != nil {
@@ -22,6 +22,7 @@ func (b *Bench) images(ctx context.Context) (figures []report.Figure, err error)
 	}{
 		{"operator", oci.Operator(b.Tree, "bench"), 25},
 		{"agent", agent, 8},
+		{"program that saves caches", oci.Snapshot(b.Tree, "bench"), 25},
 	} {
 		b.update(image.name)
 		built, err := image.program.Build(ctx)

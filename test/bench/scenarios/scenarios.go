@@ -36,7 +36,9 @@ type Bench struct {
 	Resync    time.Duration // the operator's --sync-period: longer than it takes to catch up after a start
 	BenchTime string        // of Go's benchmarks
 	Profiles  string        // folder for profiles; none are written if it is empty
-	Keys      int           // in a cache whose Pods are replaced
+	Keys      int           // in a cache whose Pods are replaced, added and removed
+	MovedKeys int           // of other servers, with values of 1,000 bytes
+	SavedKeys int           // in a cache that is saved and restored
 	Picture   string        // file for a picture of these rollouts; none is written if it is empty
 
 	update func(string) // shows progress
@@ -47,6 +49,7 @@ func Defaults() Bench {
 	return Bench{
 		Runs: 5, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000, 5000, 10000}, Changes: 50,
 		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s", Keys: 100000,
+		MovedKeys: 2100000, SavedKeys: 10000000,
 	}
 }
 
@@ -65,11 +68,14 @@ var All = []Scenario{
 	{"growth", "A growing cluster", "", (*Bench).growth},
 	{"pure", "Comparison and rendering", "", (*Bench).pure},
 	{"images", "Size of the images", "", (*Bench).images},
-	{realPods, "Rollouts that keep the keys", "![Hits and p99 during a rollout](" + Picture + ")", (*Bench).handoff},
+	{"handoff", "Rollouts that keep the keys", "![Hits and p99 during a rollout](" + Picture + ")", (*Bench).handoff},
+	{"scale", "Scaling that keeps the keys", "", (*Bench).scale},
+	{"movein", "Moving in", "", (*Bench).movein},
+	{"snapshot", "Saving and restoring", "", (*Bench).snapshot},
 }
 
-// realPods is the scenario that runs Pods, for which its cluster needs root.
-const realPods = "handoff"
+// realPods are the scenarios that run Pods, for which their cluster needs root.
+var realPods = []string{"handoff", "scale"}
 
 // Picture is the file of its picture, next to the page.
 const Picture = "images/handoff-bench.svg"
@@ -86,7 +92,7 @@ func Names() []string {
 // Choose returns the scenarios of these names. Without names, these are all that the user can run.
 func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	if len(names) == 0 {
-		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool { return s.Name == realPods && !isRoot }), nil
+		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool { return slices.Contains(realPods, s.Name) && !isRoot }), nil
 	}
 	var chosen []Scenario
 	for _, name := range names {
@@ -94,7 +100,7 @@ func Choose(names []string, isRoot bool) ([]Scenario, error) {
 		switch {
 		case i < 0:
 			return nil, fmt.Errorf("--only %s: unknown scenario; use %s", name, strings.Join(Names(), ", "))
-		case name == realPods && !isRoot:
+		case slices.Contains(realPods, name) && !isRoot:
 			return nil, fmt.Errorf("--only %s: it runs Pods, which needs root", name)
 		}
 		chosen = append(chosen, All[i])
