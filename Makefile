@@ -254,6 +254,7 @@ define golden
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs $1
 	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs $1
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' $1
+	@go test ./operator/internal/plugin/screen ./operator/internal/plugin/cause -run TestTheDocsShow $1
 	@go test ./scripts/release/chart ./operator/internal/plugin/commands ./test/faults ./test/docs -run TestTheDocs $1
 	@go test ./test/faults/model -run TestTheModelKnows $1
 	@go -C scripts/gitops test . ./tree -run 'Plans|Diffs|TheRootOfEachCluster' $1
