@@ -96,7 +96,7 @@ func faultsOfCaches() map[string]fault {
 		},
 		"refuses": {
 			spec:   cachev1.MemcachedSpec{MaxConnections: few},
-			begin:  func(it *cache) { it.opens(100) }, // memcached's own limit is 71: it and the agent need some
+			begin:  func(it *cache) { it.opens(100) }, // More than memcached's limit: 16, and 55 for itself and the agent.
 			alerts: []string{"MemcachedConnectionsNearLimit", "MemcachedConnectionsRefused"},
 		},
 		"week":  {spec: cachev1.MemcachedSpec{TLS: tls("week")}, alerts: []string{"MemcachedCertificateExpiresSoon"}},
@@ -224,15 +224,15 @@ func (it *cache) stops() {
 // keepsFilling stores 2 MiB a second until the test ends, so that the memory of the Pod is soon full.
 func (it *cache) keepsFilling() {
 	it.t.Helper()
-	connection, number, value := it.connects(), 0, strings.Repeat("v", 1<<10)
-	go func() { _, _ = io.Copy(io.Discard, connection) }() // until it is closed
+	connection, number, value := it.opens(1)[0], 0, strings.Repeat("v", 1<<10)
+	discards(connection) // A memcached that evicts nothing answers with errors.
 	it.repeats(time.Second/10, func(context.Context) {
 		writer := bufio.NewWriter(connection)
 		for range 200 {
 			number++
 			fmt.Fprintf(writer, "set key%d 0 0 %d\r\n%s\r\n", number, len(value), value)
 		}
-		_ = writer.Flush() // A memcached that evicts nothing answers with errors.
+		_ = writer.Flush()
 	})
 }
 
@@ -253,33 +253,34 @@ func (it *cache) repeats(pause time.Duration, do func(context.Context)) {
 	it.t.Cleanup(func() { cancel(); <-ended })
 }
 
-// opens opens connections and keeps them.
-func (it *cache) opens(connections int) {
+// opens opens connections to the Pod, which end with the test.
+func (it *cache) opens(connections int) []net.Conn {
 	it.t.Helper()
-	for range connections {
-		it.connects()
+	kubelet, address := c.pid(it.t, "kubelet"), net.JoinHostPort(it.pod().Status.PodIP, "11211")
+	dial := clients.InNetworkOf(func() (int, error) { return kubelet, nil })
+	opened := make([]net.Conn, connections)
+	for i := range opened {
+		connection, err := dial(it.t.Context(), "tcp", address)
+		it.Expect(err).NotTo(gomega.HaveOccurred())
+		it.t.Cleanup(func() { _ = connection.Close() })
+		opened[i] = connection
 	}
+	return opened
 }
 
-// connects opens a connection to the Pod, which ends with the test.
-func (it *cache) connects() net.Conn {
-	it.t.Helper()
-	kubelet := c.pid(it.t, "kubelet")
-	dial := clients.InNetworkOf(func() (int, error) { return kubelet, nil })
-	connection, err := dial(it.t.Context(), "tcp", net.JoinHostPort(it.pod().Status.PodIP, "11211"))
-	it.Expect(err).NotTo(gomega.HaveOccurred())
-	it.t.Cleanup(func() { _ = connection.Close() })
-	return connection
+// discards reads what a connection answers, until it is closed.
+func discards(connection net.Conn) {
+	go func() { _, _ = io.Copy(io.Discard, connection) }()
 }
 
 // reads stores a key and reads one 40 times a second, until the test ends: at first that one.
 func (it *cache) reads(first string) *atomic.Value {
 	it.t.Helper()
-	key, connection := &atomic.Value{}, it.connects()
+	key, connection := &atomic.Value{}, it.opens(1)[0]
 	key.Store(first)
 	_, err := fmt.Fprintf(connection, "set %s 0 0 1\r\nx\r\n", first)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	go func() { _, _ = io.Copy(io.Discard, connection) }() // until it is closed
+	discards(connection)
 	it.repeats(time.Second/40, func(context.Context) { _, _ = fmt.Fprintf(connection, "get %s\r\n", key.Load()) })
 	return key
 }
