@@ -93,7 +93,9 @@ func (it *cache) scrapeConfig(token, targets string, rules []string) string {
 	config := map[string]any{}
 	it.Expect(yaml.Unmarshal(found[1], &config)).To(gomega.Succeed())
 	config["global"] = map[string]any{"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "1s"}
-	config["rule_files"] = rules
+	if len(rules) > 0 {
+		config["rule_files"] = rules
+	}
 	for _, entry := range config["scrape_configs"].([]any) {
 		job := entry.(map[string]any)
 		delete(job, "kubernetes_sd_configs")
