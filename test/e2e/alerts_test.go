@@ -23,6 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
@@ -161,10 +162,7 @@ func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 
 	secured(t, name, "missing", cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "missing"}})
-	c.create(t, &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "none"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/services": resource.MustParse("0")}},
-	})
+	it.allowsNoServices()
 	secured(t, name, "refused", cachev1.MemcachedSpec{}) // The API server refuses its Service.
 	fires("MemcachedNotReady " + cachev1.ReasonSecretNotFound)
 	fires("MemcachedNotReady " + cachev1.ReasonApplyFailed)
@@ -181,6 +179,20 @@ func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	fires("MemcachedUpdatesStopped")
 	c.stopOperator(t)
 	fires("MemcachedOperatorDown")
+}
+
+// allowsNoServices lets the API server refuse new Services of the namespace.
+func (it *cache) allowsNoServices() {
+	it.t.Helper()
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: "none"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/services": resource.MustParse("0")}},
+	}
+	c.create(it.t, quota)
+	it.Eventually(func() corev1.ResourceList {
+		_ = c.Client.Get(it.t.Context(), client.ObjectKeyFromObject(quota), quota)
+		return quota.Status.Hard
+	}).ShouldNot(gomega.BeEmpty())
 }
 
 // hurriedRules writes the rules of the installation for a Prometheus of a test.
