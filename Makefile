@@ -175,6 +175,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@$(MAKE) go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
 	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
+	@$(E2E) ./test/e2e -run TestFaultsOfTheOperatorFireTheirAlerts
 	@$(MAKE) clients
 
 .PHONY: ci
@@ -254,6 +255,7 @@ define golden
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs $1
 	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs $1
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' $1
+	@go test ./operator/internal/plugin/screen ./operator/internal/plugin/cause -run TestTheDocsShow $1
 	@go test ./scripts/release/chart ./operator/internal/plugin/commands ./test/faults ./test/docs -run TestTheDocs $1
 	@go test ./test/faults/model -run TestTheModelKnows $1
 	@go -C scripts/gitops test . ./tree -run 'Plans|Diffs|TheRootOfEachCluster' $1

@@ -23,9 +23,9 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/clients"
 )
 
-// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md. It scrapes the operator, and the
-// Pods of the cache as they come and end.
-func (it *cache) scraped() prometheus.Server {
+// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md, and with files of rules. It scrapes
+// the operator, and the Pods of the cache's namespace as they come and end.
+func (it *cache) scraped(rules ...string) prometheus.Server {
 	it.t.Helper()
 	kubelet, ctx, dir := c.pid(it.t, "kubelet"), it.t.Context(), it.t.TempDir()
 	free, targets := it.listens(kubelet), it.listens(kubelet)
@@ -36,7 +36,7 @@ func (it *cache) scraped() prometheus.Server {
 	it.t.Cleanup(func() { _ = targets.Close() })
 	token := filepath.Join(dir, "token")
 	it.Expect(os.WriteFile(token, it.scraperToken(), 0o600)).To(gomega.Succeed())
-	command, err := server.Command(ctx, dir, it.scrapeConfig(token, targets.Addr().String()))
+	command, err := server.Command(ctx, dir, it.scrapeConfig(token, targets.Addr().String(), rules))
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	it.Expect(free.Close()).To(gomega.Succeed())
 	it.Expect(proc.InNetworkOf(kubelet, command.Start)).To(gomega.Succeed())
@@ -84,7 +84,7 @@ func (it *cache) scraperToken() (token []byte) {
 var configOfDocs = regexp.MustCompile("(?s)```yaml\nrule_files:.*?\n(scrape_configs:.*?)```")
 
 // scrapeConfig is that of the page, with another source of targets: Debian's Prometheus does not know Kubernetes.
-func (it *cache) scrapeConfig(token, targets string) string {
+func (it *cache) scrapeConfig(token, targets string, rules []string) string {
 	it.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.Root, "docs/monitoring.md"))
 	it.Expect(err).NotTo(gomega.HaveOccurred())
@@ -92,7 +92,10 @@ func (it *cache) scrapeConfig(token, targets string) string {
 	it.Expect(found).To(gomega.HaveLen(2), "the page has a configuration")
 	config := map[string]any{}
 	it.Expect(yaml.Unmarshal(found[1], &config)).To(gomega.Succeed())
-	config["global"] = map[string]any{"scrape_interval": "2s", "scrape_timeout": "2s"}
+	config["global"] = map[string]any{"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "1s"}
+	if len(rules) > 0 {
+		config["rule_files"] = rules
+	}
 	for _, entry := range config["scrape_configs"].([]any) {
 		job := entry.(map[string]any)
 		delete(job, "kubernetes_sd_configs")

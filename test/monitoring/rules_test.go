@@ -53,6 +53,34 @@ func TestEachFixtureIsOfAnAlert(t *testing.T) {
 	}
 }
 
+// TestEachFixtureHasSilenceAndAnAlert keeps a fixture from proving only half.
+func TestEachFixtureHasSilenceAndAnAlert(t *testing.T) {
+	for _, alert := range alerts(t) {
+		var fixture struct {
+			Tests []struct {
+				Cases []struct {
+					Alert  string `json:"alertname"`
+					Alerts []any  `json:"exp_alerts"`
+				} `json:"alert_rule_test"`
+			} `json:"tests"`
+		}
+		if err := yaml.Unmarshal([]byte(page.Read(t, filepath.Join(fixtures, alert.Alert+".yaml"))), &fixture); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[bool]bool{}
+		for _, test := range fixture.Tests {
+			for _, tc := range test.Cases {
+				if tc.Alert == alert.Alert {
+					seen[len(tc.Alerts) > 0] = true
+				}
+			}
+		}
+		if !seen[true] || !seen[false] {
+			t.Errorf("%s.yaml needs a time at which the alert fires, and one at which it does not", alert.Alert)
+		}
+	}
+}
+
 // alerts are the rules of the file that alert.
 func alerts(t *testing.T) []monitoringv1.Rule {
 	t.Helper()

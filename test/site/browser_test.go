@@ -6,11 +6,14 @@ import (
 	"context"
 	"iter"
 	"os/exec"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
 
@@ -89,4 +92,30 @@ func prefer(scheme string) chromedp.Action[chromedp.Void] {
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 		return err
 	})
+}
+
+// requests returns what has been requested since then: also what the browser refuses to load.
+func (b browser) requests(t *testing.T) func() []string {
+	t.Helper()
+	var mutex sync.Mutex
+	var addresses []string
+	err := chromedp.Listen(b, func(event any) {
+		if request, ok := event.(*network.EventRequestWillBeSent); ok {
+			mutex.Lock()
+			defer mutex.Unlock()
+			addresses = append(addresses, request.Request.URL)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(t, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, network.Enable, network.EnableParams{})
+		return err
+	}))
+	return func() []string {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return slices.Clone(addresses)
+	}
 }

@@ -43,7 +43,7 @@ func TestTheSite(t *testing.T) {
 		})
 	}
 	t.Run("the menus are readable", func(t *testing.T) {
-		visit(t, b, site.address+"main/docs/slots.html", 1280, "body")
+		visit(t, b, site.address+"main/docs/slots.html", desk, "body")
 	})
 	t.Run("every link leads somewhere", func(t *testing.T) { checkLinks(t, site, pages) })
 	t.Run("three hops lead anywhere that matters", func(t *testing.T) { checkHops(t, site.address+"main/", pages) })
@@ -55,8 +55,8 @@ func TestTheSite(t *testing.T) {
 	})
 }
 
-// phone is the width of a small one.
-const phone = 390
+// The widths of a small phone, and of a window on a desk.
+const phone, desk = 390, 1280
 
 func read(t *testing.T, b browser, site built, address string) seen {
 	t.Helper()
@@ -181,7 +181,7 @@ func checkVersions(t *testing.T, b browser, site built) {
 	for _, way := range [][2]string{{"main", tag}, {tag, "main"}} {
 		from, to := site.address+way[0]+"/", site.address+way[1]+"/"
 		choose := fmt.Sprintf(`[...document.querySelectorAll('.VPNavBarMenu a')].find((a) => a.href === %q).click()`, to)
-		b.do(t, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(from+"docs/slots.html"),
+		b.do(t, chromedp.EmulateViewport(desk, 800), chromedp.Navigate(from+"docs/slots.html"),
 			chromedp.WaitReady(".VPNavBarMenu a"), chromedp.Evaluate[chromedp.Void](choose))
 		b.awaitAddress(t, to)
 	}

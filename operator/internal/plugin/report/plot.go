@@ -2,17 +2,18 @@ package report
 
 // Plots of bars, as inline SVG.
 
-// Sizes of a plot, in the units of its view box. Labels are to the left of the bars, values to the right.
+// Sizes of a plot, in the units of its view box. A label is above its bar, the value to the right: so letters are large
+// enough on a phone, which shows the whole width.
 const (
-	width      = 720
-	labelWidth = 240
+	width      = 480
 	barWidth   = 360
-	rowHeight  = 24
+	rowHeight  = 42
+	lineHeight = 18
 	barHeight  = 16
 	gap        = 8
 
-	// longestLabel is how many characters fit to the left of a bar.
-	longestLabel = 32
+	// longestLabel is how many characters fit above a bar.
+	longestLabel = 56
 )
 
 // Plot has a bar for each server, or for each size.
@@ -54,20 +55,17 @@ func (p Plot) Width() int { return width }
 // Height returns that of the view box.
 func (p Plot) Height() int { return rowHeight * len(p.Bars) }
 
-// LabelEnd returns where the label ends.
-func (b Bar) LabelEnd() int { return labelWidth - gap }
-
-// Start returns where the bar begins.
-func (b Bar) Start() int { return labelWidth }
-
 // End returns where the text of the value begins.
-func (b Bar) End() float64 { return labelWidth + b.Length + gap }
+func (b Bar) End() float64 { return b.Length + gap }
+
+// LabelMiddle returns the line of the label.
+func (b Bar) LabelMiddle() int { return b.Row*rowHeight + lineHeight/2 }
 
 // Top returns the upper end of the bar.
-func (b Bar) Top() int { return b.Row*rowHeight + (rowHeight-barHeight)/2 }
+func (b Bar) Top() int { return b.Row*rowHeight + lineHeight }
 
-// Middle returns the line of the texts.
-func (b Bar) Middle() int { return b.Row*rowHeight + rowHeight/2 }
+// Middle returns the line of the value.
+func (b Bar) Middle() int { return b.Top() + barHeight/2 }
 
 // Thickness returns that of all bars.
 func (b Bar) Thickness() int { return barHeight }

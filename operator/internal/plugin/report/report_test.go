@@ -30,7 +30,7 @@ func TestThePageMatchesItsGoldenFile(t *testing.T) {
 	mc := cachetest.Memcached("shop", cachev1.ReasonPodsNotReady, `2 of 3 Pods ready; 1 Pod: "x" <exited>`)
 	memory := Plot{Title: "Memory used, of the limit"}
 	memory.Add("shop-0", "98.4% of 64Mi", 0.984)
-	memory.Add("a-cache-with-a-name-that-is-too-long-5d9c7b6f4-2aaaa", "no answer", 0)
+	memory.Add("a-cache-with-a-name-that-is-much-too-long-for-a-plot-5d9c7b6f4-2aaaa", "no answer", 0)
 	memory.Scale(1)
 	page.Golden(t, "testdata/page.html", written(t, Report{
 		Namespace: "team", Name: "shop", Summary: overview.SummaryOf(mc), Taken: cachetest.Now, Version: "0.2.0",

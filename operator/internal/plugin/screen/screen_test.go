@@ -3,6 +3,7 @@ package screen
 import (
 	"bytes"
 	"flag"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,7 @@ func TestTheScreenOfACacheMatchesItsGoldenFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := (Screen{Writer: &out, Now: cachetest.Now}).Cache(overview.CacheOf(observed, cachetest.Now), name == "healthy"); err != nil {
+			if err := screenOf(observed, name == "healthy")(&out, false); err != nil {
 				t.Fatal(err)
 			}
 			page.Golden(t, "testdata/"+strings.ReplaceAll(name, " ", "-")+".txt", out.String(), *update)
@@ -80,16 +81,33 @@ func TestTheScreenOfACacheMatchesItsGoldenFile(t *testing.T) {
 	}
 }
 
-func TestTheScreenOfAFleetMatchesItsGoldenFile(t *testing.T) {
+// screenOf prints the screen of a cache.
+func screenOf(observed access.Observed, wide bool) func(io.Writer, bool) error {
+	return func(out io.Writer, colors bool) error {
+		cache := overview.CacheOf(observed, cachetest.Now)
+		return Screen{Writer: out, Now: cachetest.Now, Colors: colors}.Cache(cache, wide)
+	}
+}
+
+func TestTheDocsShowThePicturesOfScreens(t *testing.T) {
+	const status = "kubectl memcached status"
+	cachetest.Picture(t, "status", status+" shop -n team -o wide", "testdata/healthy.txt", screenOf(healthy(), true), *update)
+	cachetest.Picture(t, "rollout", status+" shop -n team", "testdata/slots-move.txt", screenOf(withSlots(), false), *update)
+	cachetest.Picture(t, "fleet", status+" -A", "testdata/fleet.txt", func(out io.Writer, colors bool) error {
+		return Screen{Writer: out, Now: cachetest.Now, Colors: colors}.Fleet(fleet(), true, false)
+	}, *update)
+	cachetest.Picture(t, "top", "kubectl memcached top shop -n team", "testdata/load.txt", func(out io.Writer, colors bool) error {
+		return Screen{Writer: out, Colors: colors}.Loads(loads())
+	}, *update)
+}
+
+// fleet has caches in four states.
+func fleet() []overview.Member {
 	expired := cachetest.Memcached("mail", cachev1.ReasonCertificateExpired, "expired", stalled(cachev1.ReasonCertificateExpired, "expired"))
 	expired.Status.TLS = &cachev1.TLSStatus{NotAfter: new(cachetest.Ago(time.Hour))}
 	caches := []cachev1.Memcached{*healthy().Memcached, *withSlots().Memcached, *withoutRights().Memcached, *expired}
 	caches[0].Name, caches[2].Name = "sessions", "search"
-	var out bytes.Buffer
-	if err := (Screen{Writer: &out, Now: cachetest.Now}).Fleet(overview.FleetOf(caches), true, false); err != nil {
-		t.Fatal(err)
-	}
-	page.Golden(t, "testdata/fleet.txt", out.String(), *update)
+	return overview.FleetOf(caches)
 }
 
 func TestADocumentMatchesItsGoldenFile(t *testing.T) {

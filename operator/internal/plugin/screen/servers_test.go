@@ -43,18 +43,17 @@ func TestTheItemsOfAKeyMatchTheirGoldenFile(t *testing.T) {
 	})
 }
 
-func TestTheLoadOfACacheMatchesItsGoldenFile(t *testing.T) {
+// loads are those of a busy server, an idle one, and one that does not answer.
+func loads() []Load {
 	busy := load.Load{
 		Used: 63 << 20, Limit: 64 << 20, Items: 612345, Connections: 212, HitRatio: new(0.9134), TotalHitRatio: new(0.955),
 		Requests: new(12034.4), Evictions: new(312.), EvictedAge: new(int64(5400)),
 	}
-	prints(t, "load.txt", func(s Screen) error {
-		return s.Loads([]Load{
-			{Server: server("0"), Load: busy},
-			{Server: server("1"), Load: load.Load{Limit: 64 << 20, Connections: 2}},
-			{Server: server("2"), Error: "connection refused"},
-		})
-	})
+	return []Load{
+		{Server: server("0"), Load: busy},
+		{Server: server("1"), Load: load.Load{Limit: 64 << 20, Connections: 2}},
+		{Server: server("2"), Error: "connection refused"},
+	}
 }
 
 func classes() []Slabs {

@@ -1,0 +1,102 @@
+// Package picture draws what a terminal shows, as SVG that is readable on light and on dark pages.
+package picture
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Line is a line of a terminal, with the escape sequences of its colors.
+type Line struct {
+	Text string
+	// After is how many seconds after the first one it was printed.
+	After float64
+}
+
+// Lines are those of a text, all printed in the same moment.
+func Lines(text string) (lines []Line) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		lines = append(lines, Line{Text: line})
+	}
+	return lines
+}
+
+// The picture, in its own units.
+const (
+	letterWidth, lineHeight = 7.3, 17
+	margin, barHeight       = 16, 28
+)
+
+// style has the classes of SGR parameters: 1 is bold; 31, 32 and 33 are red, green and yellow.
+const style = `
+    .back { fill: #f3f6f7 } .bar { fill: #9fb3ba } text { fill: #1b2b30 }
+    .s1 { font-weight: bold } .s31 { fill: #b3261e } .s32 { fill: #0b5a25 } .s33 { fill: #7a5200 }
+    @media (prefers-color-scheme: dark) {
+      .back { fill: #10242b } .bar { fill: #3d5a63 } text { fill: #d8e4e6 }
+      .s31 { fill: #ff8a80 } .s32 { fill: #6fc3b8 } .s33 { fill: #e0b34a }
+    }
+    text { font: 12px ui-monospace, monospace; white-space: pre }
+`
+
+// animation shows lines one after another. They are dim before, but readable where no animation runs to its end.
+const animation = `    text { animation: print 0.1s backwards } @keyframes print { from { opacity: 0.85 } }
+    @media (prefers-reduced-motion) { text { animation: none } }
+`
+
+// Draw draws lines. Those that begin with "$ " are commands, which are bold.
+func Draw(title string, lines []Line) string {
+	var texts strings.Builder
+	letters, css := 0, style
+	for i, line := range lines {
+		plain := Plain(line.Text)
+		letters = max(letters, utf8.RuneCountInString(plain))
+		if plain == "" {
+			continue
+		}
+		delay := ""
+		if line.After > 0 {
+			css, delay = style+animation, fmt.Sprintf(` style="animation-delay: %.1fs"`, line.After)
+		}
+		fmt.Fprintf(&texts, "  <text x=\"%d\" y=\"%d\"%s>%s</text>\n",
+			margin, barHeight+(i+1)*lineHeight, delay, spans(line.Text))
+	}
+	width, height := int(float64(letters)*letterWidth)+2*margin, barHeight+len(lines)*lineHeight+margin
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-labelledby="title" xml:space="preserve">
+  <title id="title">%s</title>
+  <style>%s  </style>
+  <rect class="back" width="%[1]d" height="%[2]d" rx="8"/>
+  <g class="bar"><circle cx="18" cy="16" r="5"/><circle cx="34" cy="16" r="5"/><circle cx="50" cy="16" r="5"/></g>
+%[5]s</svg>
+`, width, height, html.EscapeString(title), css, &texts)
+}
+
+var sequence = regexp.MustCompile("\x1b\\[([0-9]*)m")
+
+// Plain is a text without the escape sequences of colors.
+func Plain(text string) string { return sequence.ReplaceAllString(text, "") }
+
+// spans are the parts of a line, with their classes.
+func spans(line string) string {
+	if strings.HasPrefix(line, "$ ") {
+		line = "\x1b[1m" + line + "\x1b[0m"
+	}
+	var out strings.Builder
+	for class := ""; line != ""; {
+		part, next, rest := line, "", ""
+		if at := sequence.FindStringSubmatchIndex(line); at != nil {
+			part, next, rest = line[:at[0]], line[at[2]:at[3]], line[at[1]:]
+		}
+		switch {
+		case part == "":
+		case class == "" || class == "0":
+			out.WriteString(html.EscapeString(part))
+		default:
+			fmt.Fprintf(&out, `<tspan class="s%s">%s</tspan>`, class, html.EscapeString(part))
+		}
+		line, class = rest, next
+	}
+	return out.String()
+}

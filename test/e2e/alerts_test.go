@@ -1,0 +1,300 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/prometheus/common/model"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/test/faults/clients"
+)
+
+// hurry is how many times faster time passes for the rules: 5 minutes are 10 seconds, in which Prometheus scrapes five
+// times.
+const hurry = 30
+
+// fault is what goes wrong with a cache of one Pod, and the alerts that say so. No other alert may fire for it.
+type fault struct {
+	spec   cachev1.MemcachedSpec
+	begin  func(it *cache)
+	alerts []string
+}
+
+// TestFaultsOfCachesFireTheirAlerts has a cache for each fault, and one without, and a real Prometheus with the rules of the
+// installation. The silence of each alert is that of the caches with the other faults.
+func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
+	c.shared(t)
+	const name = "alerts"
+	healthy := newCache(t, name, cachev1.MemcachedSpec{Memory: new(resource.MustParse("16Mi"))})
+	putFaultySecrets(t, name)
+	caches, want := map[string]*cache{}, []string{}
+	for fault, tc := range faultsOfCaches() {
+		tc.spec.Memory, tc.spec.Resources = new(resource.MustParse("16Mi")), little()
+		caches[fault] = secured(t, name, fault, tc.spec)
+		for _, alert := range tc.alerts {
+			want = append(want, alert+" "+fault)
+		}
+	}
+	for _, it := range append(slices.Collect(maps.Values(caches)), healthy) {
+		it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+	}
+	server := healthy.scraped(hurriedRules(t))
+	key := caches["misses"].reads("hot")
+	for fault, tc := range faultsOfCaches() {
+		if tc.begin != nil {
+			tc.begin(caches[fault])
+		}
+	}
+	healthy.Eventually(func() int {
+		return len(healthy.query(server, `memcached:hit_ratio:median1d{memcached="misses"} > 0.9`))
+	}).WithTimeout(2*patience).Should(gomega.Equal(1), "what is usual is known")
+	key.Store("cold")
+
+	slices.Sort(want)
+	healthy.Eventually(func() []string { return healthy.fired(server, `memcached!=""`, "memcached") }).
+		WithTimeout(2 * patience).Should(gomega.Equal(want))
+}
+
+// faultsOfCaches are by the name of the cache.
+func faultsOfCaches() map[string]fault {
+	tls := func(secret string) *cachev1.TLS { return &cachev1.TLS{SecretName: secret} }
+	few := new(int32(16))
+	return map[string]fault{
+		"stopped": {begin: (*cache).stops, alerts: []string{"MemcachedPodDown", "MemcachedDown"}},
+		"young":   {begin: (*cache).keepsFilling, alerts: []string{"MemcachedEvictsYoungItems"}},
+		"full": {
+			spec:  cachev1.MemcachedSpec{ExtraArgs: []string{"--disable-evictions"}},
+			begin: (*cache).keepsFilling, alerts: []string{"MemcachedOutOfMemory"},
+		},
+		"misses": {alerts: []string{"MemcachedHitRatioFell"}},
+		"crowded": {
+			spec:  cachev1.MemcachedSpec{MaxConnections: few},
+			begin: func(it *cache) { it.opens(15) }, alerts: []string{"MemcachedConnectionsNearLimit"},
+		},
+		"refuses": {
+			spec:   cachev1.MemcachedSpec{MaxConnections: few},
+			begin:  func(it *cache) { it.opens(100) }, // More than memcached's limit: 16, and 55 for itself and the agent.
+			alerts: []string{"MemcachedConnectionsNearLimit", "MemcachedConnectionsRefused"},
+		},
+		"week":  {spec: cachev1.MemcachedSpec{TLS: tls("week")}, alerts: []string{"MemcachedCertificateExpiresSoon"}},
+		"today": {spec: cachev1.MemcachedSpec{TLS: tls("today")}, alerts: []string{"MemcachedCertificateExpiresSoon", "MemcachedCertificateExpiresToday"}},
+		"unused": {
+			spec: cachev1.MemcachedSpec{Auth: &cachev1.Auth{SecretName: usersSecret}},
+			begin: func(it *cache) {
+				putSecret(it.t, it.key.Namespace, usersSecret, map[string][]byte{"users": []byte("no password")})
+			},
+			alerts: []string{"MemcachedSecretNotInUse"},
+		},
+	}
+}
+
+// putFaultySecrets makes users, and certificates that end in three days and today.
+func putFaultySecrets(t *testing.T, namespace string) {
+	t.Helper()
+	ca := newAuthority(t, namespace)
+	for name, left := range map[string]time.Duration{"week": 3 * 24 * time.Hour, "today": 12 * time.Hour} {
+		host := name + "." + namespace + ".svc"
+		pair, err := ca.Issue(pki.Identity{User: name, Hosts: []string{host}, NotAfter: time.Now().Add(left)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		putSecret(t, namespace, name, map[string][]byte{
+			corev1.TLSCertKey: pair.Cert, corev1.TLSPrivateKeyKey: pair.Key, "ca.crt": ca.Cert,
+		})
+	}
+	putSecret(t, namespace, usersSecret, map[string][]byte{"users": []byte("app:password")})
+}
+
+// TestFaultsOfTheOperatorFireTheirAlerts needs the operator for itself: its metrics are of all caches.
+func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no other test can run in the meantime: make soak")
+	}
+	c.exclusive(t)
+	const name = "alerts-operator"
+	it := newCache(t, name, cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(1)),
+		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("128Ki"))}},
+	})
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	it.isServing(cachev1.SlotServing)
+	automatic := secured(t, name, "automatic", cachev1.MemcachedSpec{
+		UpdatePolicy: cachev1.UpdateAutomatic, Rollout: &cachev1.Rollout{ProgressDeadlineSeconds: new(int32(10))}, Resources: little(),
+	})
+	automatic.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+	server := it.scraped(hurriedRules(t))
+	fired := func() []string { return it.fired(server, `memcached=""`, "reason") }
+	fires := func(alert string) {
+		it.t.Helper()
+		it.Eventually(fired).Should(gomega.ContainElement(alert))
+	}
+
+	it.fills(it.slot(name+"-0").Pod, fallbackKeys)
+	it.patch(`{"threads":2}`)
+	old, _ := it.copies(name + "-0")
+	it.kills(old, "memcached")
+	it.endsCold(name+"-0", "OldEnded", "OldUnreachable")
+	fires("MemcachedSlotStartedCold " + it.slot(name+"-0").Reason)
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+
+	secured(t, name, "missing", cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "missing"}})
+	it.allowsNoServices()
+	secured(t, name, "refused", cachev1.MemcachedSpec{}) // The API server refuses its Service.
+	fires("MemcachedNotReady " + cachev1.ReasonSecretNotFound)
+	fires("MemcachedNotReady " + cachev1.ReasonApplyFailed)
+	fires("MemcachedOperatorFailing " + cachev1.ReasonApplyFailed)
+	for _, silent := range []string{"MemcachedUpdatesStopped", "MemcachedOperatorDown", "MemcachedOperatorStuck"} {
+		it.Expect(fired()).NotTo(gomega.ContainElement(silent))
+	}
+
+	deploy := func(ctx context.Context, memcached string) {
+		it.Expect(c.deploy(ctx, oci.Host().Architecture, c.images.Operator, memcached)).To(gomega.Succeed())
+	}
+	t.Cleanup(func() { deploy(context.WithoutCancel(t.Context()), c.images.Memcached) })
+	deploy(t.Context(), c.Cluster.Image("memcached", "missing"))
+	fires("MemcachedUpdatesStopped")
+	c.stopOperator(t)
+	it.Eventually(func() int { // Not before: the operator may have had no leader while it was replaced.
+		return len(it.query(server, `ALERTS{alertname="MemcachedOperatorDown", alertstate="firing"}`))
+	}).Should(gomega.Equal(1))
+}
+
+// allowsNoServices lets the API server refuse new Services of the namespace.
+func (it *cache) allowsNoServices() {
+	it.t.Helper()
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: "none"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/services": resource.MustParse("0")}},
+	}
+	c.create(it.t, quota)
+	it.Eventually(func() corev1.ResourceList {
+		_ = c.Client.Get(it.t.Context(), client.ObjectKeyFromObject(quota), quota)
+		return quota.Status.Hard
+	}).ShouldNot(gomega.BeEmpty())
+}
+
+// hurriedRules writes the rules of the installation for a Prometheus of a test.
+func hurriedRules(t *testing.T) string {
+	t.Helper()
+	rules := page.Read(t, filepath.Join(c.Root, "operator/config/monitoring/rules.yaml"))
+	hurried, err := prometheus.Hurried([]byte(rules), hurry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, hurried, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// fired are the alerts that have fired until now, each with a label that says for what.
+func (it *cache) fired(server prometheus.Server, labels string, of model.LabelName) []string {
+	it.t.Helper()
+	alerts := []string{}
+	for _, series := range it.query(server, `count_over_time(ALERTS{alertstate="firing", `+labels+`}[1h])`) {
+		alert := string(series.Metric["alertname"])
+		if about := series.Metric[of]; about != "" {
+			alert += " " + string(about)
+		}
+		alerts = append(alerts, alert)
+	}
+	slices.Sort(alerts)
+	return slices.Compact(alerts)
+}
+
+// stops keeps memcached from answering. The kernel accepts connections as before.
+func (it *cache) stops() {
+	it.t.Helper()
+	pid := processOf(it.t, it.pod(), "memcached")
+	it.Expect(syscall.Kill(pid, syscall.SIGSTOP)).To(gomega.Succeed())
+	it.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+}
+
+// keepsFilling stores 2 MiB a second until the test ends, so that the memory of the Pod is soon full.
+func (it *cache) keepsFilling() {
+	it.t.Helper()
+	connection, number, value := it.opens(1)[0], 0, strings.Repeat("v", 1<<10)
+	discards(connection) // A memcached that evicts nothing answers with errors.
+	it.repeats(time.Second/10, func(context.Context) {
+		writer := bufio.NewWriter(connection)
+		for range 200 {
+			number++
+			fmt.Fprintf(writer, "set key%d 0 0 %d\r\n%s\r\n", number, len(value), value)
+		}
+		_ = writer.Flush()
+	})
+}
+
+// repeats does something with pauses until the test ends.
+func (it *cache) repeats(pause time.Duration, do func(context.Context)) {
+	ctx, cancel := context.WithCancel(it.t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			do(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+	}()
+	it.t.Cleanup(func() { cancel(); <-ended })
+}
+
+// opens opens connections to the Pod, which end with the test.
+func (it *cache) opens(connections int) []net.Conn {
+	it.t.Helper()
+	kubelet, address := c.pid(it.t, "kubelet"), net.JoinHostPort(it.pod().Status.PodIP, "11211")
+	dial := clients.InNetworkOf(func() (int, error) { return kubelet, nil })
+	opened := make([]net.Conn, connections)
+	for i := range opened {
+		connection, err := dial(it.t.Context(), "tcp", address)
+		it.Expect(err).NotTo(gomega.HaveOccurred())
+		it.t.Cleanup(func() { _ = connection.Close() })
+		opened[i] = connection
+	}
+	return opened
+}
+
+// discards reads what a connection answers, until it is closed.
+func discards(connection net.Conn) {
+	go func() { _, _ = io.Copy(io.Discard, connection) }()
+}
+
+// reads stores a key and reads one 40 times a second, until the test ends: at first that one.
+func (it *cache) reads(first string) *atomic.Value {
+	it.t.Helper()
+	key, connection := &atomic.Value{}, it.opens(1)[0]
+	key.Store(first)
+	_, err := fmt.Fprintf(connection, "set %s 0 0 1\r\nx\r\n", first)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	discards(connection)
+	it.repeats(time.Second/40, func(context.Context) { _, _ = fmt.Fprintf(connection, "get %s\r\n", key.Load()) })
+	return key
+}
