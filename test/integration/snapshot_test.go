@@ -104,7 +104,7 @@ func TestASnapshotOfACacheWithSlotsIsSavedOnce(t *testing.T) {
 		s.To.Credentials = &cachev1.SnapshotCredentials{ServiceAccountName: "backup"}
 	})
 	w.Expect(cluster.Create(w.ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "backup"}})).To(gomega.Succeed())
-	name := "nightly" + created.CreationTimestamp.UTC().Format("-20060102T150405Z")
+	name := "nightly" + created.CreationTimestamp.UTC().Format("-20060102T150405Z-") + string(created.UID)[:8]
 	saving := w.snapshotReason("nightly", cachev1.ReasonSaving, `Job "nightly" saves the keys`)
 	if saving.Status.StartTime == nil || saving.Status.SnapshotName != name {
 		t.Errorf("got %+v", saving.Status)
@@ -275,4 +275,27 @@ func TestAnInvalidSnapshotIsRefused(t *testing.T) {
 func volume(s cachev1.MemcachedSnapshotSpec) cachev1.MemcachedSnapshotSpec {
 	s.To = cachev1.SnapshotTarget{PersistentVolumeClaim: &cachev1.SnapshotVolume{ClaimName: "backups"}}
 	return s
+}
+
+// TestASnapshotIsTheOnlyOneOfItsCache, and fails if the servers of the cache change in the meantime.
+func TestASnapshotIsTheOnlyOneOfItsCache(t *testing.T) {
+	w := newSlotWorld(t)
+	w.allow("deletion") // It does not know of MemcachedSnapshots.
+	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
+	w.snapshot("nightly")
+	w.snapshotReason("nightly", cachev1.ReasonSaving, "")
+	w.snapshot("weekly")
+	w.snapshotReason("weekly", cachev1.ReasonMemcachedNotReady, `Job "nightly" saves or restores it now`)
+	w.patch(&batchv1.Job{}, "nightly", `{"metadata":{"labels":{"cache.example.com/snapshot":null}}}`)
+	w.snapshotReason("nightly", cachev1.ReasonSaving, "")
+	w.patch(&batchv1.Job{}, "nightly", `{"metadata":{"labels":{"cache.example.com/snapshot":"cache"}}}`)
+	w.endPods("nightly", corev1.PodSucceeded, `{"servers":1,"items":3}`)
+	w.snapshotReason("nightly", cachev1.ReasonSaved, "3 items")
+	w.snapshotReason("weekly", cachev1.ReasonSaving, "")
+	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"size":2}}`)
+	w.snapshotReason("weekly", cachev1.ReasonSaveFailed, `The servers of the Memcached "cache" changed while it was saved`)
+	w.Eventually(func() bool {
+		w.endJobPods("weekly")
+		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "weekly"}, &batchv1.Job{}))
+	}).Should(gomega.BeTrue(), "the Job is deleted")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimJob keeps the owner and the result of a Job, and what it restores.
+// TrimJob keeps the owner and the result of a Job, what it restores, and of which servers.
 func TrimJob(object any) (any, error) {
 	job, ok := object.(*batchv1.Job)
 	if !ok {
@@ -27,6 +27,6 @@ func TrimJob(object any) (any, error) {
 			Failed: job.Status.Failed, Ready: job.Status.Ready,
 		},
 	}
-	keepAnnotations(trimmed, job, names.AnnotationRestores)
+	keepAnnotations(trimmed, job, names.AnnotationRestores, names.AnnotationServers)
 	return trimmed, nil
 }

@@ -78,6 +78,9 @@ const (
 	// NetworkPolicy may admit such Pods by it, and the operator caches no other Jobs.
 	LabelSnapshot = "cache.example.com/snapshot"
 
+	// AnnotationServers is on a Job that saves or restores: the names of the servers of the cache, then.
+	AnnotationServers = "cache.example.com/servers"
+
 	// AnnotationRestores is on a Job that restores: what the spec requested (plan.SourceOf). A Job never changes.
 	AnnotationRestores = "cache.example.com/restores"
 

@@ -66,6 +66,9 @@ func (c SnapshotCollector) Begin(
 	if mc == nil || !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
 		return current, nil
 	}
+	if current.Busy, err = c.busy(ctx, mc); err != nil || current.Busy != "" {
+		return current, err
+	}
 	current.MissingSecret, err = c.IsSecretMissing(ctx, wanted.Namespace, wanted.Spec.To)
 	if err != nil || len(mc.Status.Slots) > 0 {
 		return current, err
@@ -81,6 +84,22 @@ func (c SnapshotCollector) Begin(
 	}
 	slices.SortFunc(current.Pods, func(a, b plan.Server) int { return strings.Compare(a.Name, b.Name) })
 	return current, err
+}
+
+// busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the same
+// time, memcached can stand still.
+func (c SnapshotCollector) busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
+	list := &batchv1.JobList{}
+	of := client.MatchingLabels{names.LabelSnapshot: mc.Name}
+	if err := c.Cache.List(ctx, list, client.InNamespace(mc.Namespace), of); err != nil {
+		return "", err
+	}
+	for i := range list.Items {
+		if !IsJobOver(&list.Items[i]) {
+			return list.Items[i].Name, nil
+		}
+	}
+	return "", nil
 }
 
 // IsSecretMissing reports whether the Secret with the credentials does not exist. It reads metadata only: the kubelet
@@ -101,8 +120,21 @@ func (c SnapshotCollector) IsSecretMissing(
 func (c SnapshotCollector) Job(
 	ctx context.Context, owner client.Object, name string,
 ) (job *batchv1.Job, taken bool, err error) {
+	return jobOf(ctx, c.Cache, owner, name)
+}
+
+// LiveJob reads it from the API server: another client may have removed the label by which Jobs are cached.
+func (c SnapshotCollector) LiveJob(
+	ctx context.Context, owner client.Object, name string,
+) (job *batchv1.Job, taken bool, err error) {
+	return jobOf(ctx, c.Live, owner, name)
+}
+
+func jobOf(
+	ctx context.Context, reader client.Reader, owner client.Object, name string,
+) (job *batchv1.Job, taken bool, err error) {
 	job = &batchv1.Job{}
-	switch err := c.Cache.Get(ctx, client.ObjectKey{Namespace: owner.GetNamespace(), Name: name}, job); {
+	switch err := reader.Get(ctx, client.ObjectKey{Namespace: owner.GetNamespace(), Name: name}, job); {
 	case apierrors.IsNotFound(err):
 		return nil, false, nil
 	case err != nil:

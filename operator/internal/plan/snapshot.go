@@ -5,6 +5,8 @@ package plan
 import (
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,6 +28,9 @@ type Snapshot struct {
 	// without it, each one gets the items of the one that had its name.
 	Restores     bool
 	Source, Hash string
+
+	// Keys is the limit of the temporary file with the keys of one server.
+	Keys resource.Quantity
 
 	// Cache is the Memcached, and Pod what its Pods are made from: those of the Job run where they do.
 	Cache string
@@ -65,6 +70,9 @@ type CurrentSnapshot struct {
 	// Pods are the Pods of a cache without slots that are ready: the names and the IP addresses.
 	Pods []Server
 
+	// Busy is the Job that saves or restores the cache now; empty if none does.
+	Busy string
+
 	// MissingSecret: the Secret with the credentials does not exist.
 	MissingSecret bool
 }
@@ -78,6 +86,9 @@ const (
 
 	// memoryOfItem is how many times the size of an item is in memory while it is copied.
 	memoryOfItem = 6
+
+	// leastKeys is the least limit of the list of keys, for keys that memcached keeps beyond its memory limit.
+	leastKeys = 64 << 20
 )
 
 // ResolveSnapshot returns the snapshot to be written, or why it cannot begin yet.
@@ -113,6 +124,8 @@ func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Default
 	s := Snapshot{
 		Namespace: mc.Namespace, Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, Rate: defaultHandoffRate,
 		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
+		// An item takes 48 bytes or more beyond its key, and the list 3.
+		Keys: *resource.NewQuantity(max(leastKeys, pod.Memcached.ItemMemory), resource.BinarySI),
 	}
 	if rate != nil {
 		s.Rate = rate.Value()
@@ -135,6 +148,8 @@ func unmetBy(wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot) *Unmet 
 		return unmet
 	}
 	switch {
+	case current.Busy != "":
+		return notReady(mc, fmt.Sprintf("Job %q saves or restores it now", current.Busy))
 	case len(mc.Status.Slots) == 0 && len(current.Pods) < int(mc.Status.ReadyReplicas):
 		return notReady(mc, fmt.Sprintf("%d of its %d Pods are ready", len(current.Pods), mc.Status.ReadyReplicas))
 	case current.MissingSecret:
@@ -168,7 +183,31 @@ func notReady(mc *cachev1.Memcached, why string) *Unmet {
 }
 
 // SnapshotName returns the name of a snapshot in the bucket or the volume. It does not change between the attempts of
-// the Job, and a MemcachedSnapshot that is created again has another one.
+// the Job, and a MemcachedSnapshot that is created again, or of another namespace, has another one.
 func SnapshotName(wanted *cachev1.MemcachedSnapshot) string {
-	return wanted.Name + wanted.CreationTimestamp.UTC().Format("-20060102T150405Z")
+	const digits = 8 // of the UID, which are random
+	return wanted.Name + wanted.CreationTimestamp.UTC().Format("-20060102T150405Z-") +
+		string(wanted.UID)[:min(digits, len(wanted.UID))]
+}
+
+// ServerNames are the names of the servers of a cache, as a Job knows them. They change when the cache is scaled and,
+// without slots, when a Pod is replaced.
+func ServerNames(mc *cachev1.Memcached) string {
+	names := mc.Status.Nodes
+	if len(mc.Status.Slots) > 0 {
+		names = nil
+		for _, slot := range mc.Status.Slots {
+			names = append(names, slot.Name)
+		}
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), " ")
+}
+
+// Names are those of the servers of a Job, to compare with ServerNames.
+func (s Snapshot) Names() string {
+	var names []string
+	for _, server := range s.Servers {
+		names = append(names, server.Name)
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), " ")
 }

@@ -14,7 +14,7 @@ import (
 func wantedSnapshot() *cachev1.MemcachedSnapshot {
 	return &cachev1.MemcachedSnapshot{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "nightly", Namespace: "team",
+			Name: "nightly", Namespace: "team", UID: "1a2b3c4d-0000-4000-8000-000000000000",
 			CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 27, 13, 0, 0, 0, time.FixedZone("CET", 3600))),
 		},
 		Spec: cachev1.MemcachedSnapshotSpec{
@@ -59,7 +59,8 @@ func TestASnapshotBeginsOnlyOfACacheThatIsReady(t *testing.T) {
 		"Pods without slots that have just gone": {func(c *CurrentSnapshot) {
 			c.Memcached.Status.Slots, c.Pods = nil, []Server{{"cache-a", "10.0.0.1"}}
 		}, cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: 1 of its 2 Pods are ready`},
-		"no Secret": {func(c *CurrentSnapshot) { c.MissingSecret = true }, cachev1.ReasonSecretNotFound, `spec.to.credentials.secretName "gcs" does not exist: create the Secret in namespace "team"`},
+		"another Job of the cache": {func(c *CurrentSnapshot) { c.Busy = "weekly" }, cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: Job "weekly" saves or restores it now`},
+		"no Secret":                {func(c *CurrentSnapshot) { c.MissingSecret = true }, cachev1.ReasonSecretNotFound, `spec.to.credentials.secretName "gcs" does not exist: create the Secret in namespace "team"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			current := CurrentSnapshot{Memcached: readyCache()}
@@ -111,12 +112,28 @@ func TestTheServersOfASnapshot(t *testing.T) {
 func TestASnapshotHasDefaultsAndANameOfItsOwn(t *testing.T) {
 	wanted, mc := wantedSnapshot(), readyCache()
 	s, _ := ResolveSnapshot(wanted, CurrentSnapshot{Memcached: mc}, withSlots())
-	if s.SnapshotName != "nightly-20261127T120000Z" || s.Rate != 16<<20 || s.Memory.String() != "134Mi" {
+	if s.SnapshotName != "nightly-20261127T120000Z-1a2b3c4d" || s.Rate != 16<<20 || s.Memory.String() != "134Mi" || s.Keys.String() != "64Mi" {
 		t.Errorf("got %q, %d bytes a second, %s", s.SnapshotName, s.Rate, &s.Memory)
 	}
 	wanted.Spec.BytesPerSecond, mc.Spec.MaxItemSize = new(resource.MustParse("1Mi")), new(resource.MustParse("64Mi"))
 	s, _ = ResolveSnapshot(wanted, CurrentSnapshot{Memcached: mc}, withSlots())
 	if s.Rate != 1<<20 || s.Memory.String() != "512Mi" {
 		t.Errorf("got %d bytes a second, %s", s.Rate, &s.Memory)
+	}
+}
+
+func TestTheServersOfACacheAreThoseOfAJobUntilItIsScaled(t *testing.T) {
+	mc := readyCache()
+	s, _ := ResolveSnapshot(wantedSnapshot(), CurrentSnapshot{Memcached: mc}, withSlots())
+	if s.Names() != ServerNames(mc) || s.Names() != "cache-0 cache-1" {
+		t.Errorf("%q, and the cache has %q", s.Names(), ServerNames(mc))
+	}
+	mc.Status.Slots = append(mc.Status.Slots, cachev1.SlotStatus{Name: "cache-2"})
+	if s.Names() == ServerNames(mc) {
+		t.Error("a new slot changes nothing")
+	}
+	mc.Status.Slots, mc.Status.Nodes = nil, []string{"cache-b", "cache-a"}
+	if got := ServerNames(mc); got != "cache-a cache-b" {
+		t.Errorf("without slots: %q", got)
 	}
 }

@@ -31,9 +31,6 @@ const (
 	azureIdentity = "azure.workload.identity/use"
 )
 
-// keyList is the size of the temporary file with the keys of one server.
-var keyList = resource.MustParse("2Gi")
-
 // Snapshot renders the Job. Two of its Pods never run at the same time: they write the same objects.
 func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	labels := map[string]string{
@@ -42,6 +39,7 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	}
 	job := batchv1ac.Job(s.Job, s.Namespace).
 		WithLabels(labels).
+		WithAnnotations(map[string]string{names.AnnotationServers: s.Names()}).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(cachev1.GroupVersion.String()).
 			WithKind(s.Owner.Kind).
@@ -51,6 +49,7 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 		WithSpec(batchv1ac.JobSpec().
 			WithBackoffLimit(snapshotRetries).
 			WithPodReplacementPolicy(batchv1.Failed).
+			WithPodFailurePolicy(batchv1ac.PodFailurePolicy().WithRules(ignoreDisruptions())).
 			WithTemplate(corev1ac.PodTemplateSpec().
 				WithLabels(labels).
 				WithLabels(snapshotIdentity(s.Place)).
@@ -60,6 +59,14 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 		job.WithAnnotations(map[string]string{names.AnnotationRestores: s.Source})
 	}
 	return job
+}
+
+// ignoreDisruptions does not count a Pod that was evicted as an attempt: the Node was drained, or needed for others.
+func ignoreDisruptions() *batchv1ac.PodFailurePolicyRuleApplyConfiguration {
+	return batchv1ac.PodFailurePolicyRule().
+		WithAction(batchv1.PodFailurePolicyActionIgnore).
+		WithOnPodConditions(batchv1ac.PodFailurePolicyOnPodConditionsPattern().
+			WithType(corev1.DisruptionTarget).WithStatus(corev1.ConditionTrue))
 }
 
 func snapshotIdentity(to cachev1.SnapshotTarget) map[string]string {
@@ -75,7 +82,7 @@ func snapshotPod(s plan.Snapshot) *corev1ac.PodSpecApplyConfiguration {
 		WithAutomountServiceAccountToken(false).
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithVolumes(corev1ac.Volume().WithName(temporaryVolume).
-			WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(keyList)))
+			WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(s.Keys)))
 	mountSecrets(spec, container,
 		secretMount{s.Pod.TLSSecret, tlsVolume, names.TLSDir},
 		secretMount{s.Pod.AuthSecret, usersVolume, names.UsersDir})
@@ -102,7 +109,8 @@ func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
 }
 
 func snapshotArguments(s plan.Snapshot) []string {
-	place := cmp.Or(s.Place.URL, names.SnapshotsDir)
+	// The kubelet would replace $(NAME) by a variable, such as one of the Secret.
+	place := strings.ReplaceAll(cmp.Or(s.Place.URL, names.SnapshotsDir), "$(", "$$(")
 	arguments := []string{"save", "--once", "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + place}
 	if s.Restores {
 		arguments = []string{"restore", "--name=" + s.SnapshotName, "--from=" + place}

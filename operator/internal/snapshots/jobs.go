@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +21,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/controller"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -109,7 +111,8 @@ func awaited(job *batchv1.Job, unmet *plan.Unmet, taken bool) ctrl.Result {
 	waits := taken
 	switch {
 	case job != nil:
-		waits = !observe.IsJobOver(job) && !observe.IsJobBusy(job)
+		isCached := observe.JobSelector().Matches(labels.Set(job.Labels))
+		waits = !observe.IsJobOver(job) && (!observe.IsJobBusy(job) || !isCached)
 	case unmet != nil:
 		waits = unmet.Reason == cachev1.ReasonSecretNotFound
 	}
@@ -117,6 +120,11 @@ func awaited(job *batchv1.Job, unmet *plan.Unmet, taken bool) ctrl.Result {
 		return ctrl.Result{RequeueAfter: awaitedRetry}
 	}
 	return ctrl.Result{}
+}
+
+// hasOtherServers reports whether a Job that is not over has other servers than its cache has by now.
+func hasOtherServers(job *batchv1.Job, mc *cachev1.Memcached) bool {
+	return mc != nil && !observe.IsJobOver(job) && job.Annotations[names.AnnotationServers] != plan.ServerNames(mc)
 }
 
 // eventTypeOf is Normal for what succeeds.

@@ -49,7 +49,8 @@ func (r *restorer) forward(ctx context.Context, in *status.RestoreInput) (err er
 	switch {
 	case err != nil, in.Taken:
 		return err
-	case in.Job != nil && (wanted == nil || in.Job.Annotations[names.AnnotationRestores] != plan.SourceOf(wanted)):
+	case in.Job != nil && (wanted == nil || in.Job.Annotations[names.AnnotationRestores] != plan.SourceOf(wanted) ||
+		hasOtherServers(in.Job, mc)):
 		in.Outdated = true
 		return r.remove(ctx, in.Job)
 	case in.Job != nil:

@@ -44,12 +44,18 @@ func (s *saver) forward(ctx context.Context, in *status.SnapshotInput) (err erro
 		return err
 	}
 	in.Restricted = mc != nil && mc.Spec.NetworkPolicy != nil && len(mc.Spec.NetworkPolicy.From) > 0
-	if in.Job != nil {
+	if in.Job == nil && in.Snapshot.Status.StartTime != nil {
+		if in.Job, _, err = s.observe.LiveJob(ctx, in.Snapshot, in.Snapshot.Name); err != nil || in.Job == nil {
+			return err // It was deleted.
+		}
+	}
+	switch {
+	case in.Job != nil && hasOtherServers(in.Job, mc):
+		in.Changed = true
+		return s.remove(ctx, in.Job)
+	case in.Job != nil:
 		in.Pods, err = s.observe.Pods(ctx, in.Job)
 		return err
-	}
-	if in.Snapshot.Status.StartTime != nil {
-		return nil // The Job was deleted.
 	}
 	current, err := s.observe.Begin(ctx, in.Snapshot, mc)
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // The names of the controllers in logs, metrics and events.
@@ -68,6 +69,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		add(mgr, config, saverName, saves, []client.ObjectList{&cachev1.MemcachedSnapshotList{}, &batchv1.JobList{}},
 			watched(&cachev1.MemcachedSnapshot{}, self, writer.Predicate(), predicate.GenerationChangedPredicate{}),
 			watched(&batchv1.Job{}, self, writer.Predicate()), // of the same name
+			watched(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(saves.waitingFor)),
 			watched(&cachev1.Memcached{}, handler.EnqueueRequestsFromMapFunc(saves.snapshotsOf), readiness)),
 		add(mgr, config, restorerName, restores, []client.ObjectList{&batchv1.JobList{}},
 			watched(&batchv1.Job{}, owner, writer.Predicate()),
@@ -109,11 +111,11 @@ var restoration = predicate.Funcs{
 	},
 }
 
-// readiness selects, of a Memcached's many updates, those by which a snapshot may begin.
+// readiness selects, of a Memcached's many updates, those by which a snapshot may begin, or by which it fails.
 var readiness = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
-		return readyReason(before) != readyReason(after) ||
+		return readyReason(before) != readyReason(after) || plan.ServerNames(before) != plan.ServerNames(after) ||
 			before.Status.ObservedGeneration != after.Status.ObservedGeneration
 	},
 }
@@ -125,17 +127,29 @@ func readyReason(mc *cachev1.Memcached) string {
 	return ""
 }
 
-// snapshotsOf returns the MemcachedSnapshots that wait for a Memcached.
+// snapshotsOf returns the MemcachedSnapshots of a Memcached that are not over.
 func (s *saver) snapshotsOf(ctx context.Context, mc client.Object) []reconcile.Request {
+	return s.unfinished(ctx, mc.GetNamespace(), mc.GetName())
+}
+
+// waitingFor returns the MemcachedSnapshots that may wait for the end of a Job of the same cache.
+func (s *saver) waitingFor(ctx context.Context, job client.Object) []reconcile.Request {
+	if !observe.IsJobOver(job.(*batchv1.Job)) && job.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	return s.unfinished(ctx, job.GetNamespace(), job.GetLabels()[names.LabelSnapshot])
+}
+
+func (s *saver) unfinished(ctx context.Context, namespace, cache string) []reconcile.Request {
 	list := &cachev1.MemcachedSnapshotList{}
-	if err := s.client.List(ctx, list, client.InNamespace(mc.GetNamespace())); err != nil {
+	if err := s.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		log.FromContext(ctx).Error(err, "MemcachedSnapshots cannot be listed") // A programming error: this reads the cache.
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
 		snapshot := &list.Items[i]
-		if snapshot.Spec.MemcachedRef.Name == mc.GetName() && snapshot.Status.StartTime == nil {
+		if snapshot.Spec.MemcachedRef.Name == cache && !status.IsSnapshotOver(snapshot) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(snapshot)})
 		}
 	}

@@ -3,8 +3,10 @@ package status
 // What the Job that saves or restores a cache reports, and its Pods.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,19 +16,33 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
+// soon is how long a Job may have no Pod that runs before that is worth a sentence.
+const soon = time.Minute
+
 // runs describes a Job that has not ended.
-func runs(job *batchv1.Job, pods []corev1.Pod, name, does string) string {
-	text := fmt.Sprintf("Job %q %s", name, does)
-	if job.Status.Failed > 0 {
-		text = fmt.Sprintf("Job %q tries again: %s", name, said(pods))
-	}
+func runs(job *batchv1.Job, pods []corev1.Pod, now time.Time, name, does string) string {
+	starts := false
 	for i := range pods {
-		problem := observe.ProblemOf(&pods[i])
-		if pods[i].Status.Phase == corev1.PodPending && problem != "" {
-			text = fmt.Sprintf("The Pod of the Job %q does not start: %s", name, problem)
+		if pods[i].Status.Phase != corev1.PodPending {
+			continue
 		}
+		if problem := observe.ProblemOf(&pods[i]); problem != "" {
+			return fmt.Sprintf("The Pod of the Job %q does not start: %s", name, problem)
+		}
+		starts = true
 	}
-	return text
+	isLate := now.Sub(job.CreationTimestamp.Time) > soon && !observe.IsJobBusy(job)
+	switch {
+	case starts && isLate:
+		return fmt.Sprintf("The Pod of the Job %q does not start. Its events have the cause: kubectl -n %s describe pods "+
+			"-l %s=%[1]s", name, job.Namespace, batchv1.JobNameLabel)
+	case job.Status.Failed > 0:
+		return fmt.Sprintf("Job %q tries again: %s", name, cmp.Or(said(pods), "the Pod of the last attempt was deleted"))
+	case len(pods) == 0 && isLate:
+		return fmt.Sprintf("Job %q has no Pod. Its events have the cause, such as a quota: kubectl -n %s describe job %[1]s",
+			name, job.Namespace)
+	}
+	return fmt.Sprintf("Job %q %s", name, does)
 }
 
 // causeOf is why a Job failed.
@@ -62,6 +78,10 @@ func said(pods []corev1.Pod) string {
 	message := strings.TrimSpace(terminationMessage(last))
 	if _, cause, found := strings.Cut("\n"+message, "\nerror: "); found {
 		return observe.OneLine(cause)
+	}
+	if _, trace, found := strings.Cut("\n"+message, "\npanic: "); found { // What follows is for developers.
+		cause, _, _ := strings.Cut(trace, "\n")
+		return observe.OneLine("panic: " + cause)
 	}
 	terminated := cached.Container(last.Status.ContainerStatuses, names.Snapshot).State.Terminated
 	switch {

@@ -28,7 +28,8 @@ type RestoreInput struct {
 	Job  *batchv1.Job
 	Pods []corev1.Pod
 
-	// Outdated: the Job restores something else than the spec requests, and is being deleted.
+	// Outdated: the Job restores something else than the spec requests, or into other servers than the cache has, and is
+	// being deleted.
 	Outdated bool
 
 	// Taken: a Job of the name exists, and the Memcached does not control it.
@@ -68,8 +69,8 @@ func restored(in RestoreInput, snapshot, job string) (reason, message string) {
 		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("Job %q exists, and does not belong to this Memcached: delete "+
 			"the Job, or give the Memcached another name", job)
 	case in.Outdated:
-		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("Job %q restores what the spec requested before, and is being "+
-			"deleted", job)
+		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("Job %q restores what the spec requested before, or into "+
+			"servers that the cache had, and is being deleted", job)
 	case in.Job != nil:
 		return restoredBy(in, snapshot, job)
 	case in.Unmet != nil:
@@ -87,7 +88,7 @@ func restoredBy(in RestoreInput, snapshot, job string) (reason, message string) 
 		return cachev1.ReasonRestoreFailed, fmt.Sprintf("Job %q failed: %s. Correct the cause, then try again: "+
 			"kubectl -n %s delete job %[1]s", job, causeOf(in.Pods, ended), in.Memcached.Namespace)
 	}
-	return cachev1.ReasonBootstrapRestoring, runs(in.Job, in.Pods, job,
+	return cachev1.ReasonBootstrapRestoring, runs(in.Job, in.Pods, in.Now, job,
 		fmt.Sprintf("adds the items of the snapshot %q", snapshot))
 }
 

@@ -25,7 +25,7 @@ func TestTheConditionBootstrappedSaysHowFarARestoreIs(t *testing.T) {
 		"the API server refuses": {RestoreInput{Err: errors.New("no quota")}, cachev1.ReasonBootstrapFailed, "no quota"},
 		"the name is taken":      {RestoreInput{Taken: true}, cachev1.ReasonBootstrapFailed, `Job "cache-restore" exists, and does not belong`},
 		"the spec has changed":   {RestoreInput{Outdated: true, Job: jobWith(batchv1.JobComplete, "")}, cachev1.ReasonBootstrapWaiting, "is being deleted"},
-		"it runs":                {RestoreInput{Job: &batchv1.Job{}}, cachev1.ReasonBootstrapRestoring, `adds the items of the snapshot "nightly"`},
+		"it runs":                {RestoreInput{Job: jobSince(0)}, cachev1.ReasonBootstrapRestoring, `adds the items of the snapshot "nightly"`},
 		"it tries again": {RestoreInput{Job: &batchv1.Job{Status: batchv1.JobStatus{Failed: 1}}, Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: no bucket")}},
 			cachev1.ReasonBootstrapRestoring, "tries again: no bucket"},
 		"it is restored": {RestoreInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodSucceeded, 0, whole)}},

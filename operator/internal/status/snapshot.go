@@ -31,6 +31,9 @@ type SnapshotInput struct {
 	// Restricted: spec.networkPolicy of the Memcached names its clients.
 	Restricted bool
 
+	// Changed: the cache has other servers than the Job saves, which is not over and is being deleted.
+	Changed bool
+
 	// Taken: a Job of the name exists, and the MemcachedSnapshot does not control it.
 	Taken bool
 
@@ -79,6 +82,10 @@ func judgeSnapshot(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) ve
 const another = "It is not tried again: create another MemcachedSnapshot"
 
 func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
+	if in.Changed {
+		return verdict{stalled, cachev1.ReasonSaveFailed, fmt.Sprintf("The servers of the Memcached %q changed while it was "+
+			"saved. %s", in.Snapshot.Spec.MemcachedRef.Name, another)}
+	}
 	switch ended := observe.EndOf(in.Job); ended.Type {
 	case batchv1.JobComplete:
 		status.CompletionTime = in.Job.Status.CompletionTime
@@ -86,7 +93,7 @@ func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict
 	case batchv1.JobFailed:
 		return verdict{stalled, cachev1.ReasonSaveFailed, failed(in, ended)}
 	}
-	return verdict{reconciling, cachev1.ReasonSaving, runs(in.Job, in.Pods, in.Snapshot.Name, "saves the keys")}
+	return verdict{reconciling, cachev1.ReasonSaving, runs(in.Job, in.Pods, in.Now, in.Snapshot.Name, "saves the keys")}
 }
 
 // result is what memcached-snapshot writes as the termination message of its container.
@@ -100,9 +107,9 @@ type result struct {
 func saved(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 	var found result
 	text, known := resultOf(in.Pods)
-	if !known || json.Unmarshal([]byte(text), &found) != nil {
-		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known, as "+
-			"the Pod of the Job %q was deleted", status.SnapshotName, in.Snapshot.Name)}
+	if !known || json.Unmarshal([]byte(text), &found) != nil || found.Servers == 0 {
+		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known: the "+
+			"Pod of the Job %q was deleted, or has no result", status.SnapshotName, in.Snapshot.Name)}
 	}
 	status.Servers, status.Items, status.Bytes, status.StoredBytes = found.Servers, found.Items, found.Bytes, found.Stored
 	return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written: %d items of %d servers",

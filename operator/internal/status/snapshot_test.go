@@ -28,6 +28,13 @@ func jobWith(condition batchv1.JobConditionType, message string) *batchv1.Job {
 	}}
 }
 
+// jobSince runs, and was created before.
+func jobSince(before time.Duration) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team", CreationTimestamp: metav1.NewTime(time.Unix(1_800_000_000, 0).Add(-before)),
+	}}
+}
+
 func TestTheStatusOfASnapshotSaysHowFarItIs(t *testing.T) {
 	const whole = `{"name":"a","servers":3,"items":7,"bytes":90,"stored":40}` + "\n"
 	pending := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
@@ -42,12 +49,20 @@ func TestTheStatusOfASnapshotSaysHowFarItIs(t *testing.T) {
 			"Reconciling", cachev1.ReasonMemcachedNotFound, "no cache", 0},
 		"the API server refuses": {SnapshotInput{Err: errors.New("no quota")}, "Reconciling", cachev1.ReasonApplyFailed, "no quota", 0},
 		"the name is taken":      {SnapshotInput{Taken: true}, "Stalled", cachev1.ReasonOwnershipConflict, `Job "nightly" exists`, 0},
-		"it runs":                {SnapshotInput{Job: &batchv1.Job{}}, "Reconciling", cachev1.ReasonSaving, `Job "nightly" saves the keys`, 0},
-		"it does not start":      {SnapshotInput{Job: &batchv1.Job{}, Pods: []corev1.Pod{pending}}, "Reconciling", cachev1.ReasonSaving, "does not start: cannot be scheduled: no node", 0},
+		"it runs":                {SnapshotInput{Job: jobSince(0)}, "Reconciling", cachev1.ReasonSaving, `Job "nightly" saves the keys`, 0},
+		"it has no Pod":          {SnapshotInput{Job: jobSince(2 * time.Minute)}, "Reconciling", cachev1.ReasonSaving, "has no Pod. Its events have the cause, such as a quota: kubectl -n team describe job nightly", 0},
+		"its Pod waits for a volume": {SnapshotInput{Job: jobSince(2 * time.Minute), Pods: []corev1.Pod{{Status: corev1.PodStatus{Phase: corev1.PodPending}}}},
+			"Reconciling", cachev1.ReasonSaving, "kubectl -n team describe pods -l batch.kubernetes.io/job-name=nightly", 0},
+		"the Pod that failed is deleted": {SnapshotInput{Job: &batchv1.Job{Status: batchv1.JobStatus{Failed: 1}}}, "Reconciling", cachev1.ReasonSaving, "tries again: the Pod of the last attempt was deleted", 0},
+		"the program panics": {SnapshotInput{Job: jobWith(batchv1.JobFailed, "limit"), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 2, "panic: nil pointer\n\ngoroutine 1 [running]:\nmain.go:25 +0xf1")}},
+			"Stalled", cachev1.ReasonSaveFailed, "failed: panic: nil pointer. It is not", 0},
+		"the cache is scaled":     {SnapshotInput{Job: jobSince(0), Changed: true}, "Stalled", cachev1.ReasonSaveFailed, `The servers of the Memcached "cache" changed while it was saved. It is not tried again`, 0},
+		"the result is no result": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodSucceeded, 0, "{}")}}, "Ready", cachev1.ReasonSaved, "How much it has is not known", 0},
+		"it does not start":       {SnapshotInput{Job: &batchv1.Job{}, Pods: []corev1.Pod{pending}}, "Reconciling", cachev1.ReasonSaving, "does not start: cannot be scheduled: no node", 0},
 		"it tries again": {SnapshotInput{Job: &batchv1.Job{Status: batchv1.JobStatus{Failed: 1}}, Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "5 of about 9 items\nerror: no bucket")}},
 			"Reconciling", cachev1.ReasonSaving, "tries again: no bucket", 0},
 		"it is saved": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: a"), podOfJob(corev1.PodSucceeded, 0, whole)}},
-			"Ready", cachev1.ReasonSaved, `"nightly-20261127T120000Z" is written: 7 items of 3 servers`, 7},
+			"Ready", cachev1.ReasonSaved, `"nightly-20261127T120000Z-1a2b3c4d" is written: 7 items of 3 servers`, 7},
 		"it is saved, and the Pod is deleted":             {SnapshotInput{Job: jobWith(batchv1.JobComplete, "")}, "Ready", cachev1.ReasonSaved, "How much it has is not known", 0},
 		"the Pods of a Job that has ended cannot be read": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Err: errors.New("no answer")}, "Reconciling", cachev1.ReasonApplyFailed, "no answer", 0},
 		"it fails":                                             {SnapshotInput{Job: jobWith(batchv1.JobFailed, "limit"), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: no\n bucket\n")}}, "Stalled", cachev1.ReasonSaveFailed, `Job "nightly" failed: no bucket. It is not tried again: create another`, 0},
@@ -87,7 +102,7 @@ func TestTheStatusOfASnapshotSaysHowFarItIs(t *testing.T) {
 
 func notBegun() *cachev1.MemcachedSnapshot {
 	return &cachev1.MemcachedSnapshot{
-		ObjectMeta: metav1.ObjectMeta{Name: "nightly", CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC))},
+		ObjectMeta: metav1.ObjectMeta{Name: "nightly", UID: "1a2b3c4d-0000", CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC))},
 		Spec:       cachev1.MemcachedSnapshotSpec{MemcachedRef: cachev1.MemcachedReference{Name: "cache"}},
 	}
 }

@@ -104,7 +104,7 @@ func TestACacheIsFilledUnderLoad(t *testing.T) {
 	p.becomes(t, "/ready")
 	cutOver := time.Since(began)
 	kept := next.send(t, *loadKeys, func(key string) string { return "mg " + key + " s q\r\n" }) // It answers a hit only.
-	t.Attr("copy-seconds", fmt.Sprint(copied.Seconds())) // make bench reads these.
+	t.Attr("copy-seconds", fmt.Sprint(copied.Seconds()))                                         // make bench reads these.
 	t.Attr("cutover-seconds", fmt.Sprint(cutOver.Seconds()))
 	t.Attr("kept-percent", fmt.Sprint(100*float64(kept)/float64(*loadKeys)))
 	if kept < *loadKeys*99/100 {
