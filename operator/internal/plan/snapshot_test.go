@@ -120,3 +120,13 @@ func TestASnapshotHasDefaultsAndANameOfItsOwn(t *testing.T) {
 		t.Errorf("got %d bytes a second, %s", s.Rate, &s.Memory)
 	}
 }
+
+// TestSnapshotsOfTwoNamespacesHaveTwoNames, also of objects that one command creates in the same second: they may have
+// the same bucket.
+func TestSnapshotsOfTwoNamespacesHaveTwoNames(t *testing.T) {
+	one, two := wantedSnapshot(), wantedSnapshot()
+	one.UID, two.UID, two.Namespace = "1c2d3e4f-0000-4000-8000-000000000001", "5a6b7c8d-0000-4000-8000-000000000002", "other"
+	if SnapshotName(one) == SnapshotName(two) {
+		t.Errorf("both are saved as %q", SnapshotName(one))
+	}
+}
