@@ -26,6 +26,7 @@ import (
 type options struct {
 	place, placeFlag string // of the bucket
 	name, cache      string
+	owner            string
 	servers          []string
 	hash             clienthash.Algorithm
 	bytesPerSecond   int64
@@ -43,8 +44,10 @@ func (o *options) addSave(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "",
 		"Name of the snapshot. The default is the cache's with the time: CACHE-20261127T120000Z.")
 	flags.StringVar(&o.cache, "cache", "", "Name of the cache.")
-	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name that is whole already as saved, instead of "+
-		"failing: for a Job that tries again.")
+	flags.StringVar(&o.owner, "owner", "", "`ID` of whom the snapshot is made for, if others may choose the same name: "+
+		"any text, such as the UID of an object.")
+	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name and the owner that is whole already as saved, "+
+		"instead of failing: for a Job that tries again. Without --owner, one of the same cache and servers.")
 	o.addServers(flags, "Repeat it for all servers of the cache, in the order of clients.")
 }
 
