@@ -81,6 +81,8 @@ func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
 		"password, or users. Without it, no login.")
 }
 
+var errStopped = errors.New("it was stopped by a signal before it had ended: run it again")
+
 // action does what a command is for.
 type action func(context.Context, *bucket.Bucket, *printer) (result, error)
 
@@ -99,6 +101,9 @@ func (o *options) command(use, short string, add func(*pflag.FlagSet), do action
 			p := &printer{out: c.OutOrStdout(), progress: c.ErrOrStderr(), json: o.output == "json"}
 			began := time.Now()
 			r, err := do(c.Context(), store, p)
+			if err != nil && c.Context().Err() != nil {
+				return errStopped // All other errors follow from that.
+			}
 			if err != nil {
 				return err
 			}
