@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -56,32 +56,50 @@ func (b *Bucket) Add(ctx context.Context, name string, content []byte) error {
 	if b.scheme == "file" {
 		return b.addFile(ctx, name, content)
 	}
-	options := b.parts(int64(len(content)))
-	options.IfNotExist = true
-	err := b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
-	switch {
-	case gcerrors.Code(err) == gcerrors.FailedPrecondition, isAnswer(err, "ConditionalRequestConflict"):
-		return snapshot.ErrExists
-	case isAnswer(err, "NotImplemented"): // A server of S3 that knows no conditions.
-		if _, err := b.Size(ctx, name); !errors.Is(err, snapshot.ErrMissing) {
-			return errors.Join(err, snapshot.ErrExists)
+	err := b.addOnce(ctx, name, content)
+	for attempt := 1; isAnswer(err, "ConditionalRequestConflict") && attempt <= attempts; attempt++ {
+		select { // Another attempt writes it at the same moment.
+		case <-time.After(b.pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		options.IfNotExist = false
-		return b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
+		err = b.addOnce(ctx, name, content)
 	}
 	return err
 }
 
-// isAnswer reports whether S3 answered one of these codes.
-func isAnswer(err error, codes ...string) bool {
+// addOnce writes an object on the condition that there is none.
+func (b *Bucket) addOnce(ctx context.Context, name string, content []byte) error {
+	options := b.parts(int64(len(content)))
+	options.IfNotExist = true
+	err := b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
+	switch {
+	case gcerrors.Code(err) == gcerrors.FailedPrecondition:
+		return snapshot.ErrExists
+	case !isAnswer(err, "NotImplemented"):
+		return err
+	}
+	// This server of S3 knows no conditions.
+	if _, err := b.Size(ctx, name); err == nil {
+		return snapshot.ErrExists
+	} else if !errors.Is(err, snapshot.ErrMissing) {
+		return err
+	}
+	options.IfNotExist = false
+	return b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
+}
+
+// isAnswer reports whether S3 answered this code.
+func isAnswer(err error, code string) bool {
 	var answer interface{ ErrorCode() string }
-	return errors.As(err, &answer) && slices.Contains(codes, answer.ErrorCode())
+	return errors.As(err, &answer) && answer.ErrorCode() == code
 }
 
 // addFile writes a file by another name, and gives it its own one only if none has it: fileblob looks before it renames
 // the file, and another process may do so in between.
 func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error {
 	ctx, remove := context.WithCancel(ctx)
+	defer remove()
 	var file *os.File
 	options := b.parts(int64(len(content)))
 	set := options.BeforeWrite
@@ -90,7 +108,6 @@ func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error
 		return set(as)
 	}
 	to, err := b.bucket.NewWriter(ctx, name, options)
-	defer remove()
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
@@ -111,6 +112,30 @@ func TestAServerWithoutConditionsReplacesNoObjectThatItHas(t *testing.T) {
 	}
 	if got := content(t, b, "daily/manifest.json"); got != "first" {
 		t.Errorf("it is %q", got)
+	}
+}
+
+func TestAnObjectIsAddedAfterAConflict(t *testing.T) {
+	var conflicts atomic.Int64
+	b := open(t, fakeS3(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("If-None-Match") != "" && conflicts.Add(-1) >= 0 {
+				w.WriteHeader(http.StatusConflict)
+				_, _ = io.WriteString(w, "<Error><Code>ConditionalRequestConflict</Code></Error>")
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}))
+	b.pause = time.Millisecond
+	const often = 1000
+	conflicts.Store(often)
+	if err := b.Add(t.Context(), "daily/manifest.json", []byte("first")); err == nil {
+		t.Error("there are conflicts, and no error")
+	}
+	conflicts.Store(2)
+	if err := b.Add(t.Context(), "daily/manifest.json", []byte("first")); err != nil {
+		t.Error(err)
 	}
 }
 

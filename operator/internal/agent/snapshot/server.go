@@ -114,8 +114,8 @@ func untilListsEnd(ctx context.Context, server Server) error {
 	}
 }
 
-// remedies are what to do about a failure of a copy. The reasons are for programs.
-var remedies = map[string]string{
+// hints are what to do about a failure of a copy. The reasons are for programs.
+var hints = map[string]string{
 	handoff.OldUnreachable: "it does not answer: correct its address in --server, wait until it runs, or admit this " +
 		"program by its NetworkPolicy, and set --tls-dir if it has TLS",
 	handoff.DumpForbidden: "it lists no keys: start it without -X and -W, and with the LRU crawler",
@@ -132,8 +132,8 @@ func about(server Server, err error) error {
 	if !ok {
 		return fmt.Errorf("%s: %w", server.Name, err)
 	}
-	if remedy := remedies[failure.Reason]; remedy != "" {
-		return fmt.Errorf("%s: %s: %w", server.Name, remedy, failure.Err)
+	if hint := hints[failure.Reason]; hint != "" {
+		return fmt.Errorf("%s: %s: %w", server.Name, hint, failure.Err)
 	}
 	return fmt.Errorf("%s: %w", server.Name, failure.Err)
 }

@@ -33,7 +33,7 @@ func (r *restarting) Create(ctx context.Context, name string, size int64) (io.Wr
 }
 
 func TestAServerThatRestartsIsNotSavedEmpty(t *testing.T) {
-	for sentence, when := range map[string]string{"after it is connected to": "shop-1", "before its turn": "shop-0"} {
+	for sentence, when := range map[string]string{"after it is connected to": "shop-1", "before it is connected to": "shop-0"} {
 		t.Run(sentence, func(t *testing.T) {
 			servers, process := cache(t, 1), memcachedtest.Start(t)
 			servers = append(servers, Server{
