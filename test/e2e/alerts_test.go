@@ -63,6 +63,8 @@ func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
 		it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	}
 	server := healthy.scraped(hurriedRules(t))
+	healthy.Eventually(func() int { return len(healthy.query(server, "memcached_up == 1")) }).
+		Should(gomega.Equal(len(caches)+1), "each agent has its connection, also where clients are about to take all")
 	key := caches["misses"].reads("hot")
 	for fault, tc := range faultsOfCaches() {
 		if tc.begin != nil {

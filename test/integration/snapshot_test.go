@@ -114,7 +114,7 @@ func TestASnapshotOfACacheWithSlotsIsSavedOnce(t *testing.T) {
 		return "--server=" + slot + "=" + slot + ".cache-slots." + w.namespace + ".svc:11211"
 	}
 	want := []string{
-		"save", "--once", "--cache=cache", "--name=" + name, "--to=" + backups, address("cache-0"), address("cache-1"),
+		"save", "--once", "--owner=" + string(created.UID), "--cache=cache", "--name=" + name, "--to=" + backups, address("cache-0"), address("cache-1"),
 		"--bytes-per-second=16777216", "--result-file=/dev/termination-log",
 	}
 	if diff := cmp.Diff(want, job.Spec.Template.Spec.Containers[0].Args); diff != "" {

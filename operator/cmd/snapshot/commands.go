@@ -31,8 +31,8 @@ func saveCommand() *cobra.Command {
 	return o.command("save", "Saves all keys of a cache as a snapshot", o.addSave,
 		func(ctx context.Context, store *bucket.Bucket, p *printer) (result, error) {
 			s := &snapshot.Save{
-				Store: store, Name: o.name, Cache: o.cache, Servers: o.list, Pace: handoff.Limit(o.bytesPerSecond),
-				Once: o.once,
+				Store: store, Name: o.name, Cache: o.cache, Owner: o.owner, Servers: o.list,
+				Pace: handoff.Limit(o.bytesPerSecond), Once: o.once,
 			}
 			defer p.follow(ctx, &s.Progress)()
 			m, err := s.Run(ctx)

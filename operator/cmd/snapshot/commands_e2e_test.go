@@ -82,6 +82,24 @@ func TestACacheIsSavedInS3AndRestored(t *testing.T) {
 	}
 }
 
+// TestASnapshotOfAnotherOwnerIsNotReported as saved, though cache, servers and name are the same.
+func TestASnapshotOfAnotherOwnerIsNotReported(t *testing.T) {
+	from := memcachedtest.Start(t)
+	for _, to := range []string{s3(t), t.TempDir()} {
+		save := []string{"save", "--to=" + to, "--cache=shop", "--name=daily", "--once", "--server=shop-0=" + from.Address}
+		storeMany(t, from.Address, 0, 100)
+		first := fields(t, append(save, "--owner=a")...)
+		storeMany(t, from.Address, 100, 100)
+		if again := fields(t, append(save, "--owner=a")...); again.Items != first.Items || again.Time != first.Time {
+			t.Errorf("the next attempt: %+v, and not %+v", again, first)
+		}
+		_, err := run(t, append(save, "--owner=b")...)
+		if err == nil || !strings.Contains(err.Error(), `It is that of the owner "a", and not of the owner "b"`) {
+			t.Error(err)
+		}
+	}
+}
+
 // TestACacheOfAnotherSizeIsRestored from two servers to three, by the clients' hash of their addresses.
 func TestACacheOfAnotherSizeIsRestored(t *testing.T) {
 	const keys = 3000

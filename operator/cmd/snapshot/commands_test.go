@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -72,6 +73,16 @@ func TestAnInvalidFlagIsNamedWithWhatToWrite(t *testing.T) {
 				t.Errorf("%q, error %v, want %s", out, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestWhoStopsACommandReadsWhatToDo(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	command := newCommand("1.2.3")
+	command.SetArgs([]string{"save", "--to=" + t.TempDir(), "--cache=shop", "--server=shop-0=127.0.0.1:1"})
+	time.AfterFunc(10*time.Millisecond, stop)
+	if err := command.ExecuteContext(ctx); err == nil || err.Error() != errStopped.Error() {
+		t.Error(err)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 type options struct {
 	place, placeFlag string // of the bucket
 	name, cache      string
+	owner            string
 	servers          []string
 	hash             clienthash.Algorithm
 	bytesPerSecond   int64
@@ -43,8 +44,10 @@ func (o *options) addSave(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "",
 		"Name of the snapshot. The default is the cache's with the time: CACHE-20261127T120000Z.")
 	flags.StringVar(&o.cache, "cache", "", "Name of the cache.")
-	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name that is whole already as saved, instead of "+
-		"failing: for a Job that tries again.")
+	flags.StringVar(&o.owner, "owner", "", "`ID` of whom the snapshot is made for, if others may choose the same name: "+
+		"any text, such as the UID of an object.")
+	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name and the owner that is whole already as saved, "+
+		"instead of failing: for a Job that tries again. Without --owner, one of the same cache and servers.")
 	o.addServers(flags, "Repeat it for all servers of the cache, in the order of clients.")
 }
 
@@ -78,6 +81,8 @@ func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
 		"password, or users. Without it, no login.")
 }
 
+var errStopped = errors.New("it was stopped by a signal before it had ended: run it again")
+
 // action does what a command is for.
 type action func(context.Context, *bucket.Bucket, *printer) (result, error)
 
@@ -96,6 +101,9 @@ func (o *options) command(use, short string, add func(*pflag.FlagSet), do action
 			p := &printer{out: c.OutOrStdout(), progress: c.ErrOrStderr(), json: o.output == "json"}
 			began := time.Now()
 			r, err := do(c.Context(), store, p)
+			if err != nil && c.Context().Err() != nil {
+				return errStopped // All other errors follow from that.
+			}
 			if err != nil {
 				return err
 			}

@@ -137,3 +137,13 @@ func TestTheServersOfACacheAreThoseOfAJobUntilItIsScaled(t *testing.T) {
 		t.Errorf("without slots: %q", got)
 	}
 }
+
+// TestSnapshotsOfTwoNamespacesHaveTwoNames, also of objects that one command creates in the same second: they may have
+// the same bucket.
+func TestSnapshotsOfTwoNamespacesHaveTwoNames(t *testing.T) {
+	one, two := wantedSnapshot(), wantedSnapshot()
+	two.UID, two.Namespace = "5a6b7c8d-0000-4000-8000-000000000002", "other"
+	if SnapshotName(one) == SnapshotName(two) {
+		t.Errorf("both are saved as %q", SnapshotName(one))
+	}
+}

@@ -111,7 +111,9 @@ func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
 func snapshotArguments(s plan.Snapshot) []string {
 	// The kubelet would replace $(NAME) by a variable, such as one of the Secret.
 	place := strings.ReplaceAll(cmp.Or(s.Place.URL, names.SnapshotsDir), "$(", "$$(")
-	arguments := []string{"save", "--once", "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + place}
+	arguments := []string{
+		"save", "--once", "--owner=" + string(s.Owner.UID), "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + place,
+	}
 	if s.Restores {
 		arguments = []string{"restore", "--name=" + s.SnapshotName, "--from=" + place}
 	}

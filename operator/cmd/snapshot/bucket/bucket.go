@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"gocloud.dev/blob"
@@ -16,9 +13,6 @@ import (
 	_ "gocloud.dev/blob/fileblob"  // file://
 	_ "gocloud.dev/blob/gcsblob"   // gs://
 	_ "gocloud.dev/blob/s3blob"    // s3://
-	"gocloud.dev/gcerrors"
-
-	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
 
 // Forms are the URLs that Open takes.
@@ -27,6 +21,7 @@ const Forms = "s3://BUCKET?region=REGION, gs://BUCKET, azblob://CONTAINER, or th
 // Bucket is a snapshot.Store.
 type Bucket struct {
 	bucket *blob.Bucket
+	scheme string
 	pause  time.Duration // before an object is opened again
 }
 
@@ -39,39 +34,13 @@ func Open(ctx context.Context, location string) (*Bucket, error) {
 	}
 	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, u)
 	if err != nil {
-		return nil, fmt.Errorf("%s://%s%s cannot be opened: %w", u.Scheme, u.Host, u.Path, err)
+		return nil, fmt.Errorf("%s://%s%s cannot be opened: %s", u.Scheme, u.Host, u.Path, withoutQueries(err))
 	}
-	return &Bucket{b, time.Second}, nil
-}
-
-// parse returns the URL of a bucket. A folder is made if it does not exist, and nothing is written outside of it.
-func parse(location string) (*url.URL, error) {
-	if filepath.IsAbs(location) {
-		location = (&url.URL{Scheme: "file", Path: location}).String()
-	}
-	u, err := url.Parse(location)
-	if err != nil || !slices.Contains([]string{"s3", "gs", "azblob", "file"}, u.Scheme) || u.Host+u.Path == "" {
-		return nil, errors.New("it is no URL of a bucket: write " + Forms) // It may have a password.
-	}
-	if u.Scheme == "file" {
-		query := u.Query()
-		for name, value := range map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"} {
-			if !query.Has(name) {
-				query.Set(name, value)
-			}
-		}
-		u.RawQuery = query.Encode()
-	}
-	return u, nil
+	return &Bucket{b, u.Scheme, time.Second}, nil
 }
 
 // Close ends the use of the bucket.
 func (b *Bucket) Close() error { return b.bucket.Close() }
-
-// Create writes an object. It exists once the writer is closed, and not if the context ended before.
-func (b *Bucket) Create(ctx context.Context, name string, size int64) (io.WriteCloser, error) {
-	return b.bucket.NewWriter(ctx, name, b.parts(size))
-}
 
 // Open reads an object.
 func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -114,12 +83,4 @@ func (b *Bucket) List(ctx context.Context) (names []string, err error) {
 		}
 		names = append(names, object.Key)
 	}
-}
-
-// known returns snapshot.ErrMissing for an object that does not exist.
-func known(err error) error {
-	if gcerrors.Code(err) == gcerrors.NotFound {
-		return snapshot.ErrMissing
-	}
-	return err
 }

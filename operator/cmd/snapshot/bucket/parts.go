@@ -3,6 +3,8 @@ package bucket
 // In which parts an object is sent, so that few of them are in memory.
 
 import (
+	"os"
+
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
@@ -14,12 +16,19 @@ const (
 	mostParts = 5_000
 )
 
+// fileMode keeps values from other users. Another Pod with the volume may have another user, but has its group.
+const fileMode = 0o640
+
 // parts are the options of an object of about this size.
 func (b *Bucket) parts(size int64) *blob.WriterOptions {
 	part := max(leastPart, size/mostParts)
 	return &blob.WriterOptions{
 		BufferSize: int(part), MaxConcurrency: 1, ContentType: "application/octet-stream",
 		BeforeWrite: func(as func(any) bool) error {
+			var file *os.File
+			if as(&file) {
+				_ = file.Chmod(fileMode) // Some volumes have rights of their own making.
+			}
 			var manager *transfermanager.Client
 			var client *s3.Client
 			if as(&manager) && b.bucket.As(&client) {

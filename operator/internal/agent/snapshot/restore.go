@@ -53,7 +53,7 @@ func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, erro
 		}
 		adder, err := handoff.NewAdder(ctx, server.Dial)
 		if err != nil {
-			return m, handoff.Added{}, fmt.Errorf("%s: %w", server.Name, err)
+			return m, handoff.Added{}, about(server, err)
 		}
 		adders = append(adders, adder)
 	}
@@ -75,7 +75,7 @@ func (r *Restore) add(ctx context.Context, m format.Manifest, adders []*handoff.
 			to := of(slot.Name, i.Key)
 			r.Progress.add(i)
 			if err := adders[to].Add(handoff.Item(i)); err != nil {
-				return fmt.Errorf("%s: %w", r.Servers[to].Name, err)
+				return about(r.Servers[to], err)
 			}
 			return r.Pace.Wait(ctx, int64(len(i.Key)+len(i.Value)))
 		})
@@ -96,7 +96,7 @@ func (r *Restore) end(adders []*handoff.Adder) (total handoff.Added, err error) 
 		total.Refused += added.Refused
 		total.Expired += added.Expired
 		if ended != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", r.Servers[i].Name, ended))
+			err = errors.Join(err, about(r.Servers[i], ended))
 		}
 	}
 	return total, err

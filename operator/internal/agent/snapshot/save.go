@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
 )
 
@@ -20,10 +18,11 @@ type Save struct {
 	Store   Store
 	Name    string // of the snapshot
 	Cache   string // its name, for people
+	Owner   string // for whom it is made, of all who may choose its name
 	Servers []Server
 
-	// Once: a snapshot of the name that is whole already is the result, as an earlier attempt may have ended after it was
-	// written.
+	// Once: a whole snapshot of the name and the owner is the result, as an earlier attempt may have ended after it was
+	// written. Without an owner, it is one of the same cache and servers.
 	Once bool
 
 	// Pace limits the bytes of keys and values.
@@ -32,93 +31,118 @@ type Save struct {
 	Progress Progress
 }
 
-// Run saves one server after another. A snapshot of the name that is whole is an error, unless it is that of an earlier
-// attempt; an unfinished one is replaced.
+// Run saves one server after another. A snapshot of the name is never replaced, nor any object of another attempt.
 func (s *Save) Run(ctx context.Context) (format.Manifest, error) {
-	written, err := readManifest(ctx, s.Store, s.Name)
-	switch {
-	case err == nil && s.Once && written.Cache == s.Cache:
-		return manifest(ctx, s.Store, s.Name)
-	case err == nil:
-		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it", s.Name)
-	case !errors.Is(err, ErrMissing):
-		return format.Manifest{}, fmt.Errorf("%s: %w", objectName(s.Name, manifestName), err)
+	if earlier, err := s.earlier(ctx); !errors.Is(err, ErrMissing) {
+		return earlier, err
 	}
-	head := format.Head{Snapshot: rand.Text(), Cache: s.Cache, Time: now()}
-	var sizes []int64
-	for _, server := range s.Servers {
-		items, size, err := holds(ctx, server)
-		if err != nil {
-			return format.Manifest{}, err
-		}
-		head.Slots, sizes = append(head.Slots, server.Name), append(sizes, size)
-		s.Progress.Total.Add(items)
-	}
-	m := format.Manifest{Version: format.Version, Snapshot: head.Snapshot, Cache: s.Cache, Time: head.Time}
-	for i, server := range s.Servers {
-		head.Slot = server.Name
-		slot, err := s.server(ctx, server, head, sizes[i])
-		if err != nil {
-			return m, err
-		}
-		m.Slots = append(m.Slots, slot)
+	m := format.Manifest{Version: format.Version, Snapshot: rand.Text(), Cache: s.Cache, Owner: s.Owner, Time: now()}
+	if err := s.servers(ctx, &m); err != nil {
+		s.remove(ctx, m)
+		return m, err
 	}
 	m.Ended = now()
+	return s.publish(ctx, m)
+}
+
+// earlier returns the snapshot of the name, if it is the result. The error is ErrMissing if there is none.
+func (s *Save) earlier(ctx context.Context) (format.Manifest, error) {
+	written, err := readManifest(ctx, s.Store, s.Name)
+	if err != nil {
+		return format.Manifest{}, fmt.Errorf("%s: %w", objectName(s.Name, manifestName), err)
+	}
+	of, want := identity(written.Owner, written.Cache, written.Names()), identity(s.Owner, s.Cache, s.names())
+	switch {
+	case of != want:
+		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it. It is that of %s, "+
+			"and not of %s", s.Name, of, want)
+	case !s.Once:
+		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it", s.Name)
+	}
+	return manifest(ctx, s.Store, s.Name)
+}
+
+// identity is whose snapshot it is, for people, and to compare.
+func identity(owner, cache string, servers []string) string {
+	if owner != "" {
+		return fmt.Sprintf("the owner %q", owner)
+	}
+	return fmt.Sprintf("the cache %q with the servers %s, without an owner", cache, strings.Join(servers, ", "))
+}
+
+func (s *Save) names() (names []string) {
+	for _, server := range s.Servers {
+		names = append(names, server.Name)
+	}
+	return names
+}
+
+// servers saves all servers, and adds them to the manifest: also one that is not whole.
+func (s *Save) servers(ctx context.Context, m *format.Manifest) error {
+	var all []state
+	for _, server := range s.Servers {
+		stats, err := statistics(ctx, server)
+		if err != nil {
+			return err
+		}
+		found := stateOf(stats)
+		all = append(all, found)
+		s.Progress.Total.Add(found.items)
+	}
+	head := format.Head{Snapshot: m.Snapshot, Cache: m.Cache, Time: m.Time, Slots: s.names()}
+	for i, server := range s.Servers {
+		head.Slot = server.Name
+		m.Slots = append(m.Slots, format.Slot{Name: server.Name, Object: server.Name + "." + m.Snapshot})
+		if err := s.server(ctx, server, head, all[i], &m.Slots[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish writes the manifest, unless another attempt was faster. Then its snapshot may be the result.
+func (s *Save) publish(ctx context.Context, m format.Manifest) (format.Manifest, error) {
 	content, err := m.Encode()
 	if err != nil {
 		return m, err
 	}
-	return m, s.write(ctx, manifestName, int64(len(content)), func(to io.Writer) error {
-		_, err := to.Write(content)
-		return err
-	})
+	err = s.Store.Add(ctx, objectName(s.Name, manifestName), content)
+	if !errors.Is(err, ErrExists) {
+		return m, err // After an error, it may be written nevertheless: the objects stay.
+	}
+	written, err := readManifest(ctx, s.Store, s.Name)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", objectName(s.Name, manifestName), err)
+	}
+	if written.Snapshot == m.Snapshot { // The library of the store has repeated a request whose answer was lost.
+		return m, nil
+	}
+	s.remove(ctx, m)
+	return s.earlier(ctx)
+}
+
+// remove removes the objects of an attempt that has failed, as far as it may.
+func (s *Save) remove(ctx context.Context, m format.Manifest) {
+	const patience = 10 * time.Second // of whoever has stopped the program
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	for _, slot := range m.Slots {
+		s.Store.Remove(ctx, objectName(s.Name, slot.Object))
+	}
 }
 
 // now is the time as documents have it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// holds returns how many items and bytes a server has by its statistics. It waits until the server answers.
-func holds(ctx context.Context, server Server) (items, bytes int64, err error) {
-	stats, err := statistics(ctx, server)
-	if err != nil {
-		return 0, 0, err
+// server saves the items of one server, unless it restarts: it has lost items then.
+func (s *Save) server(ctx context.Context, server Server, head format.Head, began state, slot *format.Slot) error {
+	if err := began.unchanged(ctx, server); err != nil {
+		return err
 	}
-	items, _ = strconv.ParseInt(stats["curr_items"], 10, 64)
-	bytes, _ = strconv.ParseInt(stats["bytes"], 10, 64)
-	return items, bytes, nil
-}
-
-// statistics returns those of a server that answers, and an error if an agent copies its keys: with two lists of keys,
-// memcached can stand still (see handoff.Read), and the copy fails if the log of memcached loses lines, of which each
-// item that is added has one.
-func statistics(ctx context.Context, server Server) (map[string]string, error) {
-	err := peer.Reach(ctx, handoff.Member{Side: handoff.Old, Name: server.Name, Dial: server.Dial}, peer.Patience)
-	if err != nil {
-		return nil, err
+	if err := untilListsEnd(ctx, server); err != nil {
+		return err
 	}
-	connection, err := server.Dial(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", server.Name, err)
-	}
-	defer connection.Close()
-	stats, err := protocol.New(connection).Stats(ctx, "")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", server.Name, err)
-	}
-	if watchers := stats["log_watchers"]; watchers != "" && watchers != "0" {
-		return nil, fmt.Errorf("%s: a client watches its log, as an agent does that copies its keys: wait until the "+
-			"rollout, the scaling or the bootstrap has ended", server.Name)
-	}
-	return stats, nil
-}
-
-// server saves the items of one server.
-func (s *Save) server(ctx context.Context, server Server, head format.Head, size int64) (format.Slot, error) {
-	slot := format.Slot{Name: server.Name}
-	if _, err := statistics(ctx, server); err != nil { // again: a rollout may have begun
-		return slot, err
-	}
-	err := s.write(ctx, server.Name, size, func(to io.Writer) error {
+	return s.write(ctx, slot.Object, began.bytes, func(to io.Writer) error {
 		object := &counted{to: to}
 		w, err := format.NewWriter(object, head)
 		if err != nil {
@@ -130,14 +154,15 @@ func (s *Save) server(ctx context.Context, server Server, head format.Head, size
 			return w.Write(i)
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", server.Name, err)
+			return about(server, err)
 		}
 		slot.LeftOut = format.LeftOut(unread)
-		slot.End, err = w.Close()
+		if slot.End, err = w.Close(); err != nil {
+			return err
+		}
 		slot.Size = object.bytes
-		return err
+		return began.unchanged(ctx, server)
 	})
-	return slot, err
 }
 
 // write writes an object. After an error it does not exist.

@@ -1,8 +1,9 @@
 // Package snapshot saves the keys of a cache in a store of objects, and restores and verifies what it saved.
 //
-// A snapshot NAME is the objects NAME/SERVER, one for each server, and NAME/manifest.json, which is written last.
-// Without the manifest, or with an object that it does not describe, there is no snapshot: nothing of it is restored as
-// whole. See package format.
+// A snapshot NAME is the objects NAME/SERVER.ATTEMPT, one for each server, and NAME/manifest.json, which is written
+// last, lists them, and is never replaced. So an attempt that is overtaken by another one, such as that of a Pod on a
+// Node that was lost, writes no object of that one. Without the manifest, or with an object that it does not describe,
+// there is no snapshot: nothing of it is restored as whole. See package format.
 //
 // Items are read and written one after another, so that memory does not grow with their number.
 package snapshot
@@ -26,6 +27,12 @@ type Store interface {
 	// before.
 	Create(ctx context.Context, name string, size int64) (io.WriteCloser, error)
 
+	// Add writes a small object, and replaces none: the error is ErrExists if there is one.
+	Add(ctx context.Context, name string, content []byte) error
+
+	// Remove removes an object. It is no error that a store forbids that: nothing depends on it.
+	Remove(ctx context.Context, name string)
+
 	// Open reads an object. The error is ErrMissing if there is none.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 
@@ -36,8 +43,11 @@ type Store interface {
 	List(ctx context.Context) ([]string, error)
 }
 
-// ErrMissing means that an object does not exist.
-var ErrMissing = errors.New("it does not exist")
+// What a store answers.
+var (
+	ErrMissing = errors.New("it does not exist")
+	ErrExists  = errors.New("it exists")
+)
 
 // Server is a server of a cache.
 type Server struct {
@@ -64,7 +74,7 @@ func (p *Progress) add(i format.Item) {
 // manifestName is the last part of the name of a manifest. No server has it.
 const manifestName = "manifest.json"
 
-func objectName(snapshot, server string) string { return snapshot + "/" + server }
+func objectName(snapshot, object string) string { return snapshot + "/" + object }
 
 // ValidateName returns an error for what cannot be the name of a snapshot or of a server in any bucket.
 func ValidateName(name string) error {
@@ -90,7 +100,7 @@ func manifest(ctx context.Context, store Store, name string) (format.Manifest, e
 		return m, fmt.Errorf("%s: %w", objectName(name, manifestName), err)
 	}
 	for _, slot := range m.Slots {
-		object := objectName(name, slot.Name)
+		object := objectName(name, slot.Object)
 		size, err := store.Size(ctx, object)
 		if err == nil && size != slot.Size {
 			err = fmt.Errorf("it has %d bytes, and the manifest says %d: it is cut off, or of another attempt",
@@ -143,7 +153,7 @@ func missing(ctx context.Context, store Store, name string) error {
 func each(
 	ctx context.Context, store Store, name string, m format.Manifest, slot format.Slot, found func(format.Item) error,
 ) error {
-	object := objectName(name, slot.Name)
+	object := objectName(name, slot.Object)
 	from, err := store.Open(ctx, object)
 	if err != nil {
 		return fmt.Errorf("%s: %w", object, err)

@@ -11,10 +11,12 @@ import (
 )
 
 // stored returns a store with a snapshot "daily" of the servers shop-0 and shop-1.
-func stored(t *testing.T) *memory {
+func stored(t *testing.T) *memory { return storedFor(t, "") }
+
+func storedFor(t *testing.T, owner string) *memory {
 	t.Helper()
 	store := newMemory()
-	m := format.Manifest{Snapshot: "ABC", Cache: "shop", Slots: make([]format.Slot, 2)}
+	m := format.Manifest{Snapshot: "ABC", Cache: "shop", Owner: owner, Slots: make([]format.Slot, 2)}
 	for i, name := range []string{"shop-0", "shop-1"} {
 		to, err := store.Create(t.Context(), "daily/"+name, 0)
 		if err != nil {
@@ -30,7 +32,7 @@ func stored(t *testing.T) *memory {
 				t.Fatal(err)
 			}
 		}
-		m.Slots[i].Name = name
+		m.Slots[i].Name, m.Slots[i].Object = name, name
 		if m.Slots[i].End, err = w.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -143,19 +145,44 @@ func TestASnapshotThatExistsIsNotReplaced(t *testing.T) {
 }
 
 func TestAnAttemptAfterOneThatHasEndedReportsItsSnapshot(t *testing.T) {
+	cut := func(m *memory) { m.objects["daily/shop-1"] = m.objects["daily/shop-1"][:50] }
 	for sentence, tc := range map[string]struct {
-		cache  string
+		owner  string // of the snapshot
+		save   *Save
 		change func(*memory)
 		want   string // of the error; empty: the snapshot is reported
 	}{
-		"of the same cache":        {"shop", func(*memory) {}, ""},
-		"of another cache":         {"sessions", func(*memory) {}, `"daily" exists: choose another name`},
-		"and an object is cut off": {"shop", func(m *memory) { m.objects["daily/shop-1"] = m.objects["daily/shop-1"][:50] }, "it is cut off"},
+		"of the same cache": {save: &Save{Cache: "shop"}},
+		"of another cache": {
+			save: &Save{Cache: "sessions"}, want: `"daily" exists: choose another name, or delete it. It is that of ` +
+				`the cache "shop" with the servers shop-0, shop-1, without an owner, and not of the cache "sessions"`,
+		},
+		"of other servers": {
+			save: &Save{Cache: "shop", Servers: []Server{{Name: "shop-0"}}}, want: "and not of the cache \"shop\" with the servers shop-0,",
+		},
+		"of the same owner": {owner: "a", save: &Save{Cache: "shop", Owner: "a"}},
+		"of another owner": {
+			owner: "a", save: &Save{Cache: "shop", Owner: "b"}, want: `It is that of the owner "a", and not of the owner "b"`,
+		},
+		"of an owner, and this one has none": {
+			owner: "a", save: &Save{Cache: "shop"}, want: `It is that of the owner "a", and not of the cache "shop"`,
+		},
+		"of nobody, and this one has an owner": {
+			save: &Save{Cache: "shop", Owner: "b"}, want: `without an owner, and not of the owner "b"`,
+		},
+		"and an object is cut off": {save: &Save{Cache: "shop"}, change: cut, want: "it is cut off"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			store := stored(t)
-			tc.change(store)
-			m, err := (&Save{Store: store, Name: "daily", Cache: tc.cache, Once: true}).Run(t.Context())
+			store := storedFor(t, tc.owner)
+			if tc.change != nil {
+				tc.change(store)
+			}
+			save := tc.save
+			save.Store, save.Name, save.Once = store, "daily", true
+			if save.Servers == nil {
+				save.Servers = []Server{{Name: "shop-0"}, {Name: "shop-1"}}
+			}
+			m, err := save.Run(t.Context())
 			if tc.want == "" && (err != nil || m.Total().Items != 5) || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("%d items, error %v", m.Total().Items, err)
 			}

@@ -33,6 +33,27 @@ func (m *memory) Create(_ context.Context, name string, _ int64) (io.WriteCloser
 	return &object{m, name}, nil
 }
 
+// Add is worse than that of a bucket, too: half of the object may be there.
+func (m *memory) Add(ctx context.Context, name string, content []byte) error {
+	if _, ok := m.objects[name]; ok {
+		return ErrExists
+	}
+	to, err := m.Create(ctx, name, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := to.Write(content); err != nil {
+		return err
+	}
+	return to.Close()
+}
+
+func (m *memory) Remove(_ context.Context, name string) {
+	if m.left != 0 { // Who was killed removes nothing.
+		delete(m.objects, name)
+	}
+}
+
 func (m *memory) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	content, ok := m.objects[name]
 	if !ok {

@@ -15,18 +15,23 @@ const maxManifest = 4 << 20
 
 // Manifest names all objects of a snapshot. It is written last: a snapshot without it is not whole.
 type Manifest struct {
-	Version  int       `json:"version"`
-	Snapshot string    `json:"snapshot"`
-	Cache    string    `json:"cache"`
-	Time     time.Time `json:"time"`
-	Ended    time.Time `json:"ended"`
-	Slots    []Slot    `json:"slots"`
+	Version  int    `json:"version"`
+	Snapshot string `json:"snapshot"`
+	Cache    string `json:"cache"`
+
+	// Owner is for whom the snapshot was made, of all who may choose its name. Without one, it is empty.
+	Owner string `json:"owner"`
+
+	Time  time.Time `json:"time"`
+	Ended time.Time `json:"ended"`
+	Slots []Slot    `json:"slots"`
 }
 
 // Slot is the object of one server.
 type Slot struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"` // bytes of the object
+	Name   string `json:"name"`
+	Object string `json:"object"` // its name: that of the slot, and of the attempt
+	Size   int64  `json:"size"`   // bytes of the object
 	End
 
 	// LeftOut are the items that the server had, and the object does not have.

@@ -13,10 +13,13 @@ func manifest(t *testing.T) (Manifest, []byte) {
 	t.Helper()
 	_, end := write(t, large()...)
 	m := Manifest{
-		Version: Version, Snapshot: "ABC", Cache: "shop", Time: head.Time, Ended: head.Time.Add(time.Minute),
+		Version: Version, Snapshot: "ABC", Cache: "shop", Owner: "an-id", Time: head.Time, Ended: head.Time.Add(time.Minute),
 		Slots: []Slot{
-			{Name: "shop-0", Size: 1000, End: end, LeftOut: LeftOut{Numbers: 1, Stale: 2, Expiring: 3, Unnamed: 4, Failed: 5}},
-			{Name: "shop-1", Size: 2000, End: end},
+			{
+				Name: "shop-0", Object: "shop-0.ABC", Size: 1000, End: end,
+				LeftOut: LeftOut{Numbers: 1, Stale: 2, Expiring: 3, Unnamed: 4, Failed: 5},
+			},
+			{Name: "shop-1", Object: "shop-1.ABC", Size: 2000, End: end},
 		},
 	}
 	content, err := m.Encode()

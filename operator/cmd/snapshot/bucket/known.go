@@ -1,0 +1,28 @@
+package bucket
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"gocloud.dev/gcerrors"
+	"google.golang.org/api/googleapi"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
+)
+
+// known returns snapshot.ErrMissing for an object that does not exist. gcsblob says so, too, where rights are missing,
+// and azureblob where the account does not exist.
+func known(err error) error {
+	if google, ok := errors.AsType[*googleapi.Error](err); ok && google.Code == http.StatusForbidden {
+		return fmt.Errorf("the credentials are without a right to the bucket: grant the role Storage Object User: %w", err)
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return err
+	}
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return snapshot.ErrMissing
+	}
+	return err
+}

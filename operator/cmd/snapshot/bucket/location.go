@@ -1,0 +1,73 @@
+package bucket
+
+// What names a bucket.
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parse returns the URL of a bucket. A folder is made if it does not exist, and nothing is written outside of it.
+func parse(location string) (*url.URL, error) {
+	if filepath.IsAbs(location) {
+		location = (&url.URL{Scheme: "file", Path: location}).String()
+	}
+	u, err := url.Parse(location)
+	if err != nil || !slices.Contains([]string{"s3", "gs", "azblob", "file"}, u.Scheme) || u.Host+u.Path == "" {
+		return nil, errors.New("it is no URL of a bucket: write " + Forms) // It may have a password.
+	}
+	query, err := parseQuery(u.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "file" {
+		for name, value := range map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"} {
+			query.Set(name, value)
+		}
+		u.RawQuery = query.Encode()
+	}
+	return u, nil
+}
+
+// parseQuery refuses what the libraries would leave out without a word, and what is sent without TLS.
+func parseQuery(raw string) (url.Values, error) {
+	all := url.Values{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		one, err := url.ParseQuery(pair)
+		if err != nil {
+			name, _, _ := strings.Cut(pair, "=")
+			return nil, fmt.Errorf("its parameter %q is malformed: write %%25 for %%, %%3B for ; and %%26 for &", name)
+		}
+		for name, values := range one {
+			if isPlain(name, values[0]) {
+				return nil, fmt.Errorf("its parameter %q is for plain HTTP, by which anyone in between can read all "+
+					"values: remove it", name)
+			}
+			all[name] = append(all[name], values...)
+		}
+	}
+	return all, nil
+}
+
+// isPlain reports whether a parameter turns TLS off.
+func isPlain(name, value string) bool {
+	switch name {
+	case "protocol":
+		return !strings.EqualFold(value, "https")
+	case "localemu", "disable_https", "disableSSL":
+		on, err := strconv.ParseBool(value)
+		return on || err != nil
+	}
+	return false
+}
+
+var anyURL = regexp.MustCompile(`\?[^\s"]+`)
+
+// withoutQueries returns an error without the queries of URLs: they may have what is secret.
+func withoutQueries(err error) string { return anyURL.ReplaceAllString(err.Error(), "") }

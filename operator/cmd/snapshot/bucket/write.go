@@ -1,0 +1,155 @@
+package bucket
+
+// How objects are written, and how one is written that replaces none.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
+)
+
+// Create writes an object. It exists once the writer is closed, and not if the context ended before.
+func (b *Bucket) Create(ctx context.Context, name string, size int64) (io.WriteCloser, error) {
+	if b.scheme == "azblob" {
+		return b.upload(ctx, name, b.parts(size)), nil
+	}
+	return b.bucket.NewWriter(ctx, name, b.parts(size))
+}
+
+// uploaded is an object that is read from a pipe.
+type uploaded struct {
+	*io.PipeWriter
+
+	ctx   context.Context //nolint:containedctx // That of Create, which ends if the object is abandoned.
+	ended chan error
+}
+
+// upload writes an object as its library reads it: the writer of azureblob ends the program if an upload fails.
+func (b *Bucket) upload(ctx context.Context, name string, options *blob.WriterOptions) *uploaded {
+	reader, writer := io.Pipe()
+	u := &uploaded{writer, ctx, make(chan error, 1)}
+	go func() {
+		err := b.bucket.Upload(ctx, name, reader, options)
+		_ = reader.CloseWithError(err) // Nobody reads what follows.
+		u.ended <- err
+	}()
+	return u
+}
+
+func (u *uploaded) Close() error {
+	_ = u.CloseWithError(u.ctx.Err())
+	return <-u.ended
+}
+
+// Add writes a small object, and replaces none.
+func (b *Bucket) Add(ctx context.Context, name string, content []byte) error {
+	if b.scheme == "file" {
+		return b.addFile(ctx, name, content)
+	}
+	err := b.addOnce(ctx, name, content)
+	for attempt := 1; isAnswer(err, "ConditionalRequestConflict") && attempt <= attempts; attempt++ {
+		select { // Another attempt writes it at the same moment.
+		case <-time.After(b.pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		err = b.addOnce(ctx, name, content)
+	}
+	return err
+}
+
+// addOnce writes an object on the condition that there is none.
+func (b *Bucket) addOnce(ctx context.Context, name string, content []byte) error {
+	options := b.parts(int64(len(content)))
+	options.IfNotExist = true
+	err := b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
+	switch {
+	case gcerrors.Code(err) == gcerrors.FailedPrecondition:
+		return snapshot.ErrExists
+	case !isAnswer(err, "NotImplemented"):
+		return err
+	}
+	// This server of S3 knows no conditions.
+	if _, err := b.Size(ctx, name); err == nil {
+		return snapshot.ErrExists
+	} else if !errors.Is(err, snapshot.ErrMissing) {
+		return err
+	}
+	options.IfNotExist = false
+	return b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
+}
+
+// isAnswer reports whether S3 answered this code.
+func isAnswer(err error, code string) bool {
+	var answer interface{ ErrorCode() string }
+	return errors.As(err, &answer) && answer.ErrorCode() == code
+}
+
+// addFile writes a file by another name, and gives it its own one only if none has it: fileblob looks before it renames
+// the file, and another process may do so in between.
+func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error {
+	ctx, remove := context.WithCancel(ctx)
+	defer remove()
+	var file *os.File
+	options := b.parts(int64(len(content)))
+	set := options.BeforeWrite
+	options.BeforeWrite = func(as func(any) bool) error {
+		as(&file)
+		return set(as)
+	}
+	to, err := b.bucket.NewWriter(ctx, name, options)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		remove()
+		_ = to.Close() // removes the other name
+	}()
+	if _, err := to.Write(content); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	path := strings.TrimSuffix(file.Name(), ".tmp")
+	path = strings.TrimSuffix(path, filepath.Ext(path))
+	err = os.Link(file.Name(), path)
+	if err == nil || errors.Is(err, os.ErrExist) {
+		return existing(err)
+	}
+	return writeNew(path, content) // Not all volumes have links.
+}
+
+// writeNew writes a file that does not exist. If it is cut off, the checksum says so.
+func writeNew(path string, content []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return existing(err)
+	}
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// existing returns snapshot.ErrExists for a file that exists.
+func existing(err error) error {
+	if errors.Is(err, os.ErrExist) {
+		return snapshot.ErrExists
+	}
+	return err
+}
+
+// Remove removes an object, if it may.
+func (b *Bucket) Remove(ctx context.Context, name string) { _ = b.bucket.Delete(ctx, name) }

@@ -1,0 +1,139 @@
+package snapshot
+
+// What a server says about itself before and after its keys are read.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// state is what a server has, and which process it is.
+type state struct {
+	items, bytes int64
+
+	pid     string // in a container, it is always the same
+	started int64  // in seconds since 1970
+}
+
+// stateOf returns that of a server by its statistics.
+func stateOf(stats map[string]string) state {
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(stats[name], 10, 64)
+		return n
+	}
+	return state{
+		items: number("curr_items"), bytes: number("bytes"),
+		pid: stats["pid"], started: number("time") - number("uptime"),
+	}
+}
+
+// unchanged returns an error if a server has restarted since. A connection that is held open would say the same, but
+// memcached may close one that is idle.
+func (s state) unchanged(ctx context.Context, server Server) error {
+	stats, err := answer(ctx, server)
+	if err != nil {
+		return err
+	}
+	if !s.isSame(stateOf(stats)) {
+		return fmt.Errorf("%s: it has restarted during the save, and lost what it had: save again", server.Name)
+	}
+	return nil
+}
+
+// isSame reports whether both are of one process.
+func (s state) isSame(other state) bool {
+	const adjusted = 2 // seconds, by which the clock of a server may be set
+	apart := other.started - s.started
+	return other.pid == s.pid && -adjusted <= apart && apart <= adjusted
+}
+
+// answer returns the statistics of a server, and waits until it answers.
+func answer(ctx context.Context, server Server) (map[string]string, error) {
+	err := peer.Reach(ctx, handoff.Member{Side: handoff.Old, Name: server.Name, Dial: server.Dial}, peer.Patience)
+	if err != nil {
+		return nil, about(server, err)
+	}
+	connection, err := server.Dial(ctx)
+	if err != nil {
+		return nil, about(server, err)
+	}
+	defer connection.Close()
+	stats, err := protocol.New(connection).Stats(ctx, "")
+	if err != nil {
+		return nil, about(server, err)
+	}
+	return stats, nil
+}
+
+// statistics returns those of a server that answers, and an error if an agent copies its keys: with two lists of keys,
+// memcached can stand still (see handoff.Read), and the copy fails if the log of memcached loses lines, of which each
+// item that is added has one.
+func statistics(ctx context.Context, server Server) (map[string]string, error) {
+	stats, err := answer(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if watchers := stats["log_watchers"]; watchers != "" && watchers != "0" {
+		return nil, fmt.Errorf("%s: a client watches its log, as an agent does that copies its keys: wait until the "+
+			"rollout, the scaling or the bootstrap has ended", server.Name)
+	}
+	return stats, nil
+}
+
+// How long to wait for a list of keys that is not this program's.
+const (
+	listPatience = 2 * time.Minute
+	listInterval = 200 * time.Millisecond
+)
+
+// untilListsEnd waits while memcached lists keys for another client, such as another save: whoever requests a second
+// list stops a thread of memcached until the first one ends, and all clients of that thread with it.
+func untilListsEnd(ctx context.Context, server Server) error {
+	until := time.Now().Add(listPatience)
+	for {
+		stats, err := statistics(ctx, server)
+		switch running := stats["lru_crawler_running"]; {
+		case err != nil:
+			return err
+		case running == "" || running == "0":
+			return nil
+		case time.Now().After(until):
+			return fmt.Errorf("%s: its LRU crawler has been busy for %s, as with the keys of another save: save again "+
+				"once that has ended", server.Name, listPatience)
+		}
+		if err := handoff.Wait(ctx, listInterval); err != nil {
+			return err
+		}
+	}
+}
+
+// hints are what to do about a failure of a copy. The reasons are for programs.
+var hints = map[string]string{
+	handoff.OldUnreachable: "it does not answer: correct its address in --server, wait until it runs, or admit this " +
+		"program by its NetworkPolicy, and set --tls-dir if it has TLS",
+	handoff.DumpForbidden: "it lists no keys: start it without -X and -W, and with the LRU crawler",
+	handoff.CrawlerBusy:   "it lists keys for another client all the time: try again once that has ended",
+	peer.LoginRefused:     "it refuses the user: set --auth-dir to the folder with the Secret of one of its users",
+	peer.ServerCertificateUnknown: "its certificate cannot be verified: set --tls-dir to a folder with its ca.crt, and " +
+		"--tls-server-name if it has another name than the host in --server",
+	peer.ClientCertificateRefused: "it requires a client's certificate: add tls.crt and tls.key of its CA to --tls-dir",
+}
+
+// about returns an error of a server with its name, and with what to do in place of the reason for programs.
+func about(server Server, err error) error {
+	failure, ok := errors.AsType[*handoff.Failure](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", server.Name, err)
+	}
+	if hint := hints[failure.Reason]; hint != "" {
+		return fmt.Errorf("%s: %s: %w", server.Name, hint, failure.Err)
+	}
+	return fmt.Errorf("%s: %w", server.Name, failure.Err)
+}
