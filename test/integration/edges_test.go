@@ -7,7 +7,6 @@ import (
 
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,20 +14,6 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
-
-func TestAMemcachedThatIsDeletedAndCreatedAgainBecomesReady(t *testing.T) {
-	w := newWorld(t)
-	for range 3 {
-		mc := w.memcached("cache", 2)
-		w.ready("cache")
-		w.Expect(cluster.Delete(w.ctx, mc)).To(gomega.Succeed())
-	}
-	w.memcached("cache", 2)
-	w.ready("cache")
-	for _, event := range w.events() {
-		w.Expect(event).NotTo(gomega.ContainSubstring("OwnershipConflict"), "the old managed objects are on their way out")
-	}
-}
 
 func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w := newWorld(t)
@@ -87,17 +72,6 @@ func TestFieldManagerConflictOfTwoOperatorsCostsFewWrites(t *testing.T) {
 }
 
 func (w *world) requests() []string { return audit.requestsOf(w.t, w.namespace) }
-
-func TestOwnershipConflictOfAServiceThatCanNotBeAdopted(t *testing.T) {
-	w := newWorld(t)
-	w.Expect(cluster.Create(w.ctx, serviceLike(w.namespace, ""))).To(gomega.Succeed())
-	w.memcached("cache", 1)
-	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.patch(&corev1.Service{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt-by":"cache"}}}`)
-	w.says("cache", "has a different cluster IP, which is immutable")
-	w.Expect(get(w, "cache", &corev1.Service{}).OwnerReferences).To(gomega.BeEmpty())
-	w.reason("cache", cachev1.ReasonOwnershipConflict)
-}
 
 func TestAVeryLongMessageOfInvalidSpecIsCut(t *testing.T) {
 	w := newWorld(t)
