@@ -68,7 +68,7 @@ a rollout, a scale and a deletion.`,
 	f.StringVar(&flags.mutant, "mutant", "", "run this mutant of the operator: go run ./test/faults mutants --help")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
 	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "clusters; each carries out one plan at a time")
-	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan that breaks the same rule")
+	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan that breaks the rule")
 	return command
 }
 
