@@ -7,10 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -26,25 +23,6 @@ func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w.says("cache", `Deployment "cache" is being deleted; the operator creates it again afterwards; it waits for its finalizers example.com/hold`)
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":null}}`)
 	w.ready("cache")
-}
-
-// TestAnOutdatedPatchOfTheStatusIsAConflict tests what the operator relies on when it patches a long status by JSON
-// patches: they contain positions in lists, which another version of the status may not have.
-func TestAnOutdatedPatchOfTheStatusIsAConflict(t *testing.T) {
-	w := newWorld(t)
-	mc := w.memcached("cache", 1)
-	w.ready("cache")
-	w.stop()
-	version := get(w, "cache", &cachev1.Memcached{}).ResourceVersion
-	patch := func(version, path string) error {
-		operations := fmt.Sprintf(`[{"op":"replace","path":"/metadata/resourceVersion","value":%q},`+
-			`{"op":"replace","path":%q,"value":"x"}]`, version, path)
-		return cluster.Status().Patch(w.ctx, mc.DeepCopy(), client.RawPatch(types.JSONPatchType, []byte(operations)))
-	}
-	w.Expect(apierrors.IsConflict(patch("1", "/status/nodes/0"))).To(gomega.BeTrue(), "another version")
-	w.Expect(apierrors.IsInvalid(patch("1", "/status/nodes/7"))).To(gomega.BeTrue(), "another version that does not have the path")
-	w.Expect(patch(version, "/status/nodes/0")).To(gomega.Succeed(), "the version that was read")
-	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.Nodes).To(gomega.Equal([]string{"x"}))
 }
 
 // TestFieldManagerConflictOfTwoOperatorsCostsFewWrites has two operators with different defaults, and a cache that is to have the defaults.
