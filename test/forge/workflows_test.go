@@ -90,10 +90,3 @@ func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
 		})
 	}
 }
-
-func TestTheTargetsOfAMakefile(t *testing.T) {
-	makefile := "VERSION ?= 1\nX := a:b\n.PHONY: a\na: b c ## Text.\n\t@echo d:\nfile.txt:\nb-2:\n"
-	if diff := cmp.Diff([]string{"a", "b-2"}, Targets(makefile)); diff != "" {
-		t.Errorf("targets (-want +got):\n%s", diff)
-	}
-}

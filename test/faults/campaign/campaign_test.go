@@ -21,18 +21,14 @@ func TestParseSeeds(t *testing.T) {
 		want    string
 		wantErr string
 	}{
-		"one seed":                           {"17", false, "17", ""},
-		"a seed and all that follow":         {"17", true, "17 and following", ""},
-		"a range":                            {"1..20", false, "1..20", ""},
-		"a range ends before the time does":  {"1..20", true, "1..20", ""},
-		"a range of one":                     {"3..3", false, "3", ""},
-		"no number is refused":               {"many", false, "", `seeds "many"` + form},
-		"a negative number is refused":       {"-1", false, "", `seeds "-1"` + form},
-		"a range that goes down is refused":  {"5..1", false, "", `seeds "5..1"` + form},
-		"a range without an end is refused":  {"5..", false, "", `seeds "5.."` + form},
-		"nothing is refused":                 {"", false, "", `seeds ""` + form},
-		"a range of something is refused":    {"1..many", false, "", `seeds "1..many"` + form},
-		"a number that is too big is refued": {"99999999999999999999", false, "", `seeds "99999999999999999999"` + form},
+		"one seed":                            {"17", false, "17", ""},
+		"a seed and all that follow":          {"17", true, "17 and following", ""},
+		"a range":                             {"1..20", false, "1..20", ""},
+		"a range ends before the time does":   {"1..20", true, "1..20", ""},
+		"no number is refused":                {"many", false, "", `seeds "many"` + form},
+		"a range that goes down is refused":   {"5..1", false, "", `seeds "5..1"` + form},
+		"a range without an end is refused":   {"5..", false, "", `seeds "5.."` + form},
+		"a number that is too big is refused": {"99999999999999999999", false, "", `seeds "99999999999999999999"` + form},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
