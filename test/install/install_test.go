@@ -6,7 +6,6 @@ package install
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/release"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
@@ -43,11 +43,11 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 		release.Run(t, tree, nil, "make", append([]string{target}, variables...)...)
 	}
 	makes("release")
-	first := read(t, tree, "dist/SHA256SUMS")
+	first := page.Read(t, filepath.Join(tree, "dist/SHA256SUMS"))
 	started := time.Now()
 	makes("release")
 	t.Logf("make release took %s", time.Since(started).Round(time.Second)) // The first builds what this one finds built.
-	if second := read(t, tree, "dist/SHA256SUMS"); first != second {
+	if second := page.Read(t, filepath.Join(tree, "dist/SHA256SUMS")); first != second {
 		t.Errorf("the second release differs from the first:\n%s\n%s", first, second)
 	}
 	release.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
@@ -150,13 +150,4 @@ func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
 			t.Errorf("a client found %d of %d keys", result.Found, keys)
 		}
 	}
-}
-
-func read(t *testing.T, dir, file string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }
