@@ -5,7 +5,6 @@
 package install
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/release"
+	"github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -28,10 +28,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-const name = "e2e-release" // of the cluster
-
 func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
-	cluster := start(t)
+	cluster := site.Cluster(t, local.Options{Name: "e2e-release", Needs: preflight.Memcached()})
 	memcached := pushMemcached(t, cluster)
 	tree := t.TempDir()
 	release.Repository(t, tree)
@@ -68,25 +66,6 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	if !strings.Contains(left, "memcached.cache.example.com/cache\n") || strings.Contains(left, "controller-manager") {
 		t.Errorf("after the operator is uninstalled, the cluster has:\n%s", left)
 	}
-}
-
-func start(t *testing.T) *local.Cluster {
-	t.Helper()
-	down := func(ctx context.Context) {
-		if _, err := local.Down(ctx, name); err != nil {
-			t.Errorf("take the cluster down: %v", err)
-		}
-	}
-	down(t.Context())
-	if err := preflight.Ensure(t.Context(), preflight.Memcached(), true); err != nil {
-		t.Fatal(err)
-	}
-	cluster, err := local.Up(t.Context(), local.Options{Name: name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { down(context.WithoutCancel(t.Context())) })
-	return cluster
 }
 
 func pushMemcached(t *testing.T, cluster *local.Cluster) (reference string) {
