@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/docs"
 )
@@ -109,7 +110,7 @@ func (w *world) buildsCertManager(dir, module string) {
 // certificateAuthority creates an Issuer, and returns its CA.
 func (w *world) certificateAuthority(name string) *x509.CertPool {
 	w.t.Helper()
-	pair := authority(w.t, name).Pair
+	pair := certificates.NewAuthority(w.t, name).Pair
 	w.secret(name, map[string]string{"tls.crt": string(pair.Cert), "tls.key": string(pair.Key)})
 	issuer := &unstructured.Unstructured{}
 	w.Expect(yaml.Unmarshal([]byte(`
