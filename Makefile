@@ -34,7 +34,7 @@ comma := ,
 TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
 # The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others, and that in
-# test/docs/crds pins CRDs of others. test/certmanager takes minutes to compile.
+# test/docs/crds pins CRDs of others.
 MODULES := . operator/cmd/snapshot scripts/gitops test/helm test/clients/recipes
 
 ##@ For users: See it work

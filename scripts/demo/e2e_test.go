@@ -3,13 +3,13 @@
 package main
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/internal/testing/command"
+	"github.com/example-inc/memcached-operator/internal/testing/site"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -20,18 +20,7 @@ import (
 // TestTheDemoOnACurrentCluster gives the demo nothing but the kubeconfig, the registry and the Git repository of a local
 // cluster.
 func TestTheDemoOnACurrentCluster(t *testing.T) {
-	const name = "current"
-	down := func() {
-		if _, err := local.Down(context.WithoutCancel(t.Context()), name); err != nil {
-			t.Error(err)
-		}
-	}
-	down()
-	t.Cleanup(down)
-	cluster, err := local.Up(t.Context(), local.Options{Name: name, ArgoCD: true, Needs: preflight.Memcached()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := site.Cluster(t, local.Options{Name: "current", ArgoCD: true, Needs: preflight.Memcached()})
 	memcached, _, err := oci.Memcached(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -188,7 +188,7 @@ func verifyCommand(dir *string) *cobra.Command {
 		Long: "Verify renders each install method for each architecture, without options and with each of them, and\n" +
 			"checks it by Argo CD's own code: its types and its AppProjects.",
 		Example: "  go -C scripts/gitops run . verify\n" +
-			"  go -C scripts/gitops run . verify --strict --method olm\n" +
+			"  go -C scripts/gitops run . verify --method olm\n" +
 			"  go -C scripts/gitops run . verify --dir ~/config",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) (err error) {
@@ -210,7 +210,6 @@ func verifyCommand(dir *string) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&o.Strict, "strict", false, "an example that is left in the settings is an error")
 	flags.StringSliceVar(&o.Methods, "method", nil, "install methods: folders of gitops/apps (default: all)")
 	local = repositoryFlag(flags)
 	return command

@@ -27,15 +27,7 @@ func newCommand() *cobra.Command {
 		Use:   "images",
 		Short: "Build the project's container images without Docker, push them, and inspect pushed images",
 	}
-	insecure := root.PersistentFlags().Bool("insecure", false,
-		"plain HTTP also to a registry that is not on this machine")
-	options := func() []name.Option {
-		if *insecure {
-			return []name.Option{name.Insecure}
-		}
-		return nil
-	}
-	root.AddCommand(buildCommand(options), inspectCommand(options))
+	root.AddCommand(buildCommand(), inspectCommand())
 	return root
 }
 
@@ -48,7 +40,7 @@ type builder struct {
 // target is an image to build, and the reference to push it to, if any.
 type target struct{ image, ref string }
 
-func buildCommand(options func() []name.Option) *cobra.Command {
+func buildCommand() *cobra.Command {
 	b := &builder{}
 	var platforms []string
 	cmd := &cobra.Command{
@@ -77,7 +69,7 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 				return err
 			}
 			for _, t := range targets {
-				result, err := b.publish(cmd.Context(), t, options()...)
+				result, err := b.publish(cmd.Context(), t)
 				if err != nil {
 					return err
 				}
@@ -119,7 +111,7 @@ func parse(args []string) (targets []target, err error) {
 
 // publish returns the digest of what it built, after the reference that it pushed to: with the tag, which it may have
 // chosen itself.
-func (b *builder) publish(ctx context.Context, t target, options ...name.Option) (result string, err error) {
+func (b *builder) publish(ctx context.Context, t target) (result string, err error) {
 	err = progress.Stage(ctx, "Image "+t.image, func(update func(string)) error {
 		index, version, err := b.build(ctx, t.image, update)
 		if err != nil {
@@ -132,7 +124,7 @@ func (b *builder) publish(ctx context.Context, t target, options ...name.Option)
 		update("pushing")
 		tagged := withTag(t.ref, version)
 		result = tagged + "@" + result
-		_, err = oci.Push(ctx, index, tagged, options...)
+		_, err = oci.Push(ctx, index, tagged)
 		return err
 	})
 	return result, err
@@ -172,7 +164,7 @@ func withTag(ref, tag string) string {
 	return ref + ":" + tag
 }
 
-func inspectCommand(options func() []name.Option) *cobra.Command {
+func inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "Compare the platforms of the images with those that the manifests promise",
@@ -200,7 +192,7 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 			inspect.Snapshot: *snapshot, inspect.Memcached: *memcached,
 		}
 		return inspect.Compare(cmd.OutOrStdout(), promises, instead, func(ref string) (oci.Description, error) {
-			return oci.Describe(ctx, ref, options()...)
+			return oci.Describe(ctx, ref)
 		})
 	}
 	return cmd

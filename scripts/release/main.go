@@ -96,9 +96,8 @@ func pushCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	out := command.Flags().String("out", "dist", "folder with the release")
-	insecure := command.Flags().Bool("insecure", false, "plain HTTP also to a registry on another host")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		return cut.Push(command.Context(), *out, command.OutOrStdout(), nameOptions(*insecure)...)
+		return cut.Push(command.Context(), *out, command.OutOrStdout())
 	}
 	return command
 }

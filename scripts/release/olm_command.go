@@ -60,13 +60,6 @@ func bundleCommand() *cobra.Command {
 	return command
 }
 
-func nameOptions(insecure bool) []name.Option {
-	if insecure {
-		return []name.Option{name.Insecure}
-	}
-	return nil
-}
-
 func catalogCommand() *cobra.Command {
 	var dir, bundleImage string
 	command := &cobra.Command{
@@ -145,7 +138,6 @@ func imageCommand() *cobra.Command {
 	flags := command.Flags()
 	tag := flags.String("tag", "", "the image, with registry and tag (required)")
 	push := flags.Bool("push", false, "push it; without this it is only built")
-	insecure := flags.Bool("insecure", false, "plain HTTP also to a registry that is not on this machine")
 	dir := flags.String("dir", bundle.Dir, "directory with the bundle and the catalog")
 	tool := flags.String("tool", "", "build and push by docker, podman or buildah, which keeps the image")
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -153,7 +145,7 @@ func imageCommand() *cobra.Command {
 			return err
 		}
 		if *tool != "" {
-			return buildByTool(command, *tool, *dir, string(kinds[args[0]]), *tag, *push, *insecure)
+			return buildByTool(command, *tool, *dir, string(kinds[args[0]]), *tag, *push)
 		}
 		index, err := kinds[args[0]].Build(*dir)
 		if err != nil {
@@ -164,7 +156,7 @@ func imageCommand() *cobra.Command {
 			return err
 		}
 		if *push {
-			if _, err := oci.Push(command.Context(), index, *tag, nameOptions(*insecure)...); err != nil {
+			if _, err := oci.Push(command.Context(), index, *tag); err != nil {
 				return err
 			}
 		}
@@ -176,8 +168,8 @@ func imageCommand() *cobra.Command {
 
 // buildByTool builds for all platforms with podman and buildah, and for its own with docker, as not every docker can
 // build for more.
-func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push, insecure bool) error {
-	image, err := name.NewTag(tag, nameOptions(insecure)...)
+func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
+	image, err := name.NewTag(tag)
 	if err != nil {
 		return err
 	}

@@ -2,21 +2,18 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 func TestTheCommandWritesTheSettingsOnce(t *testing.T) {
-	shipped, err := os.ReadFile("values/testdata/settings.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipped := page.Read(t, "values/testdata/settings.yaml")
 	t.Chdir(t.TempDir())
-	tree.Write(t, ".", map[string]string{values.Path: string(shipped)})
+	tree.Write(t, ".", map[string]string{values.Path: shipped})
 	for _, tc := range []struct{ registry, want string }{
 		{"https://x", "leave out the scheme"},
 		{"registry.acme.test/team", "Commit and push it"},

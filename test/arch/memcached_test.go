@@ -19,6 +19,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -72,9 +73,10 @@ func serve(t *testing.T, ref, version string, platform v1.Platform) {
 // start starts memcached, and returns its address. It ends with the test.
 func start(t *testing.T, m machine) string {
 	t.Helper()
-	port := freePort(t)
+	address := unused.Address(t)
+	ip, port, _ := net.SplitHostPort(address)
 	var log bytes.Buffer
-	command := m.command(t.Context(), m.programs()[0], memcachedID, "-l", "127.0.0.1", "-p", strconv.Itoa(port), "-m", "8", "-t", "2")
+	command := m.command(t.Context(), m.programs()[0], memcachedID, "-l", ip, "-p", port, "-m", "8", "-t", "2")
 	command.Stdout, command.Stderr = &log, &log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
@@ -89,7 +91,7 @@ func start(t *testing.T, m machine) string {
 			t.Log(log.String())
 		}
 	})
-	return fmt.Sprintf("127.0.0.1:%d", port)
+	return address
 }
 
 func versionOf(t *testing.T, address string) string {
@@ -105,16 +107,6 @@ func versionOf(t *testing.T, address string) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(strings.TrimPrefix(answer, "VERSION "))
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // exchange sets keys, gets them, counts, swaps and deletes.

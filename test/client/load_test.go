@@ -7,14 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestALoadingClientReportsHowFastItWasAnswered(t *testing.T) {
@@ -39,30 +34,6 @@ func TestALoadingClientFailsWithItsFirstError(t *testing.T) {
 	endpoint := "localhost:" + port(t, func(connection net.Conn) { fmt.Fprint(connection, "SERVER_ERROR out of memory\r\n") })
 	if _, err := execute(t, "load --for=100ms --endpoint="+endpoint); err == nil || !strings.Contains(err.Error(), "set key-0") {
 		t.Errorf("error %v, want one that names the first key", err)
-	}
-}
-
-func TestSummarize(t *testing.T) {
-	var hundred []time.Duration
-	for i := range 100 {
-		hundred = append(hundred, time.Duration(100-i)*time.Microsecond)
-	}
-	tests := map[string]struct {
-		times []time.Duration
-		want  Result
-	}{
-		"nothing was answered": {nil, Result{}},
-		"one answer is all":    {hundred[:1], Result{Requests: 1, PerSecond: 0.5, P50: 100, P99: 100}},
-		"a hundred, unsorted":  {hundred, Result{Requests: 100, PerSecond: 50, P50: 51, P99: 100}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			var got Result
-			got.summarize(slices.Clone(tc.times), 2*time.Second) // It sorts what it is given, and cases share that.
-			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 

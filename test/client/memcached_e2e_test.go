@@ -14,10 +14,10 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
-	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
 // TestTheRightClientWorksAndNoOther in each mode of memcached.
@@ -156,30 +156,12 @@ func must(t *testing.T, line string) (result Result) {
 // writeFiles writes the certificates of memcached, of a client and of a stranger, the users, and passwords.
 func writeFiles(t *testing.T, dir string) {
 	t.Helper()
-	ca, strangers := newAuthority(t, "ca"), newAuthority(t, "stranger")
-	server, client, foreign := issue(t, ca, "cache.test"), issue(t, ca), issue(t, strangers)
+	ca, strangers := certificates.NewAuthority(t, "ca"), certificates.NewAuthority(t, "stranger")
+	server, client, foreign := certificates.Issue(t, ca, "cache.test"), certificates.Issue(t, ca), certificates.Issue(t, strangers)
 	tree.Write(t, dir, map[string]string{
 		"ca.crt": string(ca.Cert), "server.crt": string(server.Cert), "server.key": string(server.Key),
 		"client.crt": string(client.Cert), "client.key": string(client.Key),
 		"foreign.crt": string(foreign.Cert), "foreign.key": string(foreign.Key),
 		"users": "ann:secret\n", "password": "secret", "wrong": "other",
 	})
-}
-
-func newAuthority(t *testing.T, name string) *pki.Authority {
-	t.Helper()
-	ca, err := pki.NewAuthority(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ca
-}
-
-func issue(t *testing.T, ca *pki.Authority, hosts ...string) pki.Pair {
-	t.Helper()
-	pair, err := ca.Issue(pki.Identity{User: "leaf", Hosts: hosts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair
 }

@@ -14,9 +14,6 @@ const argoCD = "github.com/argoproj/argo-cd/v3"
 
 const certManager = "github.com/cert-manager/cert-manager"
 
-// pins are the folders with the go.mod of the modules that are also run. The others are in crds/go.mod.
-var pins = map[string]string{argoCD: "scripts/cluster/builds/argocd", certManager: "test/certmanager"}
-
 // crds are files with CustomResourceDefinitions, and the modules whose source has them.
 var crds = []struct{ module, file string }{
 	{argoCD, "manifests/crds/application-crd.yaml"},
@@ -48,9 +45,9 @@ func crdsOf(ctx context.Context, root string, wanted func(module string) bool) (
 		if !wanted(crd.module) {
 			continue
 		}
-		versions := pins[crd.module]
-		if versions == "" {
-			versions = "test/docs/crds"
+		versions := "test/docs/crds"
+		if crd.module == argoCD {
+			versions = "scripts/cluster/builds/argocd"
 		}
 		folder, err := download(ctx, filepath.Join(root, versions), crd.module)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	"github.com/example-inc/memcached-operator/internal/testing/clients"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -92,7 +93,7 @@ func rotates(t *testing.T, images clientImages, name string) []clients.Result {
 	if name == clients.WithLogin {
 		spec.Auth = &cachev1.Auth{SecretName: usersSecret}
 	}
-	ca := newAuthority(t, name)
+	ca := certificates.NewAuthority(t, name)
 	it := newSlotsBy(t, ca, name, spec)
 	l := it.startLoads(images, clients.Of(name))
 	l.phase(clients.Rotated, func() {

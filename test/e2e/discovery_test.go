@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// serversSeen is a line of test/clients/thanos.
+// serversSeen is a line of test/clients/recipes/thanos.
 type serversSeen struct {
 	At      time.Time
 	Servers []string
@@ -32,7 +32,7 @@ type serversSeen struct {
 // them are replaced.
 func TestDiscoveryShowsThanosOfEachChange(t *testing.T) {
 	c.shared(t)
-	image := c.pushGoClient(t, "thanos")
+	image := c.pushGoClient(t, "recipes/thanos")
 	it := newCache(t, "discovered", cachev1.MemcachedSpec{
 		Size: new(int32(2)), Discovery: &cachev1.Discovery{}, TerminationDelaySeconds: new(int32(5)),
 	})

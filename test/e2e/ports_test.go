@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -17,8 +18,8 @@ func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.
 	c.shared(t)
 	const name = "ports"
 	it := newCache(t, name, cachev1.MemcachedSpec{Size: new(int32(2))})
-	ca := newAuthority(t, name)
-	pair := issue(t, ca, name+"."+name+".svc")
+	ca := certificates.NewAuthority(t, name)
+	pair := certificates.Issue(t, ca, name+"."+name+".svc")
 	putSecret(t, name, serverSecret, map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key})
 	putClients(t, name, ca, nil)
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2")

@@ -151,30 +151,6 @@ func waitByKubectl(it *cache) {
 	it.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
 }
 
-func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.T) {
-	c.shared(t)
-	it := newCache(t, "deadline", cachev1.MemcachedSpec{
-		Size: new(int32(2)), Rollout: &cachev1.Rollout{ProgressDeadlineSeconds: new(int32(10))},
-	})
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	before := it.pods()
-
-	missing := c.Cluster.Image("memcached", "missing")
-	it.patch(`{"image":"` + missing + `"}`)
-	it.says(cachev1.ReasonProgressDeadlineExceeded, `image "`+missing+`" of container "memcached" cannot be pulled`)
-	stalled := meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionStalled)
-	it.Expect(stalled).NotTo(gomega.BeNil())
-	it.Expect(stalled.Message).To(gomega.HavePrefix("No progress for 10 seconds (spec.rollout.progressDeadlineSeconds): "))
-	for name, uid := range before {
-		it.Expect(it.pods()).To(gomega.HaveKeyWithValue(name, uid), "the old Pods stay")
-	}
-
-	it.patch(`{"image":null}`)
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	it.Expect(it.pods()).To(gomega.Equal(before), "no Pod was replaced on the way back")
-	it.Expect(meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionStalled)).To(gomega.BeNil())
-}
-
 func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "crash", cachev1.MemcachedSpec{Size: new(int32(1)), ExtraArgs: []string{"--no-such-option"}})

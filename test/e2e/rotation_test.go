@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
@@ -79,7 +80,7 @@ func newRotation(t *testing.T) *rotation {
 	t.Helper()
 	const name = "rotation"
 	makeNamespace(t, name)
-	r := &rotation{ca: newAuthority(t, name), cache: &cache{t: t, WithT: newGomega(t)}, writes: asExternalSecrets}
+	r := &rotation{ca: certificates.NewAuthority(t, name), cache: &cache{t: t, WithT: newGomega(t)}, writes: asExternalSecrets}
 	r.key = client.ObjectKey{Namespace: name, Name: name}
 	r.putCertificate()
 	r.putUsers("app:" + oldPassword)
@@ -97,7 +98,7 @@ func newRotation(t *testing.T) *rotation {
 // putCertificate puts a new certificate by the same CA into the Secret, and returns when it ends, in Unix time.
 func (r *rotation) putCertificate() float64 {
 	r.t.Helper()
-	pair := issue(r.t, r.ca, r.key.Name+"."+r.key.Namespace+".svc")
+	pair := certificates.Issue(r.t, r.ca, r.key.Name+"."+r.key.Namespace+".svc")
 	r.keys = append(r.keys, string(pair.Key))
 	r.put(serverSecret, corev1.SecretTypeTLS,
 		map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": r.ca.Cert})

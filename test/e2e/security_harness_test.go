@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
@@ -59,28 +60,10 @@ func putSecret(t *testing.T, namespace, name string, data map[string][]byte) {
 	}
 }
 
-func newAuthority(t *testing.T, name string) *pki.Authority {
-	t.Helper()
-	authority, err := pki.NewAuthority(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return authority
-}
-
-func issue(t *testing.T, authority *pki.Authority, hosts ...string) pki.Pair {
-	t.Helper()
-	pair, err := authority.Issue(pki.Identity{User: "e2e", Hosts: hosts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair
-}
-
 // putClients makes the Secret of the clients, with a file for each password.
 func putClients(t *testing.T, namespace string, ca *pki.Authority, passwords map[string]string) {
 	t.Helper()
-	own, stranger := issue(t, ca), issue(t, newAuthority(t, "stranger"))
+	own, stranger := certificates.Issue(t, ca), certificates.Issue(t, certificates.NewAuthority(t, "stranger"))
 	data := map[string][]byte{
 		"ca.crt": ca.Cert, "client.crt": own.Cert, "client.key": own.Key, "foreign.crt": stranger.Cert, "foreign.key": stranger.Key,
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -65,12 +66,12 @@ func TestEachModeAdmitsTheRightClientAlone(t *testing.T) {
 	c.shared(t)
 	const namespace, password, wrong = "security", "pa55word-of-app", "pa55word-of-nobody"
 	makeNamespace(t, namespace)
-	ca, all := newAuthority(t, "security"), modes()
+	ca, all := certificates.NewAuthority(t, "security"), modes()
 	var hosts []string
 	for name := range all {
 		hosts = append(hosts, name+"."+namespace+".svc")
 	}
-	server := issue(t, ca, hosts...)
+	server := certificates.Issue(t, ca, hosts...)
 	putSecret(t, namespace, serverSecret, map[string][]byte{"tls.crt": server.Cert, "tls.key": server.Key, "ca.crt": ca.Cert})
 	putSecret(t, namespace, usersSecret, map[string][]byte{"username": []byte("app"), "password": []byte(password)})
 	putClients(t, namespace, ca, map[string]string{"password": password, "wrong": wrong})

@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
@@ -129,7 +130,7 @@ func newMemcached(t *testing.T) string {
 // newSlots makes a cache with slots, and with the Secrets that it and its clients may name.
 func newSlots(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	t.Helper()
-	return newSlotsBy(t, newAuthority(t, name), name, spec)
+	return newSlotsBy(t, certificates.NewAuthority(t, name), name, spec)
 }
 
 func newSlotsBy(t *testing.T, ca *pki.Authority, name string, spec cachev1.MemcachedSpec) *cache {
@@ -145,7 +146,7 @@ func newSlotsBy(t *testing.T, ca *pki.Authority, name string, spec cachev1.Memca
 // putSlotsCertificate makes a new certificate for all names of a cache with slots.
 func putSlotsCertificate(t *testing.T, name string, ca *pki.Authority) pki.Pair {
 	t.Helper()
-	server := issue(t, ca, name+"."+name+".svc", "*."+name+"-slots."+name+".svc", name+"-slots."+name+".svc")
+	server := certificates.Issue(t, ca, name+"."+name+".svc", "*."+name+"-slots."+name+".svc", name+"-slots."+name+".svc")
 	putSecret(t, name, serverSecret, map[string][]byte{
 		corev1.TLSCertKey: server.Cert, corev1.TLSPrivateKeyKey: server.Key, "ca.crt": ca.Cert,
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -38,12 +37,9 @@ func TestTheDocsListRulesAndActions(t *testing.T) {
 }
 
 func TestTheDocsListEachMutant(t *testing.T) {
-	content, err := os.ReadFile(reliabilityPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := page.Read(t, reliabilityPage)
 	for _, mutant := range mutants.All() {
-		if !strings.Contains(string(content), "\n| "+mutant.Name+" | ") {
+		if !strings.Contains(content, "\n| "+mutant.Name+" | ") {
 			t.Errorf("no mutant %q in %s: go run ./test/faults mutants --only %q --page docs/reliability.md",
 				mutant.Name, reliabilityPage, mutant.Name)
 		}

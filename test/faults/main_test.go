@@ -22,7 +22,6 @@ func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
 		"a negative search":      {"run --shrink-minutes -1", "--shrink-minutes -1: use 0 or more"},
 		"no worker":              {"run --workers 0", "--workers 0: use at least 1"},
 		"no run":                 {"run --repeat 0", "--repeat 0: use at least 1"},
-		"an unknown output":      {"run -o yaml", "--output yaml: use text or json"},
 		"a plan without a file":  {"run --plan none.json", "open none.json: no such file or directory"},
 		"an unknown mutant":      {"run --mutant none", `no mutant "none": docs/reliability.md lists them`},
 		"no such action":         {"run --each none", `no action has a name that matches "none"`},
@@ -75,12 +74,12 @@ func broken() campaign.Result {
 
 func TestAFailureIsPrintedWithWhatRepeatsIt(t *testing.T) {
 	var out strings.Builder
-	printer, result := newPrinter(&out, runFlags{output: outputText}), broken()
-	printer.result(campaign.Result{Seed: 16}) // Nothing is to be said about it.
-	printer.result(result)
-	printer.shrunk(result)
+	show, result := newPrinter(&out, runFlags{}), broken()
+	show.result(campaign.Result{Seed: 16}) // Nothing is to be said about it.
+	show.result(result)
+	show.shrunk(result)
 	result.Shrunk, result.Again = nil, false
-	printer.shrunk(result)
+	show.shrunk(result)
 	const want = `
 
 Seed 17 broke a rule.
@@ -112,7 +111,7 @@ Seed 17 broke "a rule" only once: 9 more runs of its plan did not. Try more:
 
 func TestAPlanThatNoSeedDrewIsRepeatedFromItsFile(t *testing.T) {
 	for name, flags := range map[string]runFlags{
-		"each action": {output: outputText, each: "kill"}, "every write": {output: outputText, everyWrite: true},
+		"each action": {each: "kill"}, "every write": {everyWrite: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -142,12 +141,12 @@ func TestOnlyAnActionThatNeverHadAnEffectIsAnError(t *testing.T) {
 
 func TestTheCommandThatRepeatsASeed(t *testing.T) {
 	tests := map[string]struct {
-		printer textPrinter
+		printer printer
 		want    string
 	}{
-		"on simulated Nodes": {textPrinter{}, "make faults SEED=17"},
-		"on a real Node":     {textPrinter{onReal: true}, "make faults-cluster SEED=17"},
-		"of a mutant":        {textPrinter{mutant: "is slow"}, `make faults SEED=17 ARGS="--mutant 'is slow'"`},
+		"on simulated Nodes": {printer{}, "make faults SEED=17"},
+		"on a real Node":     {printer{onReal: true}, "make faults-cluster SEED=17"},
+		"of a mutant":        {printer{mutant: "is slow"}, `make faults SEED=17 ARGS="--mutant 'is slow'"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,24 +154,5 @@ func TestTheCommandThatRepeatsASeed(t *testing.T) {
 				t.Errorf("repeat = %s, want %s", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestEachLineOfJSONIsAResult(t *testing.T) {
-	var out strings.Builder
-	printer, totals := newPrinter(&out, runFlags{output: outputJSON}), campaign.NewTotals()
-	printer.result(broken())
-	printer.end(totals)
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("%d lines, want 2:\n%s", len(lines), out.String())
-	}
-	var result campaign.Result
-	if err := json.Unmarshal([]byte(lines[0]), &result); err != nil || result.Seed != 17 || len(result.Violations) != 1 {
-		t.Errorf("result %+v, %v, want that of seed 17 with its violation", result, err)
-	}
-	var end struct{ Totals *campaign.Totals }
-	if err := json.Unmarshal([]byte(lines[1]), &end); err != nil || end.Totals == nil {
-		t.Errorf("totals %+v, %v, want some", end.Totals, err)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,36 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/model"
 )
 
-// printer shows results.
-type printer interface {
-	result(campaign.Result)
-	shrunk(campaign.Result)
-	end(*campaign.Totals)
-}
-
-// Values of --output.
-const (
-	outputText = "text"
-	outputJSON = "json"
-)
-
-func newPrinter(out io.Writer, flags runFlags) printer {
-	if flags.output == outputJSON {
-		return jsonPrinter{json.NewEncoder(out)}
-	}
-	drawn := flags.plan == "" && flags.each == "" && !flags.everyWrite
-	return textPrinter{Writer: out, onReal: flags.real, mutant: flags.mutant, drawn: drawn}
-}
-
-// jsonPrinter prints a line for each result, a second one if a smaller plan was looked for, and one for the totals.
-type jsonPrinter struct{ *json.Encoder }
-
-func (p jsonPrinter) result(r campaign.Result)    { _ = p.Encode(r) }
-func (p jsonPrinter) shrunk(r campaign.Result)    { _ = p.Encode(r) }
-func (p jsonPrinter) end(totals *campaign.Totals) { _ = p.Encode(map[string]any{"totals": totals}) }
-
-// textPrinter prints only what is wrong, and the totals.
-type textPrinter struct {
+// printer prints only what is wrong, and the totals.
+type printer struct {
 	io.Writer
 
 	onReal bool // Nodes
@@ -49,10 +20,15 @@ type textPrinter struct {
 	drawn  bool // by a seed
 }
 
+func newPrinter(out io.Writer, flags runFlags) printer {
+	drawn := flags.plan == "" && flags.each == "" && !flags.everyWrite
+	return printer{Writer: out, onReal: flags.real, mutant: flags.mutant, drawn: drawn}
+}
+
 // lastEntries is how much of the history before a violation is printed.
 const lastEntries = 20
 
-func (p textPrinter) result(r campaign.Result) {
+func (p printer) result(r campaign.Result) {
 	if len(r.Violations) == 0 {
 		return
 	}
@@ -68,7 +44,7 @@ func (p textPrinter) result(r campaign.Result) {
 	fmt.Fprintf(p, "Plan, history and the operator's log: %s\n\n", r.Dir)
 }
 
-func (p textPrinter) shrunk(r campaign.Result) {
+func (p printer) shrunk(r campaign.Result) {
 	if r.Shrunk == nil {
 		fmt.Fprintf(p, "\n\nSeed %d broke %q only once: %d more runs of its plan did not. Try more:\n  %s --repeat 20\n\n",
 			r.Seed, r.Violations[0].Rule, r.Runs, p.repeatFile(r, campaign.PlanFile))
@@ -82,10 +58,10 @@ func (p textPrinter) shrunk(r campaign.Result) {
 	fmt.Fprintf(p, "Repeat them: %s\n\n", p.repeatFile(r, campaign.ShrunkFile))
 }
 
-func (p textPrinter) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", totals.Summary()) }
+func (p printer) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", totals.Summary()) }
 
 // repeat is the command that carries out the plan of a seed.
-func (p textPrinter) repeat(seed uint64) string {
+func (p printer) repeat(seed uint64) string {
 	target, args := "faults", ""
 	if p.onReal {
 		target = "faults-cluster"
@@ -97,7 +73,7 @@ func (p textPrinter) repeat(seed uint64) string {
 }
 
 // repeatFile is the command that carries out a saved plan.
-func (p textPrinter) repeatFile(r campaign.Result, file string) string {
+func (p printer) repeatFile(r campaign.Result, file string) string {
 	command := "go run ./test/faults run"
 	if p.onReal {
 		command += " --real"

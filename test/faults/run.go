@@ -30,11 +30,7 @@ type runFlags struct {
 	everyWrite    bool
 	repeat        int
 	workers       int
-	noShrink      bool
 	shrinkMinutes float64
-	output        string
-	dir           string
-	keep          bool
 	mutant        string
 }
 
@@ -51,7 +47,7 @@ a rollout, a scale and a deletion.`,
 			"  make faults SEED=17                           # one seed\n" +
 			"  make faults SEED=1..100\n" +
 			"  make faults SEED=new MINUTES=60               # from a random seed on, which it prints\n" +
-			"  go run ./test/faults run --seeds 17 --repeat 10 -o json\n" +
+			"  go run ./test/faults run --seeds 17 --repeat 10\n" +
 			"  go run ./test/faults run --plan shrunk.json\n" +
 			"  go run ./test/faults run --every-write\n" +
 			"  go run ./test/faults run --each 'Pods'        # each action with this in its name, alone\n" +
@@ -72,11 +68,7 @@ a rollout, a scale and a deletion.`,
 	f.StringVar(&flags.mutant, "mutant", "", "run this mutant of the operator: go run ./test/faults mutants --help")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
 	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "clusters; each carries out one plan at a time")
-	f.BoolVar(&flags.noShrink, "no-shrink", false, "do not look for a smaller plan that breaks the same rule")
-	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan")
-	f.StringVarP(&flags.output, "output", "o", "text", "text, or json: a line for each seed, and one for the totals")
-	f.StringVar(&flags.dir, "dir", "", "folder for what failed runs leave; a new one by default")
-	f.BoolVar(&flags.keep, "keep", false, "keep the files of runs without violations, too")
+	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan that breaks the rule")
 	return command
 }
 
@@ -103,8 +95,6 @@ func (f *runFlags) validate(all []actions.Action) (work, error) {
 		return work{}, fmt.Errorf("--workers %d: use at least 1", f.workers)
 	case f.repeat < 1:
 		return work{}, fmt.Errorf("--repeat %d: use at least 1", f.repeat)
-	case f.output != outputText && f.output != outputJSON:
-		return work{}, fmt.Errorf("--output %s: use %s or %s", f.output, outputText, outputJSON)
 	case f.plan != "":
 		p, err := campaign.ReadPlan(f.plan)
 		return work{title: "Plan " + f.plan, plans: slices.Values([]plan.Plan{p}), count: 1}, err
@@ -150,12 +140,11 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		return err
 	}
 	work.plans = mutant.Plans(work.plans)
-	if flags.dir == "" {
-		if flags.dir, err = os.MkdirTemp("", "faults-"); err != nil {
-			return err
-		}
-		defer os.Remove(flags.dir) // unless a run left something in it
+	dir, err := os.MkdirTemp("", "faults-")
+	if err != nil {
+		return err
 	}
+	defer os.Remove(dir) // unless a run left something in it
 	operators, err := os.MkdirTemp("", "faults-operators-")
 	if err != nil {
 		return err
@@ -166,20 +155,17 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		return err
 	}
 	c := &campaign.Campaign{
-		Root: root, Dir: flags.dir, Keep: flags.keep, Programs: programs,
-		Actions: all, Workers: flags.workers, Nodes: nodes(flags.real),
+		Root: root, Dir: dir, Programs: programs, Actions: all, Workers: flags.workers, Nodes: nodes(flags.real),
+		Shrink: time.Duration(flags.shrinkMinutes * float64(time.Minute)),
 	}
 	if flags.real {
 		c.Workers = 1 // Its Pods have the whole machine.
 	} else if work.count < flags.workers { // Only a few clusters are needed.
 		c.Workers = min(flags.workers, work.count*flags.repeat)
 	}
-	if !flags.noShrink {
-		c.Shrink = time.Duration(flags.shrinkMinutes * float64(time.Minute))
-	}
 	work.plans = repeated(work.plans, flags.repeat)
 	err = carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags))
-	if work.summary != nil && flags.output == outputText {
+	if work.summary != nil {
 		fmt.Fprintf(out, "\n%s", work.summary)
 	}
 	return err

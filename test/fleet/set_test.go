@@ -4,7 +4,6 @@ package fleet
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
@@ -62,12 +62,9 @@ func TestEachRingHasAStep(t *testing.T) {
 			inOrder = append(inOrder, values...)
 		}
 	}
-	content, err := os.ReadFile(filepath.Join(repository, folder, "rings.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := page.Read(t, filepath.Join(repository, folder, "rings.yaml"))
 	var rings []struct{ Ring, Revision string }
-	if err := yaml.UnmarshalStrict(content, &rings); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(content), &rings); err != nil {
 		t.Fatal(err)
 	}
 	var want []string

@@ -2,21 +2,19 @@ package forge
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
 const root = "../.."
 
 func TestTheWorkflowsKeepEveryRule(t *testing.T) {
-	makefile, err := os.ReadFile(root + "/Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := page.Read(t, root+"/Makefile")
 	workflows, err := Workflows(root)
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +23,7 @@ func TestTheWorkflowsKeepEveryRule(t *testing.T) {
 		t.Errorf("workflows (-want +got):\n%s", diff)
 	}
 	for name, text := range workflows {
-		for _, problem := range Check(text, Targets(string(makefile))) {
+		for _, problem := range Check(text, Targets(makefile)) {
 			t.Errorf("%s: %s", name, problem)
 		}
 	}
@@ -88,12 +86,5 @@ func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
 				t.Errorf("nothing says %q: %v", tc.want, problems)
 			}
 		})
-	}
-}
-
-func TestTheTargetsOfAMakefile(t *testing.T) {
-	makefile := "VERSION ?= 1\nX := a:b\n.PHONY: a\na: b c ## Text.\n\t@echo d:\nfile.txt:\nb-2:\n"
-	if diff := cmp.Diff([]string{"a", "b-2"}, Targets(makefile)); diff != "" {
-		t.Errorf("targets (-want +got):\n%s", diff)
 	}
 }

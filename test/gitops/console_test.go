@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
@@ -83,11 +83,8 @@ func TestTheProjectOfTheConsoleAllowsWhatItHoldsAndNoMore(t *testing.T) {
 	var project struct {
 		Spec struct{ ClusterResourceWhitelist, NamespaceResourceWhitelist []kind }
 	}
-	content, err := os.ReadFile("../../gitops/bootstrap/base/console.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(content, &project); err != nil {
+	content := page.Read(t, "../../gitops/bootstrap/base/console.yaml")
+	if err := yaml.Unmarshal([]byte(content), &project); err != nil {
 		t.Fatal(err)
 	}
 	held, allowed := map[kind]bool{}, map[kind]bool{}

@@ -41,11 +41,8 @@ func choices() consumer.Repository {
 func shipped(t *testing.T) string {
 	t.Helper()
 	dir := tree.Copy(t, root, "gitops", "overlays", "operator/config", "bundle")
-	settings, err := os.ReadFile(filepath.Join(root, "scripts/settings/values/testdata/settings.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree.Write(t, dir, map[string]string{values.Path: string(settings)})
+	settings := page.Read(t, filepath.Join(root, "scripts/settings/values/testdata/settings.yaml"))
+	tree.Write(t, dir, map[string]string{values.Path: settings})
 	tree.Git(t, dir, "init", "--quiet")
 	commit(t, dir, "v0.1.0")
 	return dir

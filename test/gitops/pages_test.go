@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
@@ -63,12 +64,9 @@ func TestEachKindOfIngressLeadsToThePageByTLS(t *testing.T) {
 
 // TestOpenShiftGitOpsGetsTheSettingsAndNothingElse: the operator of OpenShift GitOps writes argocd-cm itself.
 func TestOpenShiftGitOpsGetsTheSettingsAndNothingElse(t *testing.T) {
-	content, err := os.ReadFile("../../gitops/" + argoCD + "/argocd-cm.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := page.Read(t, "../../gitops/"+argoCD+"/argocd-cm.yaml")
 	var settings struct{ Data map[string]any }
-	if err := yaml.Unmarshal(content, &settings); err != nil {
+	if err := yaml.Unmarshal([]byte(content), &settings); err != nil {
 		t.Fatal(err)
 	}
 	want := []map[string]any{{

@@ -5,8 +5,6 @@
 package install
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/release"
+	"github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -28,10 +28,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-const name = "e2e-release" // of the cluster
-
 func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
-	cluster := start(t)
+	cluster := site.Cluster(t, local.Options{Name: "e2e-release", Needs: preflight.Memcached()})
 	memcached := pushMemcached(t, cluster)
 	tree := t.TempDir()
 	release.Repository(t, tree)
@@ -43,11 +41,11 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 		release.Run(t, tree, nil, "make", append([]string{target}, variables...)...)
 	}
 	makes("release")
-	first := read(t, tree, "dist/SHA256SUMS")
+	first := page.Read(t, filepath.Join(tree, "dist/SHA256SUMS"))
 	started := time.Now()
 	makes("release")
 	t.Logf("make release took %s", time.Since(started).Round(time.Second)) // The first builds what this one finds built.
-	if second := read(t, tree, "dist/SHA256SUMS"); first != second {
+	if second := page.Read(t, filepath.Join(tree, "dist/SHA256SUMS")); first != second {
 		t.Errorf("the second release differs from the first:\n%s\n%s", first, second)
 	}
 	release.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
@@ -68,25 +66,6 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	if !strings.Contains(left, "memcached.cache.example.com/cache\n") || strings.Contains(left, "controller-manager") {
 		t.Errorf("after the operator is uninstalled, the cluster has:\n%s", left)
 	}
-}
-
-func start(t *testing.T) *local.Cluster {
-	t.Helper()
-	down := func(ctx context.Context) {
-		if _, err := local.Down(ctx, name); err != nil {
-			t.Errorf("take the cluster down: %v", err)
-		}
-	}
-	down(t.Context())
-	if err := preflight.Ensure(t.Context(), preflight.Memcached(), true); err != nil {
-		t.Fatal(err)
-	}
-	cluster, err := local.Up(t.Context(), local.Options{Name: name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { down(context.WithoutCancel(t.Context())) })
-	return cluster
 }
 
 func pushMemcached(t *testing.T, cluster *local.Cluster) (reference string) {
@@ -150,13 +129,4 @@ func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
 			t.Errorf("a client found %d of %d keys", result.Found, keys)
 		}
 	}
-}
-
-func read(t *testing.T, dir, file string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }

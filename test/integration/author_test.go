@@ -153,18 +153,6 @@ func replaceTexts(value any, name string) any {
 	return value
 }
 
-// TestAnAuthorLearnsNothingOfAnObjectOfTheSameName: the author may not read the objects that are in the way.
-func TestAnAuthorLearnsNothingOfAnObjectOfTheSameName(t *testing.T) {
-	w := newWorld(t)
-	objects := w.tenant(t)
-	w.memcached("cache", 2)
-	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.quiet()
-	for _, object := range objects {
-		w.Expect(w.writers(object)).NotTo(gomega.ContainElement(gomega.ContainSubstring("memcached")), "%T", object)
-	}
-}
-
 // TestAnAuthorLearnsNothingOfASecretFromTheStatus names Secrets that are for something else, or not as they should be.
 func TestAnAuthorLearnsNothingOfASecretFromTheStatus(t *testing.T) {
 	w := newWorld(t)

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
@@ -92,7 +93,7 @@ func TestABindingFollowsItsSecretsAndShowsNothingOfThem(t *testing.T) {
 	w.mayBind("shop")
 	const first, second, third = password + "-1", password + "-2", password + "-3"
 	w.secret("users", map[string]string{"users": "ann:" + first + "\nbob:" + password})
-	w.secret("tls", certificate(t, time.Now().Add(time.Hour), authority(t, "servers")))
+	w.secret("tls", certificate(t, time.Now().Add(time.Hour), certificates.NewAuthority(t, "servers")))
 	w.memcached("cache", 1)
 	w.patchSpec(`{"auth":{"secretName":"users"},"tls":{"secretName":"tls"},"binding":{"secretName":"shop"}}`)
 	w.ready("cache")

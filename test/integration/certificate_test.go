@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
@@ -33,7 +34,7 @@ func TestNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 // certificateFor is a Secret with a certificate for hosts.
 func certificateFor(t *testing.T, hosts ...string) map[string]string {
 	t.Helper()
-	pair, err := authority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: hosts, NotAfter: time.Now().Add(time.Hour)})
+	pair, err := certificates.NewAuthority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: hosts, NotAfter: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

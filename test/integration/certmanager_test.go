@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/docs"
 )
@@ -65,10 +66,7 @@ func (w *world) runsCertManager() {
 	_, err = envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{filepath.Dir(files[0])}})
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	dir := w.t.TempDir()
-	build := exec.CommandContext(w.ctx, "go", "build", "-o", dir, ".")
-	build.Dir = filepath.Join(repository, "test", "certmanager")
-	out, err := build.CombinedOutput()
-	w.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
+	w.buildsCertManager(dir, filepath.Join(filepath.Dir(files[0]), "../.."))
 	log, err := os.Create(filepath.Join(dir, "certmanager.log"))
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	controllers := exec.CommandContext(w.ctx, filepath.Join(dir, "certmanager"), "--kubeconfig="+controllersKubeconfig)
@@ -83,10 +81,36 @@ func (w *world) runsCertManager() {
 	})
 }
 
+// buildsCertManager compiles the program in testdata, in the versions that cert-manager's own go.mod has.
+func (w *world) buildsCertManager(dir, module string) {
+	w.t.Helper()
+	for to, from := range map[string][]string{
+		"main.go": {"testdata/certmanager/main.go"}, "go.mod": {module + "/go.mod"},
+		"go.sum": {module + "/go.sum", repository + "/test/docs/crds/go.sum"},
+	} {
+		var content []byte
+		for _, file := range from {
+			part, err := os.ReadFile(file)
+			w.Expect(err).NotTo(gomega.HaveOccurred())
+			content = append(content, part...)
+		}
+		w.Expect(os.WriteFile(filepath.Join(dir, to), content, 0o600)).To(gomega.Succeed())
+	}
+	for _, arguments := range [][]string{
+		{"mod", "edit", "-module=certmanager", "-require=github.com/cert-manager/" + filepath.Base(module)},
+		{"build", "-mod=mod", "-o", "certmanager", "."},
+	} {
+		command := exec.CommandContext(w.ctx, "go", arguments...)
+		command.Dir = dir
+		out, err := command.CombinedOutput()
+		w.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
+	}
+}
+
 // certificateAuthority creates an Issuer, and returns its CA.
 func (w *world) certificateAuthority(name string) *x509.CertPool {
 	w.t.Helper()
-	pair := authority(w.t, name).Pair
+	pair := certificates.NewAuthority(w.t, name).Pair
 	w.secret(name, map[string]string{"tls.crt": string(pair.Cert), "tls.key": string(pair.Key)})
 	issuer := &unstructured.Unstructured{}
 	w.Expect(yaml.Unmarshal([]byte(`

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"os"
 	"sync"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/docs"
 )
@@ -60,12 +60,9 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 // argoHealth runs the health check that gitops/ gives to Argo CD, in a Lua of the same version.
 func argoHealth(t *testing.T, object map[string]any) string {
 	t.Helper()
-	content, err := os.ReadFile(repository + "/gitops/bootstrap/argocd/existing/argocd-cm.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := page.Read(t, repository+"/gitops/bootstrap/argocd/existing/argocd-cm.yaml")
 	var argoCD corev1.ConfigMap
-	if err := yaml.Unmarshal(content, &argoCD); err != nil {
+	if err := yaml.Unmarshal([]byte(content), &argoCD); err != nil {
 		t.Fatal(err)
 	}
 	state := lua.NewState()

@@ -7,28 +7,10 @@ import (
 
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
-
-func TestAMemcachedThatIsDeletedAndCreatedAgainBecomesReady(t *testing.T) {
-	w := newWorld(t)
-	for range 3 {
-		mc := w.memcached("cache", 2)
-		w.ready("cache")
-		w.Expect(cluster.Delete(w.ctx, mc)).To(gomega.Succeed())
-	}
-	w.memcached("cache", 2)
-	w.ready("cache")
-	for _, event := range w.events() {
-		w.Expect(event).NotTo(gomega.ContainSubstring("OwnershipConflict"), "the old managed objects are on their way out")
-	}
-}
 
 func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w := newWorld(t)
@@ -41,25 +23,6 @@ func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w.says("cache", `Deployment "cache" is being deleted; the operator creates it again afterwards; it waits for its finalizers example.com/hold`)
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":null}}`)
 	w.ready("cache")
-}
-
-// TestAnOutdatedPatchOfTheStatusIsAConflict tests what the operator relies on when it patches a long status by JSON
-// patches: they contain positions in lists, which another version of the status may not have.
-func TestAnOutdatedPatchOfTheStatusIsAConflict(t *testing.T) {
-	w := newWorld(t)
-	mc := w.memcached("cache", 1)
-	w.ready("cache")
-	w.stop()
-	version := get(w, "cache", &cachev1.Memcached{}).ResourceVersion
-	patch := func(version, path string) error {
-		operations := fmt.Sprintf(`[{"op":"replace","path":"/metadata/resourceVersion","value":%q},`+
-			`{"op":"replace","path":%q,"value":"x"}]`, version, path)
-		return cluster.Status().Patch(w.ctx, mc.DeepCopy(), client.RawPatch(types.JSONPatchType, []byte(operations)))
-	}
-	w.Expect(apierrors.IsConflict(patch("1", "/status/nodes/0"))).To(gomega.BeTrue(), "another version")
-	w.Expect(apierrors.IsInvalid(patch("1", "/status/nodes/7"))).To(gomega.BeTrue(), "another version that does not have the path")
-	w.Expect(patch(version, "/status/nodes/0")).To(gomega.Succeed(), "the version that was read")
-	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.Nodes).To(gomega.Equal([]string{"x"}))
 }
 
 // TestFieldManagerConflictOfTwoOperatorsCostsFewWrites has two operators with different defaults, and a cache that is to have the defaults.
@@ -87,17 +50,6 @@ func TestFieldManagerConflictOfTwoOperatorsCostsFewWrites(t *testing.T) {
 }
 
 func (w *world) requests() []string { return audit.requestsOf(w.t, w.namespace) }
-
-func TestOwnershipConflictOfAServiceThatCanNotBeAdopted(t *testing.T) {
-	w := newWorld(t)
-	w.Expect(cluster.Create(w.ctx, serviceLike(w.namespace, ""))).To(gomega.Succeed())
-	w.memcached("cache", 1)
-	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.patch(&corev1.Service{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt-by":"cache"}}}`)
-	w.says("cache", "has a different cluster IP, which is immutable")
-	w.Expect(get(w, "cache", &corev1.Service{}).OwnerReferences).To(gomega.BeEmpty())
-	w.reason("cache", cachev1.ReasonOwnershipConflict)
-}
 
 func TestAVeryLongMessageOfInvalidSpecIsCut(t *testing.T) {
 	w := newWorld(t)

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,18 +49,6 @@ func annotated(namespace, annotation, value string) client.Object {
 	return deployment
 }
 
-// appliedByThem applies, and returns, a Deployment with which an apply by the operator would have no conflict.
-func appliedByThem(w *world) client.Object {
-	deployment := deploymentLike(w.namespace, ourSelector)
-	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-	deployment.Spec.Replicas = nil
-	content, err := json.Marshal(deployment)
-	w.Expect(err).NotTo(gomega.HaveOccurred())
-	w.Expect(cluster.Patch(w.ctx, deployment, client.RawPatch(types.ApplyPatchType, content), client.FieldOwner("unowned"))).
-		To(gomega.Succeed())
-	return deployment
-}
-
 // ownedBy has a ConfigMap own a Deployment.
 func ownedBy(w *world, deployment client.Object, isController bool) client.Object {
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "their-owner"}}
@@ -81,10 +67,6 @@ func TestOwnershipConflictLeavesTheObjectAsItIs(t *testing.T) {
 		foreign func(w *world) client.Object
 		message string
 	}{
-		"a Deployment of nobody's, with another selector": {
-			foreign: func(w *world) client.Object { return deploymentLike(w.namespace, map[string]string{"app": "unowned"}) },
-			message: `Deployment "cache" already exists and has no owner`,
-		},
 		"a Deployment of nobody's, with our selector": {
 			foreign: func(w *world) client.Object { return deploymentLike(w.namespace, ourSelector) },
 			message: `Deployment "cache" already exists and has no owner`,
@@ -96,10 +78,6 @@ func TestOwnershipConflictLeavesTheObjectAsItIs(t *testing.T) {
 		"a Deployment that another controller owns": {
 			foreign: func(w *world) client.Object { return ownedBy(w, deploymentLike(w.namespace, ourSelector), true) },
 			message: `Deployment "cache" already exists and belongs to ConfigMap their-owner`,
-		},
-		"a Deployment that another field manager applied, and that leaves open all that we set": {
-			foreign: appliedByThem,
-			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Service with a cluster IP": {
 			foreign: func(w *world) client.Object { return serviceLike(w.namespace, "") },
@@ -135,9 +113,7 @@ func TestOwnershipConflictLeavesTheObjectAsItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			foreign := tc.foreign(w)
-			if foreign.GetUID() == "" {
-				w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("unowned"))).To(gomega.Succeed())
-			}
+			w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("unowned"))).To(gomega.Succeed())
 
 			w.memcached("cache", 2)
 			mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
@@ -162,55 +138,6 @@ func spelled(w *world, object client.Object) string {
 	content, err := json.MarshalIndent(object, "", "  ")
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	return string(content)
-}
-
-func TestAdditionsOfOtherClientsToManagedObjectsStay(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 2)
-	w.ready("cache")
-	injected := client.RawPatch("application/apply-patch+yaml", []byte(`
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: cache, annotations: {injector.example.com/injected: "yes"}}
-spec:
-  template:
-    metadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-01-01T00:00:00Z"}}
-    spec:
-      containers: [{name: sidecar, image: "registry.example.com/sidecar:1"}]
-      volumes: [{name: scratch, emptyDir: {}}]`))
-	deployment := w.deployment("cache")
-	w.Expect(cluster.Patch(w.ctx, deployment, injected, client.FieldOwner("injector"))).To(gomega.Succeed())
-
-	bigger := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":3}}`))
-	w.Expect(cluster.Patch(w.ctx, get(w, "cache", &cachev1.Memcached{}), bigger)).To(gomega.Succeed())
-	w.ready("cache")
-
-	deployment = w.deployment("cache")
-	w.Expect(deployment.Annotations).To(gomega.HaveKeyWithValue("injector.example.com/injected", "yes"))
-	w.Expect(deployment.Spec.Template.Annotations).To(gomega.HaveKey("kubectl.kubernetes.io/restartedAt"))
-	w.Expect(deployment.Spec.Template.Spec.Containers).To(gomega.HaveLen(2))
-	w.Expect(deployment.Spec.Template.Spec.Volumes).To(gomega.HaveLen(1))
-	w.Expect(*deployment.Spec.Replicas).To(gomega.Equal(int32(3)))
-}
-
-// TestDriftInWhatIsOwnedIsReverted deletes managed objects. Changed fields are in drift_test.go.
-func TestDriftInWhatIsOwnedIsReverted(t *testing.T) {
-	for _, object := range managedObjects() {
-		t.Run(fmt.Sprintf("%T", object), func(t *testing.T) {
-			w := newWorld(t)
-			w.memcached("cache", 2)
-			w.ready("cache")
-			before := len(w.quiet())
-			deleted := get(w, "cache", object).GetUID()
-			w.Expect(cluster.Delete(w.ctx, object)).To(gomega.Succeed())
-			eventually(w, "cache", object, func(o client.Object) bool { return o.GetUID() != deleted })
-			w.ready("cache")
-			spent := audit.requestsOf(t, w.namespace)[before:]
-			if writes := count(spent, "patch") - count(spent, "patch memcacheds/status"); writes > 2 {
-				t.Errorf("creating it again took %d writes: %v", writes, spent)
-			}
-		})
-	}
 }
 
 // quiet waits until the operator has requested nothing over a second, and returns what it has requested so far.

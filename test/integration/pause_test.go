@@ -32,17 +32,6 @@ func TestSuspendedPausesARolloutThatContinuesAfterwards(t *testing.T) {
 	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-pause")))
 }
 
-func TestAPausedRolloutGoesBackToTheFormerSpec(t *testing.T) {
-	w, old := inTheMiddleOfARollout(t)
-	w.patchSpec(`{"suspend":true}`)
-	w.says("cache", "the rollout is paused")
-	w.run("cache")
-	held := left(w, old)
-	w.patchSpec(`{"suspend":false,"memory":null}`)
-	w.ready("cache")
-	w.Expect(left(w, old)).To(gomega.Equal(held), "no further Pod is lost on the way back")
-}
-
 func TestSuspendedPausesARolloutDespiteAnInvalidSpec(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
 // bounds are the keywords by which a schema refuses values of the right type.
@@ -107,12 +108,9 @@ func loosen(schema map[string]any) {
 
 func readCRD(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
-	content, err := os.ReadFile(repository + "/operator/config/crd/bases/cache.example.com_memcacheds.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := page.Read(t, repository+"/operator/config/crd/bases/cache.example.com_memcacheds.yaml")
 	definition := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(content, &definition.Object); err != nil {
+	if err := yaml.Unmarshal([]byte(content), &definition.Object); err != nil {
 		t.Fatal(err)
 	}
 	return definition

@@ -1,9 +1,7 @@
 package integration
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
@@ -19,30 +17,21 @@ var ofANewMemcached = []string{
 
 // restarts starts the operator again, and returns its requests. Among them are those for a new Memcached, after which the
 // restarted operator has come to the end of its queue.
-func (w *world) restarts(flags ...string) []string {
+func (w *world) restarts() []string {
 	w.t.Helper()
 	before := len(w.quiet())
 	w.stop()
-	w.startWith(nil, append([]string{"--watch-namespaces=" + w.namespace}, flags...)...)
+	w.start()
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero)
 	return w.quiet()[before:]
 }
 
 // restartsAtRest checks that the operator, started again, requests nothing for the caches that are there.
-func (w *world) restartsAtRest(flags ...string) {
+func (w *world) restartsAtRest() {
 	w.t.Helper()
-	if diff := cmp.Diff(ofANewMemcached, w.restarts(flags...)); diff != "" {
+	if diff := cmp.Diff(ofANewMemcached, w.restarts()); diff != "" {
 		w.t.Errorf("requests after a restart, beyond those of the new Memcached (-want +got):\n%s", diff)
-	}
-}
-
-func TestANewMemcachedCostsOneWriteForEachObjectAndTwoOfTheStatus(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 0)
-	w.ready("cache")
-	if diff := cmp.Diff(ofANewMemcached, w.quiet()); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 
@@ -70,27 +59,4 @@ func TestNothingIsAskedOfTheAPIServerAtRest(t *testing.T) {
 	nothing("after a label of another client on the Deployment")
 
 	w.restartsAtRest()
-}
-
-func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
-	const many = 200
-	w := newWorld(t)
-	for i := range many {
-		w.memcached(fmt.Sprintf("cache%d", i), int32(i%3))
-	}
-	w.Eventually(func() int {
-		list := &cachev1.MemcachedList{}
-		w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
-		settled := 0
-		for _, mc := range list.Items {
-			if len(mc.Status.Nodes) == int(*mc.Spec.Size) && mc.Status.Replicas == *mc.Spec.Size {
-				settled++
-			}
-		}
-		return settled
-	}).Should(gomega.Equal(many))
-	w.restartsAtRest("--sync-period=2s")
-	before := len(w.quiet())
-	time.Sleep(5 * time.Second) // Two resyncs: nothing reports them, as they cost nothing.
-	w.Expect(w.quiet()).To(gomega.HaveLen(before), "a resync costs nothing")
 }

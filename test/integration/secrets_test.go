@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -76,8 +77,7 @@ func TestSecretNotFoundAndInvalidSecretChangeNoPod(t *testing.T) {
 // certificate is a Secret with a certificate, and the CAs of the clients.
 func certificate(t *testing.T, notAfter time.Time, clientCAs ...*pki.Authority) map[string]string {
 	t.Helper()
-	authority := authority(t, "servers")
-	pair, err := authority.Issue(pki.Identity{User: "cache", Hosts: []string{"cache"}, NotAfter: notAfter})
+	pair, err := certificates.NewAuthority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: []string{"cache"}, NotAfter: notAfter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,15 +86,6 @@ func certificate(t *testing.T, notAfter time.Time, clientCAs ...*pki.Authority) 
 		data["ca.crt"] += string(ca.Cert)
 	}
 	return data
-}
-
-func authority(t *testing.T, name string) *pki.Authority {
-	t.Helper()
-	authority, err := pki.NewAuthority(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return authority
 }
 
 func TestCertificateExpiredOnceItHasAndTheStatusHasItsEnd(t *testing.T) {
@@ -137,7 +128,7 @@ func TestCertificateExpiredOnceItHasAndTheStatusHasItsEnd(t *testing.T) {
 func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	w := newWorld(t)
 	hour := time.Now().Add(time.Hour)
-	one, other := authority(t, "one"), authority(t, "other")
+	one, other := certificates.NewAuthority(t, "one"), certificates.NewAuthority(t, "other")
 	w.secret("tls", certificate(t, hour, one, other))
 	w.secret("users", map[string]string{"users": "ann:old"})
 	w.memcached("cache", 1)

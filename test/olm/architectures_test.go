@@ -11,6 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/scripts/images/inspect"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -103,11 +104,8 @@ func addEnums(t *testing.T, found map[string][]string) {
 
 func content(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	text := page.Read(t, filepath.Join(root, file))
+	return text
 }
 
 func TestEveryPlaceNamesTheSameArchitectures(t *testing.T) {

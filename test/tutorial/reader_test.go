@@ -15,6 +15,7 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 	"github.com/google/go-containerregistry/pkg/crane"
 
+	"github.com/example-inc/memcached-operator/internal/testing/site"
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -35,7 +36,7 @@ type reader struct {
 
 func newReader(t *testing.T) *reader {
 	t.Helper()
-	v := &reader{t: t, clone: clone(t), cluster: up(t)}
+	v := &reader{t: t, clone: clone(t), cluster: site.Cluster(t, local.Options{Name: "tutorial", Needs: preflight.Tutorial()})}
 	v.env = append(worktree.Environment(), "KUBECONFIG="+v.cluster.Kubeconfig)
 	v.env = append(v.env, v.configureBuildah()...)
 	memcached, version, err := oci.Memcached(t.Context(), "")
@@ -50,23 +51,6 @@ func newReader(t *testing.T) *reader {
 		base.Caches(t, v.clone)...)
 	v.mirrors = []string{"BUILD_ARGS=" + strings.Join(build, " "), "MEMCACHED_IMAGE=" + memcachedImage}
 	return v
-}
-
-func up(t *testing.T) *local.Cluster {
-	t.Helper()
-	const name = "tutorial"
-	down := func() {
-		if _, err := local.Down(context.WithoutCancel(t.Context()), name); err != nil {
-			t.Error(err)
-		}
-	}
-	down()
-	t.Cleanup(down)
-	cluster, err := local.Up(t.Context(), local.Options{Name: name, Needs: preflight.Tutorial()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cluster
 }
 
 // clone is a copy of the working tree: make bundle writes to it.

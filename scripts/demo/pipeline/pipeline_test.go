@@ -4,7 +4,6 @@ import (
 	"io"
 	"log"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
@@ -91,12 +91,9 @@ func TestImagesAndManifestsForOLMArePublished(t *testing.T) {
 		"bundle/manifests/memcached-operator.clusterserviceversion.yaml": {images.Operator, images.Agent, "r.example.org/memcached:1"},
 		"bundle/catalog/memcached-operator/catalog.yaml":                 {p.Registry + "/memcached-operator-bundle@sha256:", "memcached-operator.v" + Version},
 	} {
-		content, err := os.ReadFile(filepath.Join(clone.Dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := page.Read(t, filepath.Join(clone.Dir, file))
 		for _, part := range parts {
-			if !strings.Contains(string(content), part) {
+			if !strings.Contains(content, part) {
 				t.Errorf("%s has no %s", file, part)
 			}
 		}

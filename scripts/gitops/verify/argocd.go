@@ -20,7 +20,7 @@ func (r *run) settings() error {
 		return err
 	}
 	add := func(rule string, isError bool, text, fix string) {
-		level := map[bool]string{true: Error, false: Warning}[isError || r.Strict]
+		level := map[bool]string{true: Error, false: Warning}[isError]
 		r.add(Problem{Fault: tree.Fault{File: tree.SettingsFile, Text: text, Fix: fix}, Level: level, Rule: rule})
 	}
 	if examples, own := settings.Examples(); len(examples) > 0 {

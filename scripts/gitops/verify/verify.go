@@ -23,8 +23,6 @@ type Options struct {
 	Consumer *tree.Consumer
 	// Methods are the install methods to verify; all, if there are none.
 	Methods []string
-	// Strict makes errors of the warnings that a repository before gitops-init has.
-	Strict bool
 
 	cache    tree.Cache // of earlier verifications
 	variants []variant  // to look at; all, if nil

@@ -10,23 +10,20 @@ import (
 
 func TestBeforeAndAfterGitopsInit(t *testing.T) {
 	tests := map[string]struct {
-		files  tree.Files
-		strict bool
-		level  string // empty: no problem
-		words  []string
+		files tree.Files
+		level string // empty: no problem
+		words []string
 	}{
-		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, snapshotImage, catalogImage", "gitops-init"}},
-		"and an error in strict mode":          {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, snapshotImage, catalogImage"}},
-		"there are none after":                 {taken(t), true, "", nil},
-		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, snapshotImage, catalogImage"}},
-		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, snapshotImage, catalogImage"}},
-		"a catalog by tag is an error":         {set(t, "catalogImage", "acme.test/c:v1"), false, Error, []string{"catalogImage", "has no digest"}},
-		"one with a digest of zeros a warning": {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
-		"or an error":                          {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
+		"examples are a warning before":        {shipped(t), Warning, []string{"repoURL, operatorImage, agentImage, snapshotImage, catalogImage", "gitops-init"}},
+		"there are none after":                 {taken(t), "", nil},
+		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, snapshotImage, catalogImage"}},
+		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, snapshotImage, catalogImage"}},
+		"a catalog by tag is an error":         {set(t, "catalogImage", "acme.test/c:v1"), Error, []string{"catalogImage", "has no digest"}},
+		"one with a digest of zeros a warning": {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), Warning, []string{"no image has that digest"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			problems := of(tree.SettingsFile, verified(t, Options{Files: tc.files, Strict: tc.strict, variants: plain}))
+			problems := of(tree.SettingsFile, verified(t, Options{Files: tc.files, variants: plain}))
 			if tc.level == "" && len(problems) == 0 {
 				return
 			}

@@ -135,8 +135,8 @@ type Artifact interface {
 }
 
 // Push writes an artifact to a registry and returns its reference by digest. Registries on this machine need no TLS.
-func Push(ctx context.Context, content Artifact, ref string, opts ...name.Option) (string, error) {
-	to, err := name.ParseReference(ref, opts...)
+func Push(ctx context.Context, content Artifact, ref string) (string, error) {
+	to, err := name.ParseReference(ref)
 	if err != nil {
 		return "", err
 	}

@@ -42,8 +42,8 @@ func NewRegistry(blobs string, out io.Writer) (http.Handler, error) {
 }
 
 // Digest asks the registry for an image, and returns its reference by digest.
-func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error) {
-	parsed, err := name.ParseReference(ref, opts...)
+func Digest(ctx context.Context, ref string) (string, error) {
+	parsed, err := name.ParseReference(ref)
 	if err != nil {
 		return "", err
 	}
@@ -71,8 +71,8 @@ type Description struct {
 }
 
 // Describe asks the registry which platforms an image supports.
-func Describe(ctx context.Context, ref string, opts ...name.Option) (d Description, err error) {
-	parsed, err := name.ParseReference(ref, opts...)
+func Describe(ctx context.Context, ref string) (d Description, err error) {
+	parsed, err := name.ParseReference(ref)
 	if err != nil {
 		return d, err
 	}

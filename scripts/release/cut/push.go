@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 
@@ -19,7 +18,7 @@ import (
 
 // Push sends the images and the chart of the release in dir to its registry, and nothing else. It checks everything
 // before it sends the first one.
-func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) error {
+func Push(ctx context.Context, dir string, out io.Writer) error {
 	record, err := ReadRecord(dir)
 	if err != nil {
 		return err
@@ -39,7 +38,7 @@ func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) e
 		if err != nil {
 			return err
 		}
-		switch present, err := isPresent(ctx, i, opts); {
+		switch present, err := isPresent(ctx, i); {
 		case err != nil:
 			return err
 		case !present:
@@ -50,7 +49,7 @@ func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) e
 		action := "unchanged"
 		if artifact := missing[i.Name]; artifact != nil {
 			action = "pushed"
-			err := progress.Stage(ctx, "Push "+i.ByTag(), func(func(string)) error { return push(ctx, i, artifact, opts) })
+			err := progress.Stage(ctx, "Push "+i.ByTag(), func(func(string)) error { return push(ctx, i, artifact) })
 			if err != nil {
 				return err
 			}
@@ -86,12 +85,12 @@ func open(dir string, i Image) (oci.Artifact, error) {
 }
 
 // isPresent asks the registry for an image. A tag is never moved: users of a release rely on it.
-func isPresent(ctx context.Context, i Image, opts []name.Option) (bool, error) {
+func isPresent(ctx context.Context, i Image) (bool, error) {
 	reference, elsewhere := i.ByTag(), i.Layout == ""
 	if elsewhere {
 		reference = i.ByDigest()
 	}
-	found, err := oci.Digest(ctx, reference, opts...)
+	found, err := oci.Digest(ctx, reference)
 	switch {
 	case err == nil && strings.HasSuffix(found, "@"+i.Digest):
 		return true, nil
@@ -108,11 +107,11 @@ func isPresent(ctx context.Context, i Image, opts []name.Option) (bool, error) {
 }
 
 // push sends an image, and asks the registry whether it has the same.
-func push(ctx context.Context, i Image, artifact oci.Artifact, opts []name.Option) error {
-	if _, err := oci.Push(ctx, artifact, i.ByTag(), opts...); err != nil {
+func push(ctx context.Context, i Image, artifact oci.Artifact) error {
+	if _, err := oci.Push(ctx, artifact, i.ByTag()); err != nil {
 		return err
 	}
-	if same, err := isPresent(ctx, i, opts); err != nil || !same {
+	if same, err := isPresent(ctx, i); err != nil || !same {
 		return fmt.Errorf("the registry does not return %s for %s: %w", i.Digest, i.ByTag(), err)
 	}
 	return nil

@@ -29,37 +29,8 @@ var (
 
 // manifest is what krew reads: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest.
 type manifest struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Metadata   map[string]string `json:"metadata"`
-	Spec       spec              `json:"spec"`
-}
-
-type spec struct {
-	Version          string     `json:"version"`
-	Homepage         string     `json:"homepage"`
-	ShortDescription string     `json:"shortDescription"`
-	Description      string     `json:"description"`
-	Caveats          string     `json:"caveats"`
-	Platforms        []platform `json:"platforms"`
-}
-
-type platform struct {
-	Selector selector `json:"selector"`
-	URI      string   `json:"uri"`
-	SHA256   string   `json:"sha256"`
-	Bin      string   `json:"bin"`
-	Files    []copied `json:"files"`
-}
-
-type selector struct {
-	MatchLabels map[string]string `json:"matchLabels"`
-}
-
-// copied is a file of the archive, and the folder of the plugin that krew copies it to.
-type copied struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	version, homepage string
+	platforms         []any
 }
 
 // newManifest describes the plugin without any platform.
@@ -72,31 +43,31 @@ func newManifest(o Options) (*manifest, error) {
 	if repository == "" {
 		return nil, fmt.Errorf("%s has no annotation repository: write the address of the project there", bundle.Base)
 	}
-	return &manifest{
-		APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin",
-		Metadata: map[string]string{"name": name},
-		Spec: spec{
-			Version: "v" + o.Version, Homepage: repository,
-			ShortDescription: shortDescription, Description: description, Caveats: caveats,
-		},
-	}, nil
+	return &manifest{version: "v" + o.Version, homepage: repository}, nil
 }
 
 // add adds an archive, where make release-publish puts it on the forge.
 func (m *manifest) add(p v1.Platform, archive, sum string, files []file) {
-	added := platform{
-		Selector: selector{MatchLabels: map[string]string{"os": p.OS, "arch": p.Architecture}},
-		URI:      m.Spec.Homepage + "/releases/download/" + m.Spec.Version + "/" + archive,
-		SHA256:   sum, Bin: files[0].name,
-	}
+	var copied []any // into the folder of the plugin
 	for _, f := range files {
-		added.Files = append(added.Files, copied{From: f.name, To: "."})
+		copied = append(copied, map[string]string{"from": f.name, "to": "."})
 	}
-	m.Spec.Platforms = append(m.Spec.Platforms, added)
+	m.platforms = append(m.platforms, map[string]any{
+		"selector": map[string]any{"matchLabels": map[string]string{"os": p.OS, "arch": p.Architecture}},
+		"uri":      m.homepage + "/releases/download/" + m.version + "/" + archive,
+		"sha256":   sum, "bin": files[0].name, "files": copied,
+	})
 }
 
 func (m *manifest) write(dir string) error {
-	text, err := yaml.Marshal(m)
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "krew.googlecontainertools.github.com/v1alpha2", "kind": "Plugin",
+		"metadata": map[string]string{"name": name},
+		"spec": map[string]any{
+			"version": m.version, "homepage": m.homepage, "shortDescription": shortDescription,
+			"description": description, "caveats": caveats, "platforms": m.platforms,
+		},
+	})
 	if err != nil {
 		return err
 	}

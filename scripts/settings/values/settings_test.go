@@ -1,12 +1,12 @@
 package values
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
@@ -16,12 +16,9 @@ const digest = "sha256:3baeeb499e8da437ddb9f7742cd7dbf1c25fc54237f0b3ce540e3b255
 // shipped is a repository with the settings as they are shipped. Those in gitops/ may be a user's.
 func shipped(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("testdata/settings.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := page.Read(t, "testdata/settings.yaml")
 	dir := t.TempDir()
-	tree.Write(t, dir, map[string]string{Path: string(content)})
+	tree.Write(t, dir, map[string]string{Path: content})
 	return dir
 }
 

@@ -3,7 +3,6 @@ package facts
 import (
 	goversion "go/version"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -35,7 +35,7 @@ func TestTheRepositoryAgreesAndEveryPatternFindsACopy(t *testing.T) {
 	}
 	files := map[string]string{}
 	for _, name := range names {
-		files[name] = contentOf(t, repository, name)
+		files[name] = page.Read(t, filepath.Join(repository, name))
 	}
 	for _, f := range table {
 		for _, p := range f.Copies {
@@ -172,7 +172,7 @@ func homes(t *testing.T, files map[string]string) (root string) {
 	root = t.TempDir()
 	all := map[string]string{"docs/install.md": ""}
 	for _, f := range table {
-		all[f.Home.File] = contentOf(t, repository, f.Home.File)
+		all[f.Home.File] = page.Read(t, filepath.Join(repository, f.Home.File))
 	}
 	all["Makefile"] = "VERSION ?= 0.1.0\n"
 	maps.Copy(all, files)
@@ -191,13 +191,4 @@ func look(t *testing.T, root string) (found *Found, lines []string) {
 		lines = strings.Split(err.Error(), "\n")
 	}
 	return found, lines
-}
-
-func contentOf(t *testing.T, root, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }

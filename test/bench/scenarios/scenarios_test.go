@@ -5,48 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
-
-func TestRequestsInTheBackgroundDoNotCount(t *testing.T) {
-	tests := map[string]struct {
-		verb, resource string
-		want           bool
-	}{
-		"a watch":                            {"watch", "pods", true},
-		"a renewal of the Lease":             {"update", "leases", true},
-		"an event":                           {"create", "events", true},
-		"a question about its permissions":   {"create", "selfsubjectaccessreviews", true},
-		"discovery, which names no resource": {"get", "", true},
-		"a write":                            {"patch", "deployments", false},
-		"a list":                             {"list", "deployments", false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			request := audit.Request{Verb: tc.verb}
-			request.ObjectRef.Resource = tc.resource
-			if got := isBackground(request); got != tc.want {
-				t.Errorf("isBackground() = %t, want %t", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestBenchmarksAreCollectedByName(t *testing.T) {
-	measured := map[string]*measurements{}
-	for _, output := range []string{
-		"goos: linux\nBenchmarkOne-16   \t    3472\t    397225 ns/op\t   92135 B/op\t    1447 allocs/op\nPASS\n",
-		"BenchmarkOne \t 1\t 2.5 ns/op\t 0 B/op\t 0 allocs/op\nBenchmarkOther-2\t 1\t 7 ns/op\n",
-	} {
-		collect(measured, output)
-	}
-	want := map[string]*measurements{"BenchmarkOne": {nanoseconds: []float64{397225, 2.5}, allocs: []float64{1447, 0}}}
-	if diff := cmp.Diff(want, measured, cmp.AllowUnexported(measurements{})); diff != "" {
-		t.Errorf("measurements (-want +got):\n%s", diff)
-	}
-}
 
 func TestTheFiguresOfAGrowingCluster(t *testing.T) {
 	g := &growing{Bench: &Bench{Sizes: []int{0, 1024, 2048}}, requests: 6.5, size: 2048}

@@ -4,6 +4,7 @@
     owners.py pymemcache 5 11211 >operator/clienthash/testdata/Rendezvous-5-11211.txt
 
 It needs no server: libmemcached (Debian's libmemcached11) and pymemcache (python3-pymemcache) only choose.
+What clients in Go choose is compared by a test in recipes.
 """
 
 import ctypes

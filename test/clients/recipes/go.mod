@@ -4,6 +4,7 @@ module github.com/example-inc/memcached-operator/test/clients/recipes
 go 1.26.6
 
 require (
+	github.com/bradfitz/gomemcache v0.0.0-20250403215159-8d39553ac7cf
 	github.com/example-inc/memcached-operator/test/clients/load v0.0.0
 	github.com/go-kit/log v0.2.1
 	github.com/grafana/dskit v0.0.0-20260209132809-8d1c6d34bb5a
@@ -19,7 +20,6 @@ require (
 	github.com/alecthomas/units v0.0.0-20240927000941-0f3dac36c52b // indirect
 	github.com/armon/go-metrics v0.4.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/bradfitz/gomemcache v0.0.0-20250403215159-8d39553ac7cf // indirect
 	github.com/c2h5oh/datasize v0.0.0-20231215233829-aa82cc1e6500 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

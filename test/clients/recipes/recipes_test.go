@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bradfitz/gomemcache/memcache"
 	"github.com/go-kit/log"
 	dskit "github.com/grafana/dskit/cache"
 	loki "github.com/grafana/loki/v3/pkg/storage/chunk/cache"
@@ -93,25 +94,30 @@ type selector interface {
 	PickServer(key string) (net.Addr, error)
 }
 
-// TestTheProgramsChooseAsJumpSorted compares with what the operator takes the hash JumpSorted for.
-func TestTheProgramsChooseAsJumpSorted(t *testing.T) {
-	files, err := filepath.Glob(choices + "JumpSorted-*.txt")
-	if err != nil || len(files) < 3 {
-		t.Fatalf("%d files: %v", len(files), err)
-	}
-	for name, choose := range map[string]selector{
-		"loki": jumphash.DefaultSelector("recipe"), "mimir": &dskit.MemcachedJumpHashSelector{},
-		"thanos": &thanos.MemcachedJumpHashSelector{},
+// TestTheClientsChooseByTheirHash compares with what the operator takes that hash for.
+func TestTheClientsChooseByTheirHash(t *testing.T) {
+	for name, client := range map[string]struct {
+		hash   string
+		choose selector
+	}{
+		"loki":       {"JumpSorted", jumphash.DefaultSelector("recipe")},
+		"mimir":      {"JumpSorted", &dskit.MemcachedJumpHashSelector{}},
+		"thanos":     {"JumpSorted", &thanos.MemcachedJumpHashSelector{}},
+		"gomemcache": {"CRC32Modulo", &memcache.ServerList{}},
 	} {
+		files, err := filepath.Glob(choices + client.hash + "-*.txt")
+		if err != nil || len(files) < 3 {
+			t.Fatalf("%d files: %v", len(files), err)
+		}
 		for _, file := range files {
-			t.Run(name+" "+filepath.Base(file), func(t *testing.T) { compare(t, choose, file) })
+			t.Run(name+" "+filepath.Base(file), func(t *testing.T) { compare(t, client.choose, file) })
 		}
 	}
 }
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// compare reads a file named JumpSorted-SERVERS-PORT.txt, which has a digit for each key: the place of its server.
+// compare reads a file named HASH-SERVERS-PORT.txt, which has a digit for each key: the place of its server.
 func compare(t *testing.T, choose selector, file string) {
 	t.Helper()
 	content, err := os.ReadFile(file)

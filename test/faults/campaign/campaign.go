@@ -24,7 +24,6 @@ import (
 type Campaign struct {
 	Root     string // of the repository
 	Dir      string // for what failed runs leave
-	Keep     bool   // what runs without violations leave, too
 	Programs world.Programs
 	Actions  []actions.Action // that plans are made of
 	Workers  int              // clusters; each carries out one plan at a time
@@ -123,7 +122,7 @@ func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, 
 	if err != nil {
 		return err
 	}
-	if len(result.Violations) == 0 && !c.Keep {
+	if len(result.Violations) == 0 {
 		c.report(c.Report, result)
 		return os.RemoveAll(result.Dir)
 	}
@@ -131,7 +130,7 @@ func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, 
 		return err
 	}
 	c.report(c.Report, result)
-	if len(result.Violations) == 0 || c.Shrink == 0 || !c.first(result.Violations[0].Rule) {
+	if c.Shrink == 0 || !c.first(result.Violations[0].Rule) {
 		return nil
 	}
 	if err := c.shrink(ctx, cluster, &result); err != nil {
@@ -143,7 +142,6 @@ func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, 
 
 // Try carries out a plan, and judges what happened.
 func (c *Campaign) Try(ctx context.Context, cluster *environment.Environment, p plan.Plan) (Result, error) {
-	started := time.Now()
 	dir, err := os.MkdirTemp(c.Dir, fmt.Sprintf("seed-%d-", p.Seed))
 	if err != nil {
 		return Result{}, err
@@ -154,7 +152,6 @@ func (c *Campaign) Try(ctx context.Context, cluster *environment.Environment, p 
 	}
 	result.Violations = model.Check(result.History, model.Rules())
 	result.Requests = requests(result.History)
-	result.Seconds = time.Since(started).Seconds()
 	return result, nil
 }
 

@@ -13,23 +13,20 @@ import (
 
 // Result is the result of a plan.
 type Result struct {
-	Seed       uint64            `json:"seed"`
-	Plan       plan.Plan         `json:"plan"`
-	Effects    map[string]int    `json:"effects,omitempty"` // steps that had one, by action
-	Requests   int               `json:"requests"`          // of the operator
-	Seconds    float64           `json:"seconds"`
-	Violations []model.Violation `json:"violations,omitempty"`
+	Seed       uint64
+	Plan       plan.Plan
+	Effects    map[string]int // steps that had one, by action
+	Requests   int            // of the operator
+	Violations []model.Violation
 
 	// Shrunk is the smallest plan that was found to break the rule of the first violation, by Runs runs; Again says
 	// whether the plan itself broke it again.
-	Shrunk *plan.Plan `json:"shrunk,omitempty"`
-	Runs   int        `json:"runs,omitempty"`
-	Again  bool       `json:"again,omitempty"`
+	Shrunk *plan.Plan
+	Runs   int
+	Again  bool
 
-	// Dir has the files of a run with violations.
-	Dir string `json:"dir,omitempty"`
-
-	History *history.History `json:"-"`
+	Dir     string // has the files of a run with violations
+	History *history.History
 }
 
 // Breaks reports whether a rule did not hold.

@@ -11,13 +11,13 @@ import (
 
 // Totals are the sums of all results of a campaign.
 type Totals struct {
-	Seeds      int            `json:"seeds"`
-	Steps      map[string]int `json:"steps"`   // by action
-	Effects    map[string]int `json:"effects"` // steps that had one, by action
-	Requests   int            `json:"requests"`
-	Violations map[string]int `json:"violations"` // seeds by rule
-	Failed     []uint64       `json:"failed"`     // seeds
-	Seconds    float64        `json:"seconds"`
+	Seeds      int
+	Steps      map[string]int // by action
+	Effects    map[string]int // steps that had one, by action
+	Requests   int
+	Violations map[string]int // seeds by rule
+	Failed     []uint64       // seeds
+	Seconds    float64
 
 	started time.Time
 }

@@ -18,17 +18,13 @@ func TestATrendIsJudgedOnlyWhereTheSamplesSuffice(t *testing.T) {
 	}{
 		"the same value each time":             {50, 0, 0, ""},
 		"noise without growth":                 {50, 0, 20, ""},
-		"less than what counts":                {50, 1, 0, ""},
 		"a leak without noise":                 {50, 10, 0, leak},
 		"a leak that noise does not cover":     {50, 40, 10, leak},
 		"a leak in noise that it exceeds":      {50, 100, 60, leak},
-		"values that fall":                     {50, -30, 5, ""},
 		"a growth that noise covers by far":    {50, 2, 80, unclear},
-		"a leak that doubles what is held":     {50, 100, 20, leak},
 		"a small leak in very quiet samples":   {50, 4, 0.5, leak},
 		"noise alone, as large as what's held": {50, 0, 100, unclear},
 		"no sample":                            {0, 0, 0, unclear},
-		"two samples":                          {2, 0, 0, unclear},
 		"a few samples":                        {9, 0, 0, unclear},
 		"just enough samples":                  {10, 0, 0, ""},
 	}

@@ -1,5 +1,5 @@
-// Command thanos watches the servers of a cache as Thanos does: with its provider of auto discovery. It prints each list
-// that differs from the one before, as JSON, a line each.
+// Command thanos watches the servers of a cache as Thanos does: with its provider of auto discovery. It prints each
+// list that differs from the one before as a line of JSON.
 package main
 
 import (
