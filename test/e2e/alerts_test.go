@@ -25,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -117,7 +118,7 @@ func faultsOfCaches() map[string]fault {
 // putFaultySecrets makes users, and certificates that end in three days and today.
 func putFaultySecrets(t *testing.T, namespace string) {
 	t.Helper()
-	ca := newAuthority(t, namespace)
+	ca := certificates.NewAuthority(t, namespace)
 	for name, left := range map[string]time.Duration{"week": 3 * 24 * time.Hour, "today": 12 * time.Hour} {
 		host := name + "." + namespace + ".svc"
 		pair, err := ca.Issue(pki.Identity{User: name, Hosts: []string{host}, NotAfter: time.Now().Add(left)})
