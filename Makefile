@@ -175,7 +175,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@$(MAKE) go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
 	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
-	@$(E2E) ./test/e2e -run TestFaultsOfTheOperatorFireTheirAlerts
+	@$(E2E) ./test/e2e -run "TestFaultsOf.*FireTheirAlerts"
 	@$(MAKE) clients
 
 .PHONY: ci

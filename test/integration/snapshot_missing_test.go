@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,4 +53,27 @@ func TestWithoutTheRightsForSnapshotsCachesAreServed(t *testing.T) {
 	if text := string(log); strings.Count(text, "No snapshots are written or restored: install the CRD") != 2 || strings.Contains(text, "Failed to watch") {
 		t.Errorf("the log does not have the fix, or more:\n%s", text)
 	}
+}
+
+// TestASnapshotIsTheOnlyOneOfItsCache, and fails if the servers of the cache change in the meantime.
+func TestASnapshotIsTheOnlyOneOfItsCache(t *testing.T) {
+	w := newSlotWorld(t)
+	w.allow("deletion") // It does not know of MemcachedSnapshots.
+	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
+	w.snapshot("nightly")
+	w.snapshotReason("nightly", cachev1.ReasonSaving, "")
+	w.snapshot("weekly")
+	w.snapshotReason("weekly", cachev1.ReasonMemcachedNotReady, `Job "nightly" saves or restores it now`)
+	w.patch(&batchv1.Job{}, "nightly", `{"metadata":{"labels":{"cache.example.com/snapshot":null}}}`)
+	w.snapshotReason("nightly", cachev1.ReasonSaving, "")
+	w.patch(&batchv1.Job{}, "nightly", `{"metadata":{"labels":{"cache.example.com/snapshot":"cache"}}}`)
+	w.endPods("nightly", corev1.PodSucceeded, `{"servers":1,"items":3}`)
+	w.snapshotReason("nightly", cachev1.ReasonSaved, "3 items")
+	w.snapshotReason("weekly", cachev1.ReasonSaving, "")
+	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"size":2}}`)
+	w.snapshotReason("weekly", cachev1.ReasonSaveFailed, `The servers of the Memcached "cache" changed while it was saved`)
+	w.Eventually(func() bool {
+		w.endJobPods("weekly")
+		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "weekly"}, &batchv1.Job{}))
+	}).Should(gomega.BeTrue(), "the Job is deleted")
 }

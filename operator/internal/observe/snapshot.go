@@ -86,8 +86,8 @@ func (c SnapshotCollector) Begin(
 	return current, err
 }
 
-// busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the same
-// time, memcached can stand still.
+// busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the
+// same time, memcached can stand still.
 func (c SnapshotCollector) busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
 	list := &batchv1.JobList{}
 	of := client.MatchingLabels{names.LabelSnapshot: mc.Name}

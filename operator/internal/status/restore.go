@@ -80,11 +80,12 @@ func restored(in RestoreInput, snapshot, job string) (reason, message string) {
 }
 
 func restoredBy(in RestoreInput, snapshot, job string) (reason, message string) {
-	switch ended := observe.EndOf(in.Job); ended.Type {
-	case batchv1.JobComplete:
+	ended := observe.EndOf(in.Job)
+	if ended.Type == batchv1.JobComplete {
 		return cachev1.ReasonBootstrapRestored, fmt.Sprintf("The snapshot %q is restored%s. Clients may use the cache",
 			snapshot, howMany(in.Pods))
-	case batchv1.JobFailed:
+	}
+	if ended.Type == batchv1.JobFailed {
 		return cachev1.ReasonRestoreFailed, fmt.Sprintf("Job %q failed: %s. Correct the cause, then try again: "+
 			"kubectl -n %s delete job %[1]s", job, causeOf(in.Pods, ended), in.Memcached.Namespace)
 	}

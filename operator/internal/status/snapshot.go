@@ -86,11 +86,12 @@ func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict
 		return verdict{stalled, cachev1.ReasonSaveFailed, fmt.Sprintf("The servers of the Memcached %q changed while it was "+
 			"saved. %s", in.Snapshot.Spec.MemcachedRef.Name, another)}
 	}
-	switch ended := observe.EndOf(in.Job); ended.Type {
-	case batchv1.JobComplete:
+	ended := observe.EndOf(in.Job)
+	if ended.Type == batchv1.JobComplete {
 		status.CompletionTime = in.Job.Status.CompletionTime
 		return saved(status, in)
-	case batchv1.JobFailed:
+	}
+	if ended.Type == batchv1.JobFailed {
 		return verdict{stalled, cachev1.ReasonSaveFailed, failed(in, ended)}
 	}
 	return verdict{reconciling, cachev1.ReasonSaving, runs(in.Job, in.Pods, in.Now, in.Snapshot.Name, "saves the keys")}
@@ -108,8 +109,8 @@ func saved(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 	var found result
 	text, known := resultOf(in.Pods)
 	if !known || json.Unmarshal([]byte(text), &found) != nil || found.Servers == 0 {
-		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known: the "+
-			"Pod of the Job %q was deleted, or has no result", status.SnapshotName, in.Snapshot.Name)}
+		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known: "+
+			"the Pod of the Job %q was deleted, or has no result", status.SnapshotName, in.Snapshot.Name)}
 	}
 	status.Servers, status.Items, status.Bytes, status.StoredBytes = found.Servers, found.Items, found.Bytes, found.Stored
 	return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written: %d items of %d servers",

@@ -92,7 +92,9 @@ func Names() []string {
 // Choose returns the scenarios of these names. Without names, these are all that the user can run.
 func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	if len(names) == 0 {
-		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool { return slices.Contains(realPods, s.Name) && !isRoot }), nil
+		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool {
+			return slices.Contains(realPods, s.Name) && !isRoot
+		}), nil
 	}
 	var chosen []Scenario
 	for _, name := range names {

@@ -89,7 +89,7 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", kind, name, q.Response.Code)
 }
 
-// restoresChanged reports whether a Job restores, or did, a snapshot that the spec of its cache does not always request.
+// restoresChanged reports whether a Job restores a snapshot that the spec of its cache does not always request.
 func (p *past) restoresChanged(job string) bool {
 	requested := map[string]bool{}
 	for _, states := range p.objects {
