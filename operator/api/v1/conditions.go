@@ -134,8 +134,8 @@ const (
 
 // Reasons of the Bootstrapped condition.
 const (
-	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, the Pod that copies has not started, or what
-	// the message names is missing.
+	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, the Pod that copies has not started, or
+	// what the message names is missing.
 	ReasonBootstrapWaiting = "BootstrapWaiting"
 
 	// ReasonBootstrapCopying: the keys are being copied for the first time.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"flag"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -269,14 +268,6 @@ func TestTheLogIsThatOfAContainerThatEnded(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTheDocsShowThePictureOfAnExplanation(t *testing.T) {
-	show := func(out io.Writer, colors bool) error {
-		e := scenarios()[cachev1.ReasonPodsNotReady]
-		return screen.Screen{Writer: out, Now: cachetest.Now, Colors: colors}.Explanation(cause.Explain(e))
-	}
-	cachetest.Picture(t, "why", "kubectl memcached why shop -n team", "testdata/PodsNotReady.txt", show, *update)
 }
 
 // TestTheReasonsOfSlotsAreThoseOfTheDocs: the page is generated from the comments of the reasons.

@@ -34,8 +34,8 @@ func cutover(mc *cachev1.Memcached) (step, error) {
 		return step{}, fmt.Errorf("spec.bootstrap of Memcached %s is not set, so it copies no keys of other servers: set "+
 			"it, as docs/moving-in.md shows", of)
 	case bootstrap.From.Snapshot != nil:
-		return step{}, fmt.Errorf("Memcached %s is filled with a snapshot, not with the keys of other servers: clients may "+
-			"use it once its condition Bootstrapped is True, see %s", of, own("why", mc))
+		return step{}, fmt.Errorf("the Memcached %s is filled with a snapshot, not with the keys of other servers: clients "+
+			"may use it once its condition Bootstrapped is True, see %s", of, own("why", mc))
 	case bootstrap.Mode == cachev1.BootstrapCutOver:
 		return step{done: "is cut over, or about to be: see " + own("why", mc)}, nil
 	}
