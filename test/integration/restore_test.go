@@ -124,6 +124,19 @@ func TestASnapshotIsRestoredOnce(t *testing.T) {
 
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"other"}}}}}`)
 	w.restored(cachev1.ReasonBootstrapRestoring, `the snapshot "other"`)
+	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"`+nightly+`"}}}}}`)
+	w.restored(cachev1.ReasonBootstrapRestored, "was restored before")
+	w.noRestoringJob()
+	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"other"}}}}}`)
+	w.restored(cachev1.ReasonBootstrapRestoring, `the snapshot "other"`)
+	before := w.restoringJob()
+	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"slots":{"clientHash":"Ketama"}}}`)
+	w.Eventually(func() bool {
+		w.endJobPods("cache-restore")
+		job := &batchv1.Job{}
+		return cluster.Get(w.ctx, client.ObjectKeyFromObject(before), job) == nil && job.UID != before.UID &&
+			slices.Contains(job.Spec.Template.Spec.Containers[0].Args, "--client-hash=Ketama")
+	}).Should(gomega.BeTrue())
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":null}}`)
 	w.noRestoringJob()
 	w.Eventually(func() bool {

@@ -66,8 +66,8 @@ type BootstrapSource struct {
 	Auth *BootstrapAuth `json:"auth,omitempty"`
 
 	// snapshot is a snapshot of a cache (docs/snapshots.md). Its items are added once, by a Job NAME-restore; keys that
-	// the cache has are kept. Let no client use the cache before the condition Bootstrapped is True. A change replaces no Pod.
-	// Defaults to none: servers is required.
+	// the cache has are kept. Let no client use the cache before the condition Bootstrapped is True. A change replaces
+	// no Pod. Defaults to none: servers is required.
 	// +optional
 	Snapshot *BootstrapSnapshot `json:"snapshot,omitempty"`
 }

@@ -66,7 +66,7 @@ func (c SnapshotCollector) Begin(
 	if mc == nil || !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
 		return current, nil
 	}
-	if current.Busy, err = c.busy(ctx, mc); err != nil || current.Busy != "" {
+	if current.Busy, err = c.Busy(ctx, mc); err != nil || current.Busy != "" {
 		return current, err
 	}
 	current.MissingSecret, err = c.IsSecretMissing(ctx, wanted.Namespace, wanted.Spec.To)
@@ -86,9 +86,9 @@ func (c SnapshotCollector) Begin(
 	return current, err
 }
 
-// busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the
+// Busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the
 // same time, memcached can stand still.
-func (c SnapshotCollector) busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
+func (c SnapshotCollector) Busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
 	list := &batchv1.JobList{}
 	of := client.MatchingLabels{names.LabelSnapshot: mc.Name}
 	if err := c.Cache.List(ctx, list, client.InNamespace(mc.Namespace), of); err != nil {

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -20,17 +21,24 @@ func IsRestored(mc *cachev1.Memcached) bool {
 	return wanted != nil && mc.Status.RestoredSnapshot == wanted.Name
 }
 
-// SourceOf describes what a Job restores, to compare it with another spec.
-func SourceOf(wanted *cachev1.BootstrapSnapshot) string {
-	text, err := json.Marshal(wanted)
+// SourceOf describes what the spec of a cache restores, and by which hash, to compare it with what a Job restores.
+func SourceOf(mc *cachev1.Memcached) string {
+	text, err := json.Marshal(struct {
+		*cachev1.BootstrapSnapshot `json:",inline"`
+
+		ClientHash cachev1.ClientHash `json:"clientHash,omitempty"`
+	}{WantedSnapshot(mc), orZero(mc.Spec.Slots).ClientHash})
 	if err != nil {
 		panic(err) // It was decoded from JSON.
 	}
 	return string(text)
 }
 
-// ResolveRestore returns the snapshot to be restored into a cache, or why that cannot begin yet.
-func ResolveRestore(mc *cachev1.Memcached, isSecretMissing bool, defaults Defaults) (Snapshot, *Unmet) {
+// ResolveRestore returns the snapshot to be restored into a cache, or why that cannot begin yet. Busy is the Job that
+// saves the cache now; empty if none does.
+func ResolveRestore(
+	mc *cachev1.Memcached, busy string, isSecretMissing bool, defaults Defaults,
+) (Snapshot, *Unmet) {
 	wanted := WantedSnapshot(mc)
 	switch unmet := unready(mc); {
 	case unmet != nil:
@@ -39,13 +47,15 @@ func ResolveRestore(mc *cachev1.Memcached, isSecretMissing bool, defaults Defaul
 		return Snapshot{}, notReady(mc, "spec.suspend is true")
 	case len(mc.Status.Slots) == 0:
 		return Snapshot{}, notReady(mc, "it reports no slots yet")
+	case busy != "":
+		return Snapshot{}, notReady(mc, fmt.Sprintf("Job %q saves it now", busy))
 	case isSecretMissing:
 		return Snapshot{}, missingSecret("spec.bootstrap.from.snapshot", wanted.SnapshotTarget, mc.Namespace)
 	}
 	s := snapshotOf(mc, handoff(mc.Spec).BytesPerSecond, defaults)
 	s.Job, s.Owner = names.Restore(mc.Name), Owner{"Memcached", mc.Name, mc.UID}
 	s.SnapshotName, s.Place = wanted.Name, wanted.SnapshotTarget
-	s.Restores, s.Source, s.Hash = true, SourceOf(wanted), string(orZero(mc.Spec.Slots).ClientHash)
+	s.Restores, s.Source, s.Hash = true, SourceOf(mc), string(orZero(mc.Spec.Slots).ClientHash)
 	return s, nil
 }
 

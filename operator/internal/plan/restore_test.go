@@ -27,25 +27,28 @@ func TestARestoreBeginsOnlyInACacheThatIsReady(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		change          func(*cachev1.Memcached)
 		missing         bool
+		busy            string
 		reason, message string // empty: it begins
 	}{
-		"a ready cache": {func(*cachev1.Memcached) {}, false, "", ""},
-		"no size": {func(mc *cachev1.Memcached) { mc.Status.Conditions[0].Reason = cachev1.ReasonScaledToZero }, false,
+		"a ready cache": {func(*cachev1.Memcached) {}, false, "", "", ""},
+		"no size": {func(mc *cachev1.Memcached) { mc.Status.Conditions[0].Reason = cachev1.ReasonScaledToZero }, false, "",
 			cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: its size is 0, and it has no keys`},
 		"a rollout": {func(mc *cachev1.Memcached) {
 			mc.Status.Conditions[0].Status, mc.Status.Conditions[0].Reason = metav1.ConditionFalse, cachev1.ReasonHandingOver
-		}, false, cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: its condition Ready has the reason HandingOver`},
-		"a cache whose spec is not applied": {func(mc *cachev1.Memcached) { mc.Spec.Suspend = true }, false,
+		}, false, "", cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: its condition Ready has the reason HandingOver`},
+		"a cache whose spec is not applied": {func(mc *cachev1.Memcached) { mc.Spec.Suspend = true }, false, "",
 			cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: spec.suspend is true`},
-		"Pods that have no slots until the next rollout": {func(mc *cachev1.Memcached) { mc.Status.Slots = nil }, false,
+		"Pods that have no slots until the next rollout": {func(mc *cachev1.Memcached) { mc.Status.Slots = nil }, false, "",
 			cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: it reports no slots yet`},
-		"no Secret": {func(*cachev1.Memcached) {}, true, cachev1.ReasonSecretNotFound,
+		"a save": {func(*cachev1.Memcached) {}, false, "nightly",
+			cachev1.ReasonMemcachedNotReady, `The Memcached "cache" is not ready: Job "nightly" saves it now`},
+		"no Secret": {func(*cachev1.Memcached) {}, true, "", cachev1.ReasonSecretNotFound,
 			`spec.bootstrap.from.snapshot.credentials.secretName "gcs" does not exist: create the Secret in namespace "team"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			mc := restoring()
 			tc.change(mc)
-			_, unmet := ResolveRestore(mc, tc.missing, withSlots())
+			_, unmet := ResolveRestore(mc, tc.busy, tc.missing, withSlots())
 			var want *Unmet
 			if tc.reason != "" {
 				want = &Unmet{tc.reason, tc.message}
@@ -61,12 +64,16 @@ func TestARestoreIsThatOfTheSpec(t *testing.T) {
 	mc := restoring()
 	mc.Spec.Slots.ClientHash = cachev1.HashKetama
 	mc.Spec.Slots.Handoff = &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("1Mi"))}
-	s, _ := ResolveRestore(mc, false, withSlots())
+	s, _ := ResolveRestore(mc, "", false, withSlots())
 	if s.Job != "cache-restore" || s.SnapshotName != "nightly" || s.Hash != "Ketama" || s.Rate != 1<<20 || !s.Restores || len(s.Servers) != 2 {
 		t.Errorf("got %+v", s)
 	}
-	if s.Source != SourceOf(mc.Spec.Bootstrap.From.Snapshot) || !strings.Contains(s.Source, "gs://backups") {
+	if s.Source != SourceOf(mc) || !strings.Contains(s.Source, "gs://backups") {
 		t.Errorf("the source is %s", s.Source)
+	}
+	mc.Spec.Slots.ClientHash = cachev1.HashRendezvous
+	if s.Source == SourceOf(mc) {
+		t.Error("another hash is the same source")
 	}
 	if IsRestored(mc) {
 		t.Error("it is restored before")

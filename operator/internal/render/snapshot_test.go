@@ -77,7 +77,7 @@ func restored(t *testing.T) plan.Snapshot {
 	mc.Status.Slots = []cachev1.SlotStatus{{Name: "cache-0", Address: "cache-0.cache-slots.team.svc:11212"}}
 	defaults := defaults
 	defaults.SnapshotImage = "registry.example.com/memcached-snapshot:0.1.0"
-	s, unmet := plan.ResolveRestore(mc, false, defaults)
+	s, unmet := plan.ResolveRestore(mc, "", false, defaults)
 	if unmet != nil {
 		t.Fatal(unmet)
 	}

@@ -24,7 +24,7 @@ type restorer struct{ jobs }
 // Reconcile brings the restore of one cache forward, and reports it in the status.
 func (r *restorer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	mc := &cachev1.Memcached{}
-	if exists, err := r.read(ctx, request, mc); !exists || plan.IsRestored(mc) {
+	if exists, err := r.read(ctx, request, mc); !exists {
 		return ctrl.Result{}, err
 	}
 	if plan.WantedSnapshot(mc) != nil && mc.Status.ObservedGeneration != mc.Generation {
@@ -49,15 +49,21 @@ func (r *restorer) forward(ctx context.Context, in *status.RestoreInput) (err er
 	switch {
 	case err != nil, in.Taken:
 		return err
-	case in.Job != nil && (wanted == nil || in.Job.Annotations[names.AnnotationRestores] != plan.SourceOf(wanted) ||
+	case in.Job != nil && (wanted == nil || in.Job.Annotations[names.AnnotationRestores] != plan.SourceOf(mc) ||
 		hasOtherServers(in.Job, mc)):
 		in.Outdated = true
 		return r.remove(ctx, in.Job)
+	case plan.IsRestored(mc):
+		return nil
 	case in.Job != nil:
 		in.Pods, err = r.observe.Pods(ctx, in.Job)
 		return err
 	case wanted == nil:
 		return nil
+	}
+	busy, err := r.observe.Busy(ctx, mc)
+	if err != nil {
+		return err
 	}
 	missing, err := r.observe.IsSecretMissing(ctx, mc.Namespace, wanted.SnapshotTarget)
 	if err != nil {
@@ -68,7 +74,7 @@ func (r *restorer) forward(ctx context.Context, in *status.RestoreInput) (err er
 		return defaults.Unknown
 	}
 	var planned plan.Snapshot
-	if planned, in.Unmet = plan.ResolveRestore(mc, missing, defaults); in.Unmet != nil {
+	if planned, in.Unmet = plan.ResolveRestore(mc, busy, missing, defaults); in.Unmet != nil {
 		return nil
 	}
 	in.Job, in.Taken, err = r.create(ctx, mc, planned)
@@ -85,6 +91,9 @@ func (r *restorer) report(ctx context.Context, in status.RestoreInput) (ctrl.Res
 			return result, err
 		}
 		r.recordReason(ctx, before, reported)
+	}
+	if plan.IsRestored(in.Memcached) {
+		return ctrl.Result{}, nil
 	}
 	return awaited(in.Job, in.Unmet, in.Taken), nil
 }

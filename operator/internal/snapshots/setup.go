@@ -73,6 +73,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 			watched(&cachev1.Memcached{}, handler.EnqueueRequestsFromMapFunc(saves.snapshotsOf), readiness)),
 		add(mgr, config, restorerName, restores, []client.ObjectList{&batchv1.JobList{}},
 			watched(&batchv1.Job{}, owner, writer.Predicate()),
+			watched(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(cacheOfEnded)),
 			watched(&cachev1.Memcached{}, self, writer.Predicate(), restoration)),
 	)
 }
@@ -154,6 +155,15 @@ func (s *saver) unfinished(ctx context.Context, namespace, cache string) []recon
 		}
 	}
 	return requests
+}
+
+// cacheOfEnded returns the Memcached of a Job that has ended: its restore may have waited for that.
+func cacheOfEnded(_ context.Context, job client.Object) []reconcile.Request {
+	if !observe.IsJobOver(job.(*batchv1.Job)) && job.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: job.GetNamespace(), Name: job.GetLabels()[names.LabelSnapshot]}
+	return []reconcile.Request{{NamespacedName: key}}
 }
 
 // starter starts the controller once its kinds can be read: it would end the operator otherwise.

@@ -26,6 +26,7 @@ func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
 	}
 	if wanted == nil || wanted.From.Snapshot == nil {
 		status.RestoredSnapshot = ""
+		removeRestored(status)
 	}
 	switch {
 	case wanted == nil:

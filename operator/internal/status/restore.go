@@ -44,6 +44,10 @@ type RestoreInput struct {
 // EvaluateRestore returns the status of a cache with the condition Bootstrapped about its snapshot.
 func EvaluateRestore(in RestoreInput) cachev1.MemcachedStatus {
 	status, wanted := *in.Memcached.Status.DeepCopy(), plan.WantedSnapshot(in.Memcached)
+	before := meta.FindStatusCondition(status.Conditions, cachev1.ConditionBootstrapped)
+	if plan.IsRestored(in.Memcached) && before != nil && before.Reason == cachev1.ReasonBootstrapRestored {
+		return status // The Job may be deleted since.
+	}
 	reason, message := restored(in, wanted.Name, names.Restore(in.Memcached.Name))
 	if reason == cachev1.ReasonBootstrapRestored {
 		status.RestoredSnapshot = wanted.Name
@@ -60,9 +64,24 @@ func keepRestored(status *cachev1.MemcachedStatus, mc *cachev1.Memcached) {
 	}
 }
 
+// removeRestored removes what the condition says of a snapshot that the spec no longer requests.
+func removeRestored(status *cachev1.MemcachedStatus) {
+	bootstrapped := meta.FindStatusCondition(status.Conditions, cachev1.ConditionBootstrapped)
+	if bootstrapped == nil {
+		return
+	}
+	switch bootstrapped.Reason {
+	case cachev1.ReasonBootstrapRestoring, cachev1.ReasonBootstrapRestored, cachev1.ReasonRestoreFailed:
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
+	}
+}
+
 // restored returns the reason and the message of the condition.
 func restored(in RestoreInput, snapshot, job string) (reason, message string) {
 	switch {
+	case plan.IsRestored(in.Memcached): // The spec requested another one in the meantime.
+		return cachev1.ReasonBootstrapRestored, fmt.Sprintf("The snapshot %q was restored before. Clients may use the cache",
+			snapshot)
 	case in.Err != nil: // Without the Pods of a Job, its result is not known.
 		return cachev1.ReasonBootstrapFailed, in.Err.Error()
 	case in.Taken:

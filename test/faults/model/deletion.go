@@ -89,7 +89,8 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", kind, name, q.Response.Code)
 }
 
-// restoresChanged reports whether a Job restores a snapshot that the spec of its cache does not always request.
+// restoresChanged reports whether a Job restores a snapshot that the spec of its cache does not always request,
+// or into other servers than it always has.
 func (p *past) restoresChanged(job string) bool {
 	requested := map[string]bool{}
 	for _, states := range p.objects {
@@ -97,7 +98,8 @@ func (p *past) restoresChanged(job string) bool {
 			continue
 		}
 		for _, o := range states {
-			requested[fmt.Sprint(value(o.object, "spec", "bootstrap", "from", "snapshot"))] = true
+			requested[fmt.Sprint(value(o.object, "spec", "bootstrap", "from", "snapshot"), value(o.object, "spec", "size"),
+				value(o.object, "spec", "slots", "clientHash"))] = true
 		}
 	}
 	return len(requested) > 1
