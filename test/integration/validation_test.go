@@ -70,6 +70,26 @@ var violations = map[string][]string{
 		`{rollout: {maxUnavailable: -1}}`, `{rollout: {maxUnavailable: 5000000000}}`,
 		`{rollout: {maxUnavailable: 101%}}`,
 	},
+	"spec.bootstrap rule 1": {`{bootstrap: {mode: CutOver, from: {snapshot: {name: a, url: "s3://b"}}}}`},
+	"spec.bootstrap.from rule 1": {
+		`{bootstrap: {from: {}}}`, `{bootstrap: {from: {servers: ["a:1"], snapshot: {name: a, url: "s3://b"}}}}`,
+	},
+	"spec.bootstrap.from rule 2": {
+		`{bootstrap: {from: {clientHash: Ketama, snapshot: {name: a, url: "s3://b"}}}}`,
+		`{bootstrap: {from: {tls: {secretName: a}, snapshot: {name: a, url: "s3://b"}}}}`,
+		`{bootstrap: {from: {auth: {secretName: a}, snapshot: {name: a, url: "s3://b"}}}}`,
+	},
+	"spec.bootstrap.from.snapshot rule 1": {
+		`{bootstrap: {from: {snapshot: {name: a}}}}`,
+		`{bootstrap: {from: {snapshot: {name: a, url: "s3://b", persistentVolumeClaim: {claimName: a}}}}}`,
+	},
+	"spec.bootstrap.from.snapshot rule 2": {
+		`{bootstrap: {from: {snapshot: {name: a, persistentVolumeClaim: {claimName: a}, credentials: {secretName: a}}}}}`,
+	},
+	"spec.bootstrap.from.snapshot.credentials rule 1": {
+		`{bootstrap: {from: {snapshot: {name: a, url: "s3://b", credentials: {}}}}}`,
+		`{bootstrap: {from: {snapshot: {name: a, url: "s3://b", credentials: {secretName: a, serviceAccountName: a}}}}}`,
+	},
 	"spec.service rule 1": {
 		`{service: {ipFamilyPolicy: SingleStack, ipFamilies: [IPv4, IPv6]}}`, `{service: {ipFamilies: [IPv4, IPv6]}}`,
 	},
