@@ -32,13 +32,18 @@ func readHints() (hints []hint) {
 	return hints
 }
 
-// hint returns a value of the table: usually, or rarely where values are to follow from the schema.
+// hint returns a value of the table: usually, or rarely where values are to follow from the schema. A spec that breaks a
+// rule is refused, so it cannot overload the cluster.
 func (d *draw) hint(f *Field) (any, bool) {
 	for _, h := range hints {
 		if !h.pattern.MatchString(f.Path) {
 			continue
 		}
-		if h.Always || !d.wild && d.IntN(8) > 0 {
+		usual := h.Always || !d.wild && d.IntN(8) > 0
+		if d.clues != nil {
+			usual = d.IntN(2) == 0
+		}
+		if usual {
 			return copied(pick(d, h.Values)), true
 		}
 		return nil, false

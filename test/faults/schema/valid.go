@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// attempts are how many values are drawn until one is valid, or invalid in a certain way. Most need one or two.
-const attempts = 600
+// attempts are how many values are drawn until one is valid, or invalid in a certain way. Most need one or two, some
+// hundreds: credentials without the bucket that they are for.
+const attempts = 4000
 
 // Valid returns a spec that sets a field and what is required beside it, and sometimes more in the same part of the
 // spec. The API server accepts it. It returns nil if it finds none.
