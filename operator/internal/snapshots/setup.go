@@ -69,11 +69,11 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		add(mgr, config, saverName, saves, []client.ObjectList{&cachev1.MemcachedSnapshotList{}, &batchv1.JobList{}},
 			watched(&cachev1.MemcachedSnapshot{}, self, writer.Predicate(), predicate.GenerationChangedPredicate{}),
 			watched(&batchv1.Job{}, self, writer.Predicate()), // of the same name
-			watched(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(saves.waitingFor)),
+			watched(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(saves.waitingFor), ended),
 			watched(&cachev1.Memcached{}, handler.EnqueueRequestsFromMapFunc(saves.snapshotsOf), readiness)),
 		add(mgr, config, restorerName, restores, []client.ObjectList{&batchv1.JobList{}},
 			watched(&batchv1.Job{}, owner, writer.Predicate()),
-			watched(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(cacheOfEnded)),
+			watched(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(cacheOf), ended),
 			watched(&cachev1.Memcached{}, self, writer.Predicate(), restoration)),
 	)
 }
@@ -135,9 +135,6 @@ func (s *saver) snapshotsOf(ctx context.Context, mc client.Object) []reconcile.R
 
 // waitingFor returns the MemcachedSnapshots that may wait for the end of a Job of the same cache.
 func (s *saver) waitingFor(ctx context.Context, job client.Object) []reconcile.Request {
-	if !observe.IsJobOver(job.(*batchv1.Job)) && job.GetDeletionTimestamp() == nil {
-		return nil
-	}
 	return s.unfinished(ctx, job.GetNamespace(), job.GetLabels()[names.LabelSnapshot])
 }
 
@@ -157,13 +154,16 @@ func (s *saver) unfinished(ctx context.Context, namespace, cache string) []recon
 	return requests
 }
 
-// cacheOfEnded returns the Memcached of a Job that has ended: its restore may have waited for that.
-func cacheOfEnded(_ context.Context, job client.Object) []reconcile.Request {
-	if !observe.IsJobOver(job.(*batchv1.Job)) && job.GetDeletionTimestamp() == nil {
-		return nil
-	}
+// cacheOf returns the Memcached of a Job, whose restore may wait for the end of the Job.
+func cacheOf(_ context.Context, job client.Object) []reconcile.Request {
 	key := client.ObjectKey{Namespace: job.GetNamespace(), Name: job.GetLabels()[names.LabelSnapshot]}
 	return []reconcile.Request{{NamespacedName: key}}
+}
+
+// ended selects what ends a Job, for which others may wait: also its deletion.
+var ended = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return observe.IsJobOver(e.Object.(*batchv1.Job)) },
+	UpdateFunc: func(e event.UpdateEvent) bool { return observe.IsJobOver(e.ObjectNew.(*batchv1.Job)) },
 }
 
 // starter starts the controller once its kinds can be read: it would end the operator otherwise.
