@@ -9,9 +9,7 @@ import (
 	"github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,24 +42,15 @@ func (w *world) restoringJob() *batchv1.Job {
 	return eventually(w, "cache-restore", &batchv1.Job{}, func(job *batchv1.Job) bool { return job.DeletionTimestamp == nil })
 }
 
-func (w *world) noRestoringJob() {
+// otherRestoringJob waits for the Job that replaces another one, with an argument.
+func (w *world) otherRestoringJob(before *batchv1.Job, argument string) {
 	w.t.Helper()
 	w.Eventually(func() bool {
 		w.endJobPods("cache-restore")
-		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache-restore"}, &batchv1.Job{}))
-	}).Should(gomega.BeTrue(), "the Job is deleted")
-}
-
-func (w *world) eventsAbout(action string) (events []string) {
-	list := &eventsv1.EventList{}
-	w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
-	for _, event := range list.Items {
-		if event.Action == action {
-			events = append(events, event.Type+" "+event.Reason)
-		}
-	}
-	slices.Sort(events)
-	return events
+		job := &batchv1.Job{}
+		return cluster.Get(w.ctx, client.ObjectKeyFromObject(before), job) == nil && job.UID != before.UID &&
+			slices.Contains(job.Spec.Template.Spec.Containers[0].Args, argument)
+	}).Should(gomega.BeTrue())
 }
 
 func requestsOf(requests []string, resource string) (found []string) {
@@ -126,19 +115,14 @@ func TestASnapshotIsRestoredOnce(t *testing.T) {
 	w.restored(cachev1.ReasonBootstrapRestoring, `the snapshot "other"`)
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"`+nightly+`"}}}}}`)
 	w.restored(cachev1.ReasonBootstrapRestored, "was restored before")
-	w.noRestoringJob()
+	w.awaitNoJob("cache-restore")
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"other"}}}}}`)
 	w.restored(cachev1.ReasonBootstrapRestoring, `the snapshot "other"`)
 	before := w.restoringJob()
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"slots":{"clientHash":"Ketama"}}}`)
-	w.Eventually(func() bool {
-		w.endJobPods("cache-restore")
-		job := &batchv1.Job{}
-		return cluster.Get(w.ctx, client.ObjectKeyFromObject(before), job) == nil && job.UID != before.UID &&
-			slices.Contains(job.Spec.Template.Spec.Containers[0].Args, "--client-hash=Ketama")
-	}).Should(gomega.BeTrue())
+	w.otherRestoringJob(before, "--client-hash=Ketama")
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":null}}`)
-	w.noRestoringJob()
+	w.awaitNoJob("cache-restore")
 	w.Eventually(func() bool {
 		mc := get(w.world, "cache", &cachev1.Memcached{})
 		return mc.Status.RestoredSnapshot == "" && meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionBootstrapped) == nil
@@ -191,23 +175,12 @@ func TestARestoreFollowsTheSpecAndTakesOverNoOtherJob(t *testing.T) {
 	w.stop()
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"other"}}}}}`)
 	w.start()
-	w.Eventually(func() bool {
-		w.endJobPods("cache-restore")
-		job := &batchv1.Job{}
-		return cluster.Get(w.ctx, client.ObjectKeyFromObject(before), job) == nil && job.UID != before.UID &&
-			slices.Contains(job.Spec.Template.Spec.Containers[0].Args, "--name=other")
-	}).Should(gomega.BeTrue())
+	w.otherRestoringJob(before, "--name=other")
 	w.stop()
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":null}}`)
 	w.start()
-	w.noRestoringJob()
-	other := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache-restore"},
-		Spec: batchv1.JobSpec{Suspend: new(true), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "other", Image: "other"}},
-		}}},
-	}
-	w.Expect(cluster.Create(w.ctx, other)).To(gomega.Succeed())
+	w.awaitNoJob("cache-restore")
+	other := w.otherJob("cache-restore")
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":{"from":{"snapshot":{"name":"a","url":"s3://b"}}}}}`)
 	w.restored(cachev1.ReasonBootstrapFailed, `Job "cache-restore" exists, and does not belong to this Memcached`)
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"bootstrap":null}}`)

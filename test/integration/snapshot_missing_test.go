@@ -9,7 +9,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -72,8 +71,13 @@ func TestASnapshotIsTheOnlyOneOfItsCache(t *testing.T) {
 	w.snapshotReason("weekly", cachev1.ReasonSaving, "")
 	w.patch(&cachev1.Memcached{}, "cache", `{"spec":{"size":2}}`)
 	w.snapshotReason("weekly", cachev1.ReasonSaveFailed, `The servers of the Memcached "cache" changed while it was saved`)
-	w.Eventually(func() bool {
-		w.endJobPods("weekly")
-		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "weekly"}, &batchv1.Job{}))
-	}).Should(gomega.BeTrue(), "the Job is deleted")
+	w.awaitNoJob("weekly")
+
+	w.served("cache")
+	w.snapshot("first")
+	w.snapshotReason("first", cachev1.ReasonSaving, "")
+	w.snapshot("second")
+	w.snapshotReason("second", cachev1.ReasonMemcachedNotReady, `Job "first" saves or restores it now`)
+	w.Expect(cluster.Delete(w.ctx, get(w.world, "first", &batchv1.Job{}), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(gomega.Succeed())
+	w.snapshotReason("second", cachev1.ReasonSaving, "")
 }

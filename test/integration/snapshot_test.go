@@ -84,11 +84,12 @@ func (w *world) endPods(job string, phase corev1.PodPhase, message string) {
 	}).Should(gomega.BeNumerically(">", 0))
 }
 
-func (w *world) eventsOfSnapshots() (events []string) {
+// eventsAbout returns the events of an action.
+func (w *world) eventsAbout(action string) (events []string) {
 	list := &eventsv1.EventList{}
 	w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
 	for _, event := range list.Items {
-		if event.Regarding.Kind == "MemcachedSnapshot" {
+		if event.Action == action {
 			events = append(events, event.Type+" "+event.Reason)
 		}
 	}
@@ -130,7 +131,7 @@ func TestASnapshotOfACacheWithSlotsIsSavedOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"patch jobs", "patch memcachedsnapshots/status", "patch memcachedsnapshots/status"}, requests[before:]); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	w.Expect(w.eventsOfSnapshots()).To(gomega.Equal([]string{"Normal Saved", "Normal Saving"}))
+	w.Expect(w.eventsAbout("Save")).To(gomega.Equal([]string{"Normal Saved", "Normal Saving"}))
 
 	w.stop()
 	w.Expect(cluster.Delete(w.ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(gomega.Succeed())
@@ -146,10 +147,7 @@ func TestASnapshotOfACacheWithSlotsIsSavedOnce(t *testing.T) {
 	w.snapshot("other")
 	w.snapshotReason("other", cachev1.ReasonSaving, "")
 	w.Expect(cluster.Delete(w.ctx, get(w.world, "other", &cachev1.MemcachedSnapshot{}))).To(gomega.Succeed())
-	w.Eventually(func() bool {
-		w.endJobPods("other")
-		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "other"}, &batchv1.Job{}))
-	}).Should(gomega.BeTrue(), "the Job is deleted with its MemcachedSnapshot")
+	w.awaitNoJob("other")
 }
 
 // endJobPods deletes the Pods of a Job that are being deleted, in the kubelet's place.
@@ -161,6 +159,28 @@ func (w *world) endJobPods(job string) {
 			_ = cluster.Delete(w.ctx, &list.Items[i], client.GracePeriodSeconds(0))
 		}
 	}
+}
+
+// awaitNoJob waits until a Job is deleted.
+func (w *world) awaitNoJob(name string) {
+	w.t.Helper()
+	w.Eventually(func() bool {
+		w.endJobPods(name)
+		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, &batchv1.Job{}))
+	}).Should(gomega.BeTrue(), "the Job is deleted")
+}
+
+// otherJob creates a Job of another client, which never runs.
+func (w *world) otherJob(name string) *batchv1.Job {
+	w.t.Helper()
+	other := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+		Spec: batchv1.JobSpec{Suspend: new(true), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "other", Image: "other"}},
+		}}},
+	}
+	w.Expect(cluster.Create(w.ctx, other)).To(gomega.Succeed())
+	return other
 }
 
 func TestASnapshotWaitsForItsCacheAndItsSecret(t *testing.T) {
@@ -210,19 +230,13 @@ func TestASnapshotThatFailsSaysWhyAndIsNotTriedAgain(t *testing.T) {
 		return meta.FindStatusCondition(s.Status.Conditions, cachev1.ConditionReady).Reason == cachev1.ReasonSaveFailed
 	}).Should(gomega.BeTrue())
 	w.snapshotReason("weekly", cachev1.ReasonSaveFailed, "Job was active longer than specified deadline")
-	w.Eventually(w.eventsOfSnapshots).Should(gomega.ContainElement("Warning SaveFailed"))
+	w.Eventually(func() []string { return w.eventsAbout("Save") }).Should(gomega.ContainElement("Warning SaveFailed"))
 }
 
 func TestASnapshotTakesOverNoOtherJob(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
-	other := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "nightly"},
-		Spec: batchv1.JobSpec{Suspend: new(true), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "other", Image: "other"}},
-		}}},
-	}
-	w.Expect(cluster.Create(w.ctx, other)).To(gomega.Succeed())
+	other := w.otherJob("nightly")
 	w.snapshot("nightly")
 	w.snapshotReason("nightly", cachev1.ReasonOwnershipConflict, `Job "nightly" exists`)
 	if now := get(w.world, "nightly", &batchv1.Job{}); now.Spec.Template.Spec.Containers[0].Name != "other" || len(now.OwnerReferences) > 0 || now.Generation != other.Generation {

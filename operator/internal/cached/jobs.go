@@ -27,6 +27,6 @@ func TrimJob(object any) (any, error) {
 			Failed: job.Status.Failed, Ready: job.Status.Ready,
 		},
 	}
-	keepAnnotations(trimmed, job, names.AnnotationRestores, names.AnnotationServers)
+	keepAnnotations(&trimmed.ObjectMeta, &job.ObjectMeta, names.AnnotationRestores, names.AnnotationServers)
 	return trimmed, nil
 }

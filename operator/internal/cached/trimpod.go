@@ -25,7 +25,7 @@ func TrimPod(object any) (any, error) {
 		keepDiscovery(trimmed, pod)
 	}
 	if IsBootstrap(trimmed) {
-		keepAnnotations(trimmed, pod, names.AnnotationBootstrap)
+		keepAnnotations(&trimmed.ObjectMeta, &pod.ObjectMeta, names.AnnotationBootstrap)
 		trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Agent)
 	}
 	return trimmed, nil
@@ -88,7 +88,7 @@ func keepSlot(trimmed, pod *corev1.Pod) {
 		return // It belongs to no Memcached.
 	}
 	trimmed.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-	keepAnnotations(trimmed, pod, names.AnnotationHandoff, corev1.PodDeletionCost)
+	keepAnnotations(&trimmed.ObjectMeta, &pod.ObjectMeta, names.AnnotationHandoff, corev1.PodDeletionCost)
 	trimmed.Spec.ReadinessGates = onlyGate
 	trimmed.Status.PodIP = pod.Status.PodIP
 	if gate := Condition(pod, names.HasSlot); gate != nil {
@@ -107,19 +107,14 @@ func keepDiscovery(trimmed, pod *corev1.Pod) {
 	if value, found := pod.Labels[names.LabelDiscovery]; found {
 		trimmed.Labels[names.LabelDiscovery] = value
 	}
-	keepAnnotations(trimmed, pod, names.AnnotationDiscovery)
+	keepAnnotations(&trimmed.ObjectMeta, &pod.ObjectMeta, names.AnnotationDiscovery)
 	trimmed.Status.PodIP = pod.Status.PodIP
 }
 
-func keepAnnotations(trimmed, whole metav1.Object, keys ...string) {
+func keepAnnotations(trimmed, whole *metav1.ObjectMeta, keys ...string) {
 	for _, key := range keys {
-		if value, found := whole.GetAnnotations()[key]; found {
-			kept := trimmed.GetAnnotations()
-			if kept == nil {
-				kept = map[string]string{}
-			}
-			kept[key] = value
-			trimmed.SetAnnotations(kept)
+		if value, found := whole.Annotations[key]; found {
+			metav1.SetMetaDataAnnotation(trimmed, key, value)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *S
 	kind, _ := find(DeploymentKind.GroupKind())
 	key := client.ObjectKey{Namespace: mc.Namespace, Name: names.Bootstrap(mc.Name)}
 	err := addObject(ctx, c.Cache, key, kind, s.Objects)
-	if err != nil || mc.Spec.Bootstrap == nil || mc.Spec.Bootstrap.From.Snapshot != nil {
+	if err != nil || plan.FromServers(mc) == nil {
 		return err
 	}
 	s.Bootstrap.Moved = mc.Status.BootstrapCutOverSince != nil

@@ -63,14 +63,8 @@ func (c SnapshotCollector) Begin(
 	ctx context.Context, wanted *cachev1.MemcachedSnapshot, mc *cachev1.Memcached,
 ) (current plan.CurrentSnapshot, err error) {
 	current.Memcached = mc
-	if mc == nil || !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
-		return current, nil
-	}
-	if current.Busy, err = c.Busy(ctx, mc); err != nil || current.Busy != "" {
-		return current, err
-	}
-	current.MissingSecret, err = c.IsSecretMissing(ctx, wanted.Namespace, wanted.Spec.To)
-	if err != nil || len(mc.Status.Slots) > 0 {
+	current.Busy, current.MissingSecret, err = c.Needs(ctx, mc, wanted.Spec.To)
+	if err != nil || current.Busy != "" || !isReady(mc) || len(mc.Status.Slots) > 0 {
 		return current, err
 	}
 	list := &corev1.PodList{}
@@ -86,9 +80,28 @@ func (c SnapshotCollector) Begin(
 	return current, err
 }
 
-// Busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the
+// Needs reads what saving and restoring need: the Job that keeps the cache busy, and whether the Secret with the
+// credentials is missing. It sends a request only for a cache that is Ready and not busy.
+func (c SnapshotCollector) Needs(
+	ctx context.Context, mc *cachev1.Memcached, place cachev1.SnapshotTarget,
+) (busy string, isSecretMissing bool, err error) {
+	if !isReady(mc) {
+		return "", false, nil
+	}
+	if busy, err = c.busy(ctx, mc); err != nil || busy != "" {
+		return busy, false, err
+	}
+	isSecretMissing, err = c.isSecretMissing(ctx, mc.Namespace, place)
+	return "", isSecretMissing, err
+}
+
+func isReady(mc *cachev1.Memcached) bool {
+	return mc != nil && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
+}
+
+// busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the
 // same time, memcached can stand still.
-func (c SnapshotCollector) Busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
+func (c SnapshotCollector) busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
 	list := &batchv1.JobList{}
 	of := client.MatchingLabels{names.LabelSnapshot: mc.Name}
 	if err := c.Cache.List(ctx, list, client.InNamespace(mc.Namespace), of); err != nil {
@@ -102,9 +115,9 @@ func (c SnapshotCollector) Busy(ctx context.Context, mc *cachev1.Memcached) (str
 	return "", nil
 }
 
-// IsSecretMissing reports whether the Secret with the credentials does not exist. It reads metadata only: the kubelet
+// isSecretMissing reports whether the Secret with the credentials does not exist. It reads metadata only: the kubelet
 // gives the content to the Job.
-func (c SnapshotCollector) IsSecretMissing(
+func (c SnapshotCollector) isSecretMissing(
 	ctx context.Context, namespace string, place cachev1.SnapshotTarget,
 ) (bool, error) {
 	if place.Credentials == nil || place.Credentials.SecretName == "" {

@@ -79,8 +79,8 @@ type BootstrapPod struct {
 
 // decideBootstrap returns nil without a bootstrap from servers.
 func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
-	wanted := d.memcached.Spec.Bootstrap
-	if wanted == nil || wanted.From.Snapshot != nil || slots == nil {
+	wanted := FromServers(d.memcached)
+	if wanted == nil || slots == nil {
 		return nil
 	}
 	current, hash := d.current.Bootstrap, orZero(d.memcached.Spec.Slots).ClientHash
@@ -134,12 +134,12 @@ func (d Draft) copyRate() int64 {
 
 // bootstrapProblems finds what keeps a cache from being filled as its spec requests.
 func bootstrapProblems(mc *cachev1.Memcached) []string {
-	wanted := mc.Spec.Bootstrap
-	switch {
-	case wanted == nil:
-		return nil
-	case wanted.From.Snapshot != nil:
+	if WantedSnapshot(mc) != nil {
 		return restoreProblems(mc)
+	}
+	wanted := mc.Spec.Bootstrap
+	if wanted == nil {
+		return nil
 	}
 	var problems []string
 	if orZero(mc.Spec.Slots).ClientHash == "" {

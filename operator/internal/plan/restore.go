@@ -15,6 +15,14 @@ func WantedSnapshot(mc *cachev1.Memcached) *cachev1.BootstrapSnapshot {
 	return orZero(mc.Spec.Bootstrap).From.Snapshot
 }
 
+// FromServers returns the bootstrap of a cache that is filled from other servers; nil if it is not.
+func FromServers(mc *cachev1.Memcached) *cachev1.Bootstrap {
+	if WantedSnapshot(mc) != nil {
+		return nil
+	}
+	return mc.Spec.Bootstrap
+}
+
 // IsRestored reports whether the snapshot that a cache is filled with was restored.
 func IsRestored(mc *cachev1.Memcached) bool {
 	wanted := WantedSnapshot(mc)

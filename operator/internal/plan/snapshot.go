@@ -193,14 +193,14 @@ func SnapshotName(wanted *cachev1.MemcachedSnapshot) string {
 // ServerNames are the names of the servers of a cache, as a Job knows them. They change when the cache is scaled and,
 // without slots, when a Pod is replaced.
 func ServerNames(mc *cachev1.Memcached) string {
-	names := mc.Status.Nodes
-	if len(mc.Status.Slots) > 0 {
-		names = nil
-		for _, slot := range mc.Status.Slots {
-			names = append(names, slot.Name)
-		}
+	if len(mc.Status.Slots) == 0 {
+		return joined(mc.Status.Nodes)
 	}
-	return strings.Join(slices.Sorted(slices.Values(names)), " ")
+	var names []string
+	for _, slot := range mc.Status.Slots {
+		names = append(names, slot.Name)
+	}
+	return joined(names)
 }
 
 // Names are those of the servers of a Job, to compare with ServerNames.
@@ -209,5 +209,7 @@ func (s Snapshot) Names() string {
 	for _, server := range s.Servers {
 		names = append(names, server.Name)
 	}
-	return strings.Join(slices.Sorted(slices.Values(names)), " ")
+	return joined(names)
 }
+
+func joined(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), " ") }

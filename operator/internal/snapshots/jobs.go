@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -62,15 +63,30 @@ func (j *jobs) read(ctx context.Context, request ctrl.Request, object client.Obj
 	return object.GetDeletionTimestamp().IsZero(), nil
 }
 
-// create creates the Job of an object, and reads it, or reports that another one has its name.
-func (j *jobs) create(
-	ctx context.Context, owner client.Object, planned plan.Snapshot,
-) (job *batchv1.Job, taken bool, err error) {
-	taken, err = apply.CreateJob(ctx, j.client, render.Snapshot(planned))
-	if err != nil || taken {
-		return nil, taken, err
+// begun is what became of a Job that is to begin.
+type begun struct {
+	job   *batchv1.Job
+	taken bool        // another Job has its name
+	unmet *plan.Unmet // why it cannot begin yet
+}
+
+// begin creates the Job of an object, and reads it.
+func (j *jobs) begin(
+	ctx context.Context, owner client.Object, resolve func(plan.Defaults) (plan.Snapshot, *plan.Unmet),
+) (b begun, err error) {
+	defaults := j.defaults(ctx)
+	if defaults.Unknown != nil {
+		return b, defaults.Unknown
 	}
-	return j.observe.Job(ctx, owner, planned.Job)
+	planned, unmet := resolve(defaults)
+	if unmet != nil {
+		return begun{unmet: unmet}, nil
+	}
+	if b.taken, err = apply.CreateJob(ctx, j.client, render.Snapshot(planned)); err != nil || b.taken {
+		return b, err
+	}
+	b.job, b.taken, err = j.observe.Job(ctx, owner, planned.Job)
+	return b, err
 }
 
 // remove deletes a Job and its Pods.
@@ -86,24 +102,36 @@ func (j *jobs) remove(ctx context.Context, job *batchv1.Job) error {
 	return nil
 }
 
-// write patches the status of an object that was read before. Another change since is no error: then written is false.
-func (j *jobs) write(ctx context.Context, before, now client.Object) (written bool, result ctrl.Result, err error) {
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	switch err := j.client.Status().Patch(ctx, now, patch); {
-	case apierrors.IsNotFound(err):
-		return false, ctrl.Result{}, nil
-	case apierrors.IsConflict(err):
-		return false, ctrl.Result{RequeueAfter: changedRetry}, nil
-	case err != nil:
-		return false, ctrl.Result{}, fmt.Errorf("write the status: %w", err)
-	}
-	return true, ctrl.Result{}, nil
+// report is a status to be written: the object as it was read and as it should be, and the condition that events are
+// about.
+type report struct {
+	before, now client.Object
+	was, is     *metav1.Condition
+	action      string
+	then        ctrl.Result // unless the object has changed since it was read
 }
 
-// record records an event of an object, and logs it.
-func (j *jobs) record(ctx context.Context, object client.Object, eventType, action string, is metav1.Condition) {
-	log.FromContext(ctx).Info(is.Message, "reason", is.Reason)
-	j.events.Eventf(object, nil, eventType, is.Reason, action, "%s", status.Shorten(is.Message, status.LongestNote))
+// write writes a status that differs, and records an event of a new reason, unless the Job just waits.
+func (j *jobs) write(ctx context.Context, r report) (ctrl.Result, error) {
+	if equality.Semantic.DeepEqual(r.before, r.now) {
+		return r.then, nil
+	}
+	is := *r.is // The answer overwrites the object.
+	patch := client.MergeFromWithOptions(r.before, client.MergeFromWithOptimisticLock{})
+	switch err := j.client.Status().Patch(ctx, r.now, patch); {
+	case apierrors.IsNotFound(err):
+		return ctrl.Result{}, nil
+	case apierrors.IsConflict(err):
+		return ctrl.Result{RequeueAfter: changedRetry}, nil
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("write the status: %w", err)
+	}
+	if is.Reason != cachev1.ReasonBootstrapWaiting && (r.was == nil || r.was.Reason != is.Reason) {
+		log.FromContext(ctx).Info(is.Message, "reason", is.Reason)
+		note := status.Shorten(is.Message, status.LongestNote)
+		j.events.Eventf(r.before, nil, eventTypeOf(is.Reason), is.Reason, r.action, "%s", note)
+	}
+	return r.then, nil
 }
 
 // awaited returns when to look again for what no event reports.
@@ -128,8 +156,9 @@ func hasOtherServers(job *batchv1.Job, mc *cachev1.Memcached) bool {
 }
 
 // eventTypeOf is Normal for what succeeds.
-func eventTypeOf(succeeds bool) string {
-	if succeeds {
+func eventTypeOf(reason string) string {
+	switch reason {
+	case cachev1.ReasonSaving, cachev1.ReasonSaved, cachev1.ReasonBootstrapRestoring, cachev1.ReasonBootstrapRestored:
 		return corev1.EventTypeNormal
 	}
 	return corev1.EventTypeWarning

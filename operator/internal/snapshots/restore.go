@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -61,23 +60,14 @@ func (r *restorer) forward(ctx context.Context, in *status.RestoreInput) (err er
 	case wanted == nil:
 		return nil
 	}
-	busy, err := r.observe.Busy(ctx, mc)
+	busy, missing, err := r.observe.Needs(ctx, mc, wanted.SnapshotTarget)
 	if err != nil {
 		return err
 	}
-	missing, err := r.observe.IsSecretMissing(ctx, mc.Namespace, wanted.SnapshotTarget)
-	if err != nil {
-		return err
-	}
-	defaults := r.defaults(ctx)
-	if defaults.Unknown != nil {
-		return defaults.Unknown
-	}
-	var planned plan.Snapshot
-	if planned, in.Unmet = plan.ResolveRestore(mc, busy, missing, defaults); in.Unmet != nil {
-		return nil
-	}
-	in.Job, in.Taken, err = r.create(ctx, mc, planned)
+	b, err := r.begin(ctx, mc, func(defaults plan.Defaults) (plan.Snapshot, *plan.Unmet) {
+		return plan.ResolveRestore(mc, busy, missing, defaults)
+	})
+	in.Job, in.Taken, in.Unmet = b.job, b.taken, b.unmet
 	return err
 }
 
@@ -85,26 +75,13 @@ func (r *restorer) forward(ctx context.Context, in *status.RestoreInput) (err er
 func (r *restorer) report(ctx context.Context, in status.RestoreInput) (ctrl.Result, error) {
 	before, now := in.Memcached.DeepCopy(), in.Memcached.DeepCopy()
 	now.Status = status.EvaluateRestore(in)
-	if !equality.Semantic.DeepEqual(before.Status, now.Status) {
-		reported := now.Status
-		if written, result, err := r.write(ctx, before, now); !written {
-			return result, err
-		}
-		r.recordReason(ctx, before, reported)
+	then := ctrl.Result{}
+	if !plan.IsRestored(in.Memcached) {
+		then = awaited(in.Job, in.Unmet, in.Taken)
 	}
-	if plan.IsRestored(in.Memcached) {
-		return ctrl.Result{}, nil
-	}
-	return awaited(in.Job, in.Unmet, in.Taken), nil
-}
-
-// recordReason records an event for a new reason, unless the Job just waits.
-func (r *restorer) recordReason(ctx context.Context, before *cachev1.Memcached, now cachev1.MemcachedStatus) {
-	was := meta.FindStatusCondition(before.Status.Conditions, cachev1.ConditionBootstrapped)
-	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionBootstrapped)
-	if is.Reason == cachev1.ReasonBootstrapWaiting || was != nil && was.Reason == is.Reason {
-		return
-	}
-	succeeds := is.Reason == cachev1.ReasonBootstrapRestoring || is.Reason == cachev1.ReasonBootstrapRestored
-	r.record(ctx, before, eventTypeOf(succeeds), "Restore", *is)
+	return r.write(ctx, report{
+		before: before, now: now, action: "Restore", then: then,
+		was: meta.FindStatusCondition(before.Status.Conditions, cachev1.ConditionBootstrapped),
+		is:  meta.FindStatusCondition(now.Status.Conditions, cachev1.ConditionBootstrapped),
+	})
 }

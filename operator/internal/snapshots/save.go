@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -61,15 +60,10 @@ func (s *saver) forward(ctx context.Context, in *status.SnapshotInput) (err erro
 	if err != nil {
 		return err
 	}
-	defaults := s.defaults(ctx)
-	if defaults.Unknown != nil {
-		return defaults.Unknown
-	}
-	var planned plan.Snapshot
-	if planned, in.Unmet = plan.ResolveSnapshot(in.Snapshot, current, defaults); in.Unmet != nil {
-		return nil
-	}
-	in.Job, in.Taken, err = s.create(ctx, in.Snapshot, planned)
+	b, err := s.begin(ctx, in.Snapshot, func(defaults plan.Defaults) (plan.Snapshot, *plan.Unmet) {
+		return plan.ResolveSnapshot(in.Snapshot, current, defaults)
+	})
+	in.Job, in.Taken, in.Unmet = b.job, b.taken, b.unmet
 	return err
 }
 
@@ -77,25 +71,9 @@ func (s *saver) forward(ctx context.Context, in *status.SnapshotInput) (err erro
 func (s *saver) report(ctx context.Context, in status.SnapshotInput) (ctrl.Result, error) {
 	before, now := in.Snapshot.DeepCopy(), in.Snapshot.DeepCopy()
 	now.Status = status.EvaluateSnapshot(in)
-	if !equality.Semantic.DeepEqual(before.Status, now.Status) {
-		reported := now.Status
-		if written, result, err := s.write(ctx, before, now); !written {
-			return result, err
-		}
-		s.recordReason(ctx, before, reported)
-	}
-	return awaited(in.Job, in.Unmet, in.Taken), nil
-}
-
-// recordReason records an event for a new reason.
-func (s *saver) recordReason(
-	ctx context.Context, before *cachev1.MemcachedSnapshot, now cachev1.MemcachedSnapshotStatus,
-) {
-	was := meta.FindStatusCondition(before.Status.Conditions, cachev1.ConditionReady)
-	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
-	if was != nil && was.Reason == is.Reason {
-		return
-	}
-	succeeds := is.Reason == cachev1.ReasonSaving || is.Reason == cachev1.ReasonSaved
-	s.record(ctx, before, eventTypeOf(succeeds), "Save", *is)
+	return s.write(ctx, report{
+		before: before, now: now, action: "Save", then: awaited(in.Job, in.Unmet, in.Taken),
+		was: meta.FindStatusCondition(before.Status.Conditions, cachev1.ConditionReady),
+		is:  meta.FindStatusCondition(now.Status.Conditions, cachev1.ConditionReady),
+	})
 }

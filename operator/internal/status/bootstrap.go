@@ -20,20 +20,16 @@ import (
 // setBootstrapped reports how far the move from other servers is, and what the user is to do next. It does not change
 // Ready: the Pods serve whoever connects.
 func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
-	wanted := in.Memcached.Spec.Bootstrap
-	if wanted == nil || wanted.From.Snapshot != nil {
+	if plan.WantedSnapshot(in.Memcached) != nil {
 		status.BootstrapCutOverSince = nil
-	}
-	if wanted == nil || wanted.From.Snapshot == nil {
-		status.RestoredSnapshot = ""
-		removeRestored(status)
-	}
-	switch {
-	case wanted == nil:
-		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
-		return
-	case wanted.From.Snapshot != nil:
 		keepRestored(status, in.Memcached)
+		return
+	}
+	status.RestoredSnapshot = ""
+	removeRestored(status)
+	if in.Memcached.Spec.Bootstrap == nil {
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionBootstrapped)
+		status.BootstrapCutOverSince = nil
 		return
 	}
 	if !in.isPlanned() || in.Plan.Bootstrap == nil || in.Plan.Suspended {
