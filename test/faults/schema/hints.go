@@ -32,8 +32,8 @@ func readHints() (hints []hint) {
 	return hints
 }
 
-// hint returns a value of the table: usually, or rarely where values are to follow from the schema. A spec that breaks a
-// rule is refused, so it cannot overload the cluster.
+// hint returns a value of the table: usually, or rarely where values are to follow from the schema. A spec that breaks
+// a rule is refused, so it cannot overload the cluster.
 func (d *draw) hint(f *Field) (any, bool) {
 	for _, h := range hints {
 		if !h.pattern.MatchString(f.Path) {
