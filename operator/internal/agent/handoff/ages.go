@@ -7,19 +7,16 @@ import (
 	"slices"
 )
 
-// ages has a figure for each age that is distinguished from others.
-type ages [math.MaxUint8 + 1]int64
-
 const (
 	// exactAges are distinguished by the second, and older ones by a twelfth: agesPerDoubling of them.
 	exactAges       = 64
 	agesPerDoubling = 8
 
-	// mostSpans limits how often a list is read: two neighbors have more than their part of the keys together.
+	// mostSpans limits how often a list is read: two neighbors have more than their part of the bytes together.
 	mostSpans = 16
 )
 
-// ageOf returns the place in ages of so many seconds since a client last used an item.
+// ageOf returns the age of an item that a client last used so many seconds ago.
 func ageOf(seconds int64) byte {
 	if seconds < exactAges {
 		return byte(max(0, seconds))
@@ -38,60 +35,129 @@ func (d dumped) age(now int64) int64 {
 	return atLeast + times*(now-d.used)
 }
 
-// span is a range of ages, both included.
-type span struct{ from, to byte }
+// ages has how many keys there are of each age and class. It has those of an age once there are any.
+type ages [math.MaxUint8 + 1][]int64
 
-// all has every age.
-var all = span{0, math.MaxUint8}
+func (a *ages) add(age, class byte) {
+	if a[age] == nil {
+		a[age] = make([]int64, len(chunks))
+	}
+	a[age][class]++
+}
 
-func (s span) has(age byte) bool { return s.from <= age && age <= s.to }
+// keys returns how many keys there are of some ages.
+func (a *ages) keys(from, to byte) (keys int64) {
+	for _, classes := range a[from : int(to)+1] {
+		for _, count := range classes {
+			keys += count
+		}
+	}
+	return keys
+}
+
+// bytes returns about how many bytes they have.
+func (a *ages) bytes(from, to byte) (bytes int64) {
+	for _, classes := range a[from : int(to)+1] {
+		for class, count := range classes {
+			bytes += count * payload(byte(class))
+		}
+	}
+	return bytes
+}
+
+// span is a range of ages, both included, and of the keys that have them, in the order of the list.
+type span struct {
+	from, to  byte
+	next, end int64 // the first one that is not copied yet, and the one after the last to be copied
+	spare     bool  // whether the keys fit is not sure
+}
+
+// all has every key.
+func all() *span { return &span{to: math.MaxUint8, end: math.MaxInt64} }
+
+func (s *span) has(age byte) bool { return s.from <= age && age <= s.to }
+
+func (s *span) left() int64 { return s.end - s.next }
 
 // coldestFirst returns the spans of all keys.
-func (s *spool) coldestFirst() []span {
-	spans := s.hottest(1)
+func (s *spool) coldestFirst() []*span {
+	spans := s.hottest(everything())
 	slices.Reverse(spans)
 	return spans
 }
 
-// hottest returns the spans of the hottest keys that have a share of the bytes, the hottest first; 1 or more is all.
-// None has more keys than its part, unless these are of one age.
-func (s *spool) hottest(share float64) (spans []span) {
-	counts := s.keys[:int(s.oldest(share))+1]
-	keys := int64(0)
-	for _, count := range counts {
-		keys += count
+// hottest returns the spans of the hottest keys for which there may be room, the hottest first. Those that surely fit
+// come before those that are spare. None has more than its part of the bytes, unless these are of one age.
+func (s *spool) hottest(r room) []*span {
+	age, keys, isAll := s.fitting(r)
+	if isAll {
+		return s.spans(0, math.MaxUint8, false)
 	}
-	from, inSpan := 0, int64(0)
-	for age, count := range counts {
-		if inSpan > 0 && inSpan+count > keys*2/mostSpans {
-			spans = append(spans, span{byte(from), byte(age - 1)})
-			from, inSpan = age, 0
-		}
-		inSpan += count
+	spans := append(s.spans(0, int(age)-1, false), s.spans(int(age), int(age), false)...)
+	of := spans[len(spans)-1]
+	rest := &span{from: age, to: age, next: keys, end: of.end, spare: true}
+	of.end = keys
+	if rest.left() > 0 {
+		spans = append(spans, rest)
 	}
-	return append(spans, span{byte(from), byte(len(counts) - 1)})
+	return append(spans, s.spans(int(age)+1, s.oldest(r), true)...)
 }
 
-// oldest returns the age up to which keys have a share of the bytes.
-func (s *spool) oldest(share float64) byte {
-	total, sum := int64(0), int64(0)
-	for _, size := range s.size {
-		total += size
+// spans returns the spans of some ages.
+func (s *spool) spans(from, to int, spare bool) (spans []*span) {
+	if from > to {
+		return nil
 	}
-	for age, size := range s.size {
-		if sum += size; share < 1 && float64(sum) >= share*float64(total) {
-			return byte(age)
+	first, bytes, most := byte(from), int64(0), s.ages.bytes(0, math.MaxUint8)*2/mostSpans
+	add := func(to byte) {
+		if keys := s.ages.keys(first, to); keys > 0 {
+			spans = append(spans, &span{from: first, to: to, end: keys, spare: spare})
+		}
+	}
+	for age := from; age <= to; age++ {
+		of := s.ages.bytes(byte(age), byte(age))
+		if bytes > 0 && bytes+of > most {
+			add(byte(age - 1))
+			first, bytes = byte(age), 0
+		}
+		bytes += of
+	}
+	add(byte(to))
+	return spans
+}
+
+// oldest returns the age up to which keys have as many bytes as there is memory. More of them fit than surely do, as
+// long as memcached evicts the coldest, which came first.
+func (s *spool) oldest(r room) int {
+	bytes := 0.0
+	for age := range s.ages {
+		at := byte(age)
+		bytes += float64(s.ages.bytes(at, at) + ofHeader*s.ages.keys(at, at))
+		if !r.larger && bytes >= r.pages*page {
+			return age
 		}
 	}
 	return math.MaxUint8
 }
 
-// left returns how many keys are in none of these spans.
-func (s *spool) left(spans []span) (keys int64) {
-	for age, count := range s.keys {
-		if !slices.ContainsFunc(spans, func(of span) bool { return of.has(byte(age)) }) {
-			keys += count
+// fitting returns the age up to which keys surely fit, and how many of that age do, or that all do.
+func (s *spool) fitting(r room) (age byte, keys int64, isAll bool) {
+	most := r.sure()
+	sum, before := make([]int64, len(chunks)), 0.0
+	for age := range s.ages {
+		if s.ages[age] == nil {
+			continue
 		}
+		need := 0.0
+		for class, count := range s.ages[age] {
+			sum[class] += count
+			need += r.need(class, sum[class])
+		}
+		if need > most {
+			part := max(0, most-before) / (need - before)
+			return byte(age), int64(part * float64(s.ages.keys(byte(age), byte(age)))), false
+		}
+		before = need
 	}
-	return keys
+	return math.MaxUint8, 0, true
 }

@@ -1,7 +1,10 @@
 package handoff
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +22,7 @@ func TestTheAgeOfAnItem(t *testing.T) {
 	}
 }
 
-// ofAges are keys of these ages in seconds, of 100 bytes each. An age is the key.
+// ofAges are keys of these ages in seconds, of which two take a page of memory. An age is the key.
 func ofAges(t *testing.T, ages ...int64) *spool {
 	t.Helper()
 	s, err := newSpool()
@@ -28,7 +31,7 @@ func ofAges(t *testing.T, ages ...int64) *spool {
 	}
 	t.Cleanup(s.close)
 	for _, age := range ages {
-		if err := s.add(dumped{key{token: fmt.Sprint(age)}, s.now - age, true, 100}); err != nil {
+		if err := s.add(dumped{key{token: fmt.Sprint(age)}, s.now - age, true, 430_000}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,36 +39,45 @@ func ofAges(t *testing.T, ages ...int64) *spool {
 }
 
 // keysOf are the keys of spans, in their order.
-func keysOf(t *testing.T, s *spool, spans []span) (keys []string) {
+func keysOf(t *testing.T, s *spool, spans []*span) (keys []string) {
 	t.Helper()
 	for _, of := range spans {
-		if err := s.each(of, func(k key) error { keys = append(keys, k.token); return nil }); err != nil {
+		if err := s.each(of, func(k listed) error { keys = append(keys, k.token); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return keys
 }
 
+// ofPages is room of which so many pages surely are free.
+func ofPages(sure float64) room { return room{pages: (sure + 1) / 0.97, servers: 1, copiers: 1} }
+
 func TestTheOrderOfKeys(t *testing.T) {
-	s := ofAges(t, 30, 5000, 2, 300000, 2, 60)
+	s := ofAges(t, 30, 5000, 2, 300000, 2, 60, 5000)
 	for name, tc := range map[string]struct {
-		spans []span
+		spans []*span
 		want  []string
 	}{
-		"the hottest first":           {s.hottest(1), []string{"2", "2", "30", "60", "5000", "300000"}},
-		"with more room than needed":  {s.hottest(1.5), []string{"2", "2", "30", "60", "5000", "300000"}},
-		"the coldest first":           {s.coldestFirst(), []string{"300000", "5000", "60", "30", "2", "2"}},
-		"half of the bytes":           {s.hottest(0.5), []string{"2", "2", "30"}},
-		"a little more than the half": {s.hottest(0.51), []string{"2", "2", "30", "60"}},
-		"next to nothing":             {s.hottest(0.01), []string{"2", "2"}},
+		"the hottest first":             {s.hottest(everything()), []string{"2", "2", "30", "60", "5000", "5000", "300000"}},
+		"with more room than needed":    {s.hottest(ofPages(9)), []string{"2", "2", "30", "60", "5000", "5000", "300000"}},
+		"the coldest first":             {s.coldestFirst(), []string{"300000", "5000", "5000", "60", "30", "2", "2"}},
+		"half of the memory":            {surely(s.hottest(ofPages(2))), []string{"2", "2", "30", "60"}},
+		"half of a page more":           {surely(s.hottest(ofPages(2.5))), []string{"2", "2", "30", "60", "5000"}},
+		"a page for two of one age":     {surely(s.hottest(ofPages(1))), []string{"2", "2"}},
+		"next to nothing":               {surely(s.hottest(ofPages(-1))), nil},
+		"what may fit, too":             {s.hottest(ofPages(1)), []string{"2", "2", "30", "60", "5000", "5000"}},
+		"as much memory as before":      {s.hottest(room{3, 1, 1, true}), []string{"2", "2", "30", "60", "5000", "5000", "300000"}},
+		"in a hurry, as much as before": {surely(s.hottest(room{3, 1, 1, true})), []string{"2", "2"}},
 	} {
 		if diff := cmp.Diff(tc.want, keysOf(t, s, tc.spans)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got := s.left(tc.spans); got != int64(6-len(tc.want)) {
-			t.Errorf("%s: %d keys are left", name, got)
-		}
 	}
+}
+
+// surely returns the spans that surely fit.
+func surely(spans []*span) []*span {
+	return slices.DeleteFunc(spans, func(of *span) bool { return of.spare })
 }
 
 func TestAListIsReadAFewTimesAtMost(t *testing.T) {
@@ -74,33 +86,27 @@ func TestAListIsReadAFewTimesAtMost(t *testing.T) {
 		ages = append(ages, int64(n))
 	}
 	for name, s := range map[string]*spool{"many ages": ofAges(t, ages...), "no keys": ofAges(t), "one age": ofAges(t, 7, 7)} {
-		spans := s.hottest(1)
-		if got := len(keysOf(t, s, spans)); len(spans) > mostSpans+1 || s.left(spans) != 0 {
-			t.Errorf("%s: %d keys in %v", name, got, spans)
+		spans := s.hottest(everything())
+		want := int(s.ages.keys(0, math.MaxUint8))
+		if got := len(keysOf(t, s, spans)); len(spans) > mostSpans+1 || got != want {
+			t.Errorf("%s: %d keys of %d in %d spans", name, got, want, len(spans))
 		}
-	}
-	if s := ofAges(t, ages...); len(keysOf(t, s, s.hottest(1))) != len(ages) {
-		t.Error("keys are missing")
 	}
 }
 
-func TestTheHottestKeysAreNextOnceTheTimeMayNotSuffice(t *testing.T) {
-	s := ofAges(t, 0, 1, 2, 3, 4, 5, 6, 7)
-	h := &Handoff{Settings: Settings{Rate: 100}}
-	h.counts.totalBytes.Store(1000)
-	c := &copier{session: &session{handoff: h}}
-	var got []string
-	for of := range c.ordered(s.hottest(1)) {
-		got = append(got, keysOf(t, s, []span{of})...)
-		switch len(got) {
-		case 2:
-			h.Hurry(time.Hour) // is long enough
-		case 4:
-			h.Hurry(time.Second)
+func TestASpanContinuesWhereItStopped(t *testing.T) {
+	s := ofAges(t, 7, 1, 7, 7, 2, 7)
+	of, found := &span{from: 7, to: 7, end: 3}, 0
+	for of.left() > 0 {
+		if err := s.each(of, func(listed) error { found++; return errTurn }); !errors.Is(err, errTurn) {
+			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"7", "6", "5", "4", "0", "1", "2", "3"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if err := s.each(of, func(listed) error { return errTurn }); err != nil {
+		t.Error(err)
+	}
+	if found != 3 {
+		t.Errorf("%d keys", found)
 	}
 }
 

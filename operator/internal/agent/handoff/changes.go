@@ -39,24 +39,40 @@ func (c *changes) add(key []byte) (bool, error) {
 	}
 	c.keys[string(key)] = struct{}{}
 	c.bytes += len(key)
-	select {
-	case c.ready <- struct{}{}:
-	default:
-	}
+	c.signal()
 	return true, nil
 }
 
 // take removes and returns all keys.
-func (c *changes) take() []key {
+func (c *changes) take() []key { return c.takeSome(maxChanges) }
+
+// takeSome removes and returns so many keys at most, or all if many more could be too many.
+func (c *changes) takeSome(most int) []key {
+	const many = 4
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	keys := make([]key, 0, len(c.keys))
-	for raw := range c.keys {
-		keys = append(keys, keyOf([]byte(raw)))
+	if len(c.keys) > maxChanges/many || c.bytes > maxChangeBytes/many {
+		most = len(c.keys)
 	}
-	clear(c.keys)
-	c.bytes = 0
+	keys := make([]key, 0, min(most, len(c.keys)))
+	for raw := range c.keys {
+		if len(keys) == most {
+			c.signal()
+			break
+		}
+		keys = append(keys, keyOf([]byte(raw)))
+		c.bytes -= len(raw)
+		delete(c.keys, raw)
+	}
 	return keys
+}
+
+// signal says that there are keys.
+func (c *changes) signal() {
+	select {
+	case c.ready <- struct{}{}:
+	default:
+	}
 }
 
 // stop ends the collection: from now on each change is to be invalidated immediately. It returns the remaining keys.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"sync/atomic"
+	"time"
 )
 
 const (
@@ -19,6 +21,9 @@ const (
 	maxBatch    = 64
 	bytesPerKey = 1 << 10
 
+	// maxBatchBytes limits what is in progress when it is late. A batch has more by one item at most.
+	maxBatchBytes = 256 << 10
+
 	// copyBuffer is the size of a buffer of a connection that copies, and copyBuffers limits that of all of them.
 	copyBuffer  = 64 << 10
 	copyBuffers = 16 << 20
@@ -28,8 +33,11 @@ const (
 type batch struct {
 	to      *store
 	keys    []key
+	bytes   int64  // about those of keys and values, of the list
 	changed bool   // the items replace those of the new memcached, and what the old one does not have is removed
 	done    func() // all is in the new memcached
+
+	requested time.Time
 }
 
 // store is a connection that stores items in a memcached.
@@ -46,7 +54,11 @@ type copier struct {
 	from      *side
 	counts    *counts
 	batchKeys int
-	room      float64 // the memory of the new memcacheds for each byte that moves
+	room      room
+
+	once, again atomic.Int64 // bytes that were copied of the list, and of what has changed
+
+	expected int64 // bytes that are to be copied, before the keys are listed
 
 	dumped  chan batch // closed at the end of the dump
 	batches chan batch // requested, and not yet read
@@ -66,11 +78,12 @@ func copyItems(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		c.counts.total(c.from.heartbeat.first, s.move.Share)
+		c.expected = c.counts.total(c.from.heartbeat.first, s.move.Share)
+		s.handoff.left.Add(c.expected)
 		copiers = append(copiers, c)
 	}
 	for _, c := range copiers {
-		c.room = s.room()
+		c.room = s.room(c.from)
 	}
 	if err := s.feed(ctx, copiers); err != nil {
 		return err
@@ -81,20 +94,6 @@ func copyItems(ctx context.Context, s *session) error {
 	s.handoff.counts.copied.Store(true)
 	s.handoff.report()
 	return nil
-}
-
-// room returns how much memory the new memcacheds have for each byte of items that moves. With less than 1, not all
-// fit; with little more, some may not: slabs are never all full.
-func (s *session) room() float64 {
-	bytes := 0.0
-	for _, number := range s.move.Targets {
-		limit, err := strconv.ParseFloat(s.side(number).heartbeat.first["limit_maxbytes"], 64)
-		if err != nil {
-			return 1 // of an import, the target may be absent
-		}
-		bytes += limit
-	}
-	return bytes / max(1, float64(s.handoff.counts.totalBytes.Load()))
 }
 
 // newCopier opens the connections of a copier. They stay open: if a client got the descriptor of one, its changes would
@@ -176,12 +175,18 @@ func (c *copier) drain(ctx context.Context) error {
 	return nil
 }
 
-// send requests the items of a batch.
+// send requests the items of a batch. Of what has changed, it requests none if there is no time for it: then the keys
+// are removed from the new memcached, after what was sent before.
 func (c *copier) send(ctx context.Context, b batch) error {
 	if err := take(ctx, c.reading); err != nil {
 		return err
 	}
-	for i, key := range b.keys {
+	b.requested = time.Now()
+	wanted := b.keys
+	if b.changed && !c.mayRecopy(b.requested) {
+		wanted = nil
+	}
+	for i, key := range wanted {
 		write(c.request, "mg "+key.token+" "+key.flag()+"v t f u q O"+strconv.Itoa(i)+"\r\n")
 	}
 	write(c.request, c.from.markers.command(func() { <-c.reading }))
@@ -196,6 +201,13 @@ func (c *copier) send(ctx context.Context, b batch) error {
 	case <-ctx.Done(): // nobody takes them any more
 		return context.Cause(ctx)
 	}
+}
+
+// mayRecopy reports whether there is time to copy again what has changed: not if it is late, and in a hurry only as
+// long as that keeps few others from being copied.
+func (c *copier) mayRecopy(now time.Time) bool {
+	const part = 4
+	return !c.handoff.isLate(now) && (!c.handoff.hurried.Load() || part*c.again.Load() <= c.once.Load())
 }
 
 // take takes a place.

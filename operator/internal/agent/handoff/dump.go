@@ -1,47 +1,22 @@
 package handoff
 
+// Which keys are copied next.
+
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"iter"
-	"net"
+	"math"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
-
-const (
-	// busyFor is how long the LRU crawler of memcached may be busy. It serves one request at a time.
-	busyFor = time.Minute
-
-	retryBusy = 100 * time.Millisecond
-)
-
-// errBusy means that the dump can be tried again.
-var errBusy = errors.New("memcached's LRU crawler is busy")
 
 // dump passes the keys that move on, in batches.
 func (c *copier) dump(ctx context.Context) {
-	keys, err := list(ctx, c.from.Dial, func() { c.counts.skipped.Add(1) })
-	if err != nil {
-		c.from.lost(err)
-		return
-	}
-	defer keys.close()
-	d := &dump{copier: c, batches: map[int][]key{}}
-	spans := keys.hottest(c.room)
-	c.counts.skipped.Add(keys.left(spans))
-	err = keys.eachOf(c.ordered(spans), func(k key) error { return d.add(ctx, k) })
-	for to := range d.batches {
-		err = errors.Join(err, d.pass(ctx, to))
-	}
-	if d.late > 0 {
-		c.handoff.Log.Warn("There is no time to copy the coldest keys", "keys", d.late)
+	keys, err := list(ctx, c.from.Dial, c.isToBeCopied, func() { c.counts.skipped.Add(1) })
+	if err == nil {
+		d := &dump{copier: c, keys: keys, batches: map[int]*batch{}}
+		err = d.run(ctx)
+		keys.close()
 	}
 	if err != nil {
 		c.from.lost(err)
@@ -50,181 +25,121 @@ func (c *copier) dump(ctx context.Context) {
 	close(c.dumped)
 }
 
-// ordered returns the spans, of which the first is the hottest, in the order in which their keys are copied: the
-// coldest first, as memcached evicts first what came first. But if the time may not suffice, the hottest of the rest
-// is next.
-func (c *copier) ordered(spans []span) iter.Seq[span] {
-	return func(yield func(span) bool) {
-		for len(spans) > 0 {
-			next := len(spans) - 1
-			if c.handoff.hurries(time.Now()) {
-				next = 0
-			}
-			if !yield(spans[next]) {
-				return
-			}
-			spans = slices.Delete(spans, next, next+1)
-		}
+// isToBeCopied reports whether a key of the list moves, and counts it.
+func (c *copier) isToBeCopied(k key) bool {
+	from, to := c.move.Of(k.raw())
+	c.listed.Add(1)
+	if from != c.from.number {
+		c.misplaced.Add(1)
+		return false
 	}
+	return from != to
 }
 
 // dump is a dump in progress.
 type dump struct {
 	*copier
 
-	batches map[int][]key // by server
-	late    int           // keys for which there is no time
+	keys    *spool
+	batches map[int]*batch // by server
+	planned int64          // keys that are to be copied
+	left    int64          // bytes that are to be copied still
+	hurries bool           // the hottest keys are next
 }
 
-// add adds a key to a batch, if it moves, and passes the batch on if it is full.
-func (d *dump) add(ctx context.Context, k key) error {
-	from, to := d.move.Of(k.raw())
-	d.listed.Add(1)
-	switch {
-	case from != d.from.number:
-		d.misplaced.Add(1)
-		return nil
-	case from == to:
-		return nil
-	case d.handoff.isLate(time.Now()):
-		d.late++
-		d.counts.skipped.Add(1)
+// errTurn means that the keys of a span are not next any more.
+var errTurn = errors.New("other keys are next")
+
+// run passes the keys on for which there is room and time: the coldest first, as memcached evicts first what came
+// first. But if the time may not suffice, the hottest of the rest are next.
+func (d *dump) run(ctx context.Context) error {
+	spans := d.keys.hottest(d.room)
+	d.plan(spans)
+	d.handoff.speed.begin(time.Now())
+	for len(spans) > 0 && !d.handoff.isLate(time.Now()) {
+		next := len(spans) - 1
+		if d.hurries = d.handoff.hurries(time.Now()); d.hurries {
+			if next = 0; spans[0].spare { // it could cost what is copied
+				break
+			}
+		}
+		if err := d.keys.each(spans[next], func(k listed) error { return d.add(ctx, k) }); err == nil {
+			spans = slices.Delete(spans, next, next+1)
+		} else if !errors.Is(err, errTurn) {
+			return err
+		}
+	}
+	for to := range d.batches {
+		if err := d.pass(ctx, to); err != nil {
+			return err
+		}
+	}
+	d.handoff.left.Add(-d.left)
+	d.leaveOut(spans)
+	return nil
+}
+
+// plan replaces what was expected to be copied by what is.
+func (d *dump) plan(spans []*span) {
+	for _, of := range spans {
+		d.planned += of.left()
+		bytes, keys := d.keys.ages.bytes(of.from, of.to), d.keys.ages.keys(of.from, of.to)
+		d.left += int64(float64(bytes) / float64(max(1, keys)) * float64(of.left()))
+	}
+	d.handoff.left.Add(d.left - d.expected)
+	if without := d.keys.ages.keys(0, math.MaxUint8) - d.planned; without > 0 {
+		d.counts.skipped.Add(without)
+		d.handoff.Log.Warn("There is no memory for the coldest keys", "keys", without, "of", without+d.planned)
+	}
+}
+
+// leaveOut counts the keys of spans that are not copied.
+func (d *dump) leaveOut(spans []*span) {
+	keys := int64(0)
+	for _, of := range spans {
+		keys += of.left()
+	}
+	message := "There is no time to copy the coldest keys"
+	if keys < d.planned && !d.hurries { // Nothing moved, from when the time seemed to suffice until it was over.
+		message = "There is no time to copy the hottest keys"
+	}
+	if keys > 0 {
+		d.counts.skipped.Add(keys)
+		d.handoff.Log.Warn(message, "keys", keys, "of", d.keys.ages.keys(0, math.MaxUint8))
+	}
+}
+
+// add adds a key to a batch, and passes the batch on if it is full.
+func (d *dump) add(ctx context.Context, k listed) error {
+	_, to := d.move.Of(k.raw())
+	b := d.batches[to]
+	if b == nil {
+		b = &batch{to: d.stores[to]}
+		d.batches[to] = b
+	}
+	b.keys, b.bytes = append(b.keys, k.key), b.bytes+k.bytes
+	if len(b.keys) < d.batchKeys && b.bytes < maxBatchBytes {
 		return nil
 	}
-	d.batches[to] = append(d.batches[to], k)
-	if len(d.batches[to]) < d.batchKeys {
-		return nil
+	if err := d.pass(ctx, to); err != nil {
+		return err
 	}
-	return d.pass(ctx, to)
+	if now := time.Now(); d.handoff.isLate(now) || d.handoff.hurries(now) != d.hurries {
+		return errTurn
+	}
+	return nil
 }
 
 // pass passes a batch on.
 func (d *dump) pass(ctx context.Context, to int) error {
-	keys := d.batches[to]
+	b := d.batches[to]
 	delete(d.batches, to)
+	d.left -= b.bytes
+	b.done = func() { d.handoff.copiedOfList(b.bytes, time.Now()) }
 	select {
-	case d.dumped <- batch{to: d.stores[to], keys: keys}:
+	case d.dumped <- *b:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// listEach calls found for the key of each item of a memcached.
-func listEach(ctx context.Context, dial Dial, found func(key) error) error {
-	keys, err := list(ctx, dial, func() {})
-	if err != nil {
-		return err
-	}
-	defer keys.close()
-	return keys.each(all, found)
-}
-
-// list returns the keys of all items of a memcached, and calls unnamed for each item whose key no command can name.
-//
-// They are in a temporary file: as long as memcached sends a list, the thread of whoever requests another one waits,
-// and all clients of that thread with it. If the list waited for items, and these for that thread, memcached would
-// stand still. So no list lasts longer than it must.
-func list(ctx context.Context, dial Dial, unnamed func()) (*spool, error) {
-	keys, err := newSpool()
-	if err != nil {
-		return nil, &Failure{Reason: Internal, Err: err}
-	}
-	if err := keys.fill(ctx, dial, unnamed); err != nil {
-		keys.close()
-		return nil, err
-	}
-	return keys, nil
-}
-
-// fill lists all keys, as soon as memcached lists none for others.
-func (s *spool) fill(ctx context.Context, dial Dial, unnamed func()) error {
-	until := time.Now().Add(busyFor)
-	for {
-		err := s.tryFill(ctx, dial, unnamed)
-		switch {
-		case !errors.Is(err, errBusy):
-			return err
-		case time.Now().After(until):
-			return &Failure{Reason: CrawlerBusy, Err: fmt.Errorf("%w for %s", err, busyFor)}
-		}
-		if err := Wait(ctx, retryBusy); err != nil {
-			return err
-		}
-	}
-}
-
-func (s *spool) tryFill(ctx context.Context, dial Dial, unnamed func()) error {
-	connection, err := dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
-	defer connection.Close()
-	// Of the two dumps, this one escapes keys: one of the binary protocol may have the end of the other dump in it.
-	if _, err := connection.Write([]byte("lru_crawler metadump hash\r\n")); err != nil {
-		return err
-	}
-	reader := bufio.NewReader(connection)
-	for {
-		text, err := readLine(reader)
-		if err != nil {
-			return err
-		}
-		switch {
-		case text == "END":
-			return nil
-		case text == "OK":
-		case strings.HasPrefix(text, dumpedKey):
-			d, err := parseDump(text)
-			if err != nil {
-				return &Failure{Reason: Internal, Err: err}
-			}
-			if len(d.token) > maxToken {
-				unnamed()
-			} else if err := s.add(d); err != nil {
-				return &Failure{Reason: Internal, Err: fmt.Errorf("list the keys in a temporary file: %w", err)}
-			}
-		case strings.HasPrefix(text, "BUSY"), strings.HasPrefix(text, "ERROR locked"):
-			return errBusy
-		case strings.Contains(text, "not allowed"), strings.Contains(text, "disabled"):
-			return &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers %q", text)}
-		default:
-			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q to metadump", text)}
-		}
-	}
-}
-
-// remove removes the items of some keys of a memcached. One that does not answer is not waited for.
-func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
-	connection, err := dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer connection.Close()
-	if _, err := protocol.New(connection).Ask(ctx, "mn\r\n"); err != nil {
-		return err
-	}
-	answered := make(chan error, 1)
-	r := newRemovals(connection, func(error) {}) // run returns it, too
-	go func() { answered <- r.run() }()
-	err = listEach(ctx, dial, func(k key) error {
-		if which(k.raw()) {
-			r.remove(k)
-		}
-		return nil
-	})
-	r.flush()
-	hangUp(connection)
-	return errors.Join(err, ignoreEnd(<-answered))
-}
-
-// ignoreEnd returns nil if memcached has closed the connection. With TLS, it answers the end of the commands by an
-// alert: OpenSSL misses the one that announces it.
-func ignoreEnd(err error) error {
-	alert, ok := errors.AsType[*net.OpError](err)
-	if errors.Is(err, io.EOF) || ok && alert.Op == "remote error" {
-		return nil
-	}
-	return err
 }

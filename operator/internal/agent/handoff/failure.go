@@ -7,23 +7,24 @@ import (
 
 // Reasons of a Failure.
 const (
-	OldUnreachable = "OldUnreachable" // no connection to the old memcached, or it stopped answering
-	NewUnreachable = "NewUnreachable" // no connection to the new memcached, or it stopped answering
-	OldTooOld      = "OldTooOld"      // the old memcached cannot report deletions: older than 1.6.20
-	NewTooOld      = "NewTooOld"      // the new memcached cannot report deletions: older than 1.6.20
-	OldEnded       = "OldEnded"       // the old memcached ended before everything was copied, or without an announcement
-	NewEnded       = "NewEnded"       // the new memcached ended
-	DumpForbidden  = "DumpForbidden"  // memcached runs with -X, -W or without the LRU crawler
-	FlushForbidden = "FlushForbidden" // memcached runs with -F, so that outdated items could not be removed
-	CrawlerBusy    = "CrawlerBusy"    // the LRU crawler of the old memcached was busy all the time
-	LogLinesLost   = "LogLinesLost"   // memcached dropped lines of its log, so some changes are unknown
-	TooManyChanges = "TooManyChanges" // more keys change than the copy can follow
-	Flushed        = "Flushed"        // a client emptied a memcached while it was copied
-	AgentRestarted = "AgentRestarted" // the agent restarted during the drain, so it does not know what changed
-	SameServer     = "SameServer"     // an old memcached is a new one, too, so that the copy would remove its own keys
-	OtherAgent     = "OtherAgent"     // another agent copies keys to, or from, the new memcached
-	OtherHash      = "OtherHash"      // clients look for keys at other servers than the hash says
-	Internal       = "Internal"       // memcached answered what it never should
+	OldUnreachable  = "OldUnreachable"  // no connection to the old memcached, or it stopped answering
+	NewUnreachable  = "NewUnreachable"  // no connection to the new memcached, or it stopped answering
+	OldTooOld       = "OldTooOld"       // the old memcached cannot report deletions: older than 1.6.20
+	NewTooOld       = "NewTooOld"       // the new memcached cannot report deletions: older than 1.6.20
+	OldEnded        = "OldEnded"        // the old memcached ended before everything was copied, or without an announcement
+	NewEnded        = "NewEnded"        // the new memcached ended
+	DumpForbidden   = "DumpForbidden"   // memcached runs with -X, -W or without the LRU crawler
+	FlushForbidden  = "FlushForbidden"  // memcached runs with -F, so that outdated items could not be removed
+	NoTemporaryFile = "NoTemporaryFile" // the list of the keys could not be written: the folder for it is full, or missing
+	CrawlerBusy     = "CrawlerBusy"     // the LRU crawler of the old memcached was busy all the time
+	LogLinesLost    = "LogLinesLost"    // memcached dropped lines of its log, so some changes are unknown
+	TooManyChanges  = "TooManyChanges"  // more keys change than the copy can follow
+	Flushed         = "Flushed"         // a client emptied a memcached while it was copied
+	AgentRestarted  = "AgentRestarted"  // the agent restarted during the drain, so it does not know what changed
+	SameServer      = "SameServer"      // an old memcached is a new one, too, so that the copy would remove its own keys
+	OtherAgent      = "OtherAgent"      // another agent copies keys to, or from, the new memcached
+	OtherHash       = "OtherHash"       // clients look for keys at other servers than the hash says
+	Internal        = "Internal"        // memcached answered what it never should
 )
 
 // Failure is why a handoff could not be finished. What was copied was removed from the new memcached, unless

@@ -8,12 +8,16 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // fewChanges are removed rather than copied again, so that the copy ends while clients write.
 const (
 	fewChanges  = 64
 	maxRecopies = 20
+
+	// maxLateRounds is the same if it is late: the keys that change faster are removed, too.
+	maxLateRounds = 3
 )
 
 // feed lets all copiers copy. As long as one is not through, and until Hold ends, the others copy again what changes.
@@ -81,7 +85,7 @@ func (c *copier) feed(ctx context.Context, dumped func(), all <-chan struct{}) e
 			return context.Cause(ctx)
 		}
 		if err == nil {
-			err = c.sendChanged(ctx)
+			err = c.sendChanged(ctx, c.from.changes.takeSome(c.turn(dump != nil)))
 		}
 		if err != nil {
 			return err
@@ -89,10 +93,18 @@ func (c *copier) feed(ctx context.Context, dumped func(), all <-chan struct{}) e
 	}
 }
 
-// sendChanged has all keys that have changed copied again.
-func (c *copier) sendChanged(ctx context.Context) error {
+// turn returns how many keys may be copied again before others of the list are.
+func (c *copier) turn(isDumping bool) int {
+	if isDumping {
+		return window * c.batchKeys
+	}
+	return maxChanges
+}
+
+// sendChanged has keys that have changed copied again.
+func (c *copier) sendChanged(ctx context.Context, keys []key) error {
 	changed := map[int][]key{}
-	for _, key := range c.from.changes.take() {
+	for _, key := range keys {
 		_, to := c.move.Of(key.raw())
 		changed[to] = append(changed[to], key)
 	}
@@ -113,11 +125,11 @@ func (c *copier) finish(ctx context.Context) error {
 	if err := errors.Join(c.drain(ctx), c.each(func(s *side) error { return s.heartbeat.wait(ctx) })); err != nil {
 		return err
 	}
-	for range maxRecopies {
-		if c.from.changes.len() <= fewChanges {
+	for round := range maxRecopies {
+		if c.from.changes.len() <= fewChanges || round >= maxLateRounds && c.handoff.isLate(time.Now()) {
 			break
 		}
-		if err := errors.Join(c.sendChanged(ctx), c.drain(ctx)); err != nil {
+		if err := errors.Join(c.sendChanged(ctx, c.from.changes.take()), c.drain(ctx)); err != nil {
 			return err
 		}
 	}

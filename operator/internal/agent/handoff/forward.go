@@ -87,7 +87,9 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	}
 	const lineEnd = 2
 	k := b.keys[i.index]
-	if numeric || i.stale || i.expiring() || b.to.side.isTooLarge(len(k.token)+i.size) {
+	i.age(time.Since(b.requested))
+	leftOut := numeric || i.stale || i.expiring() || b.to.side.isTooLarge(len(k.token)+i.size)
+	if leftOut || c.handoff.isLate(time.Now()) {
 		c.counts.skipped.Add(1)
 		_, err := c.items.Discard(i.size + lineEnd)
 		return err
@@ -98,9 +100,21 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	}
 	copied[i.index] = true
 	size := int64(len(k.token) + i.size)
+	if b.changed {
+		c.again.Add(size)
+	} else {
+		c.once.Add(size)
+	}
 	c.counts.keys.Add(1)
 	c.counts.bytes.Add(size)
 	return c.pace.Wait(ctx, size)
+}
+
+// age takes the time since the item was requested from its time to live: it may have waited for the network.
+func (i *item) age(since time.Duration) {
+	if i.ttl > 0 {
+		i.ttl = max(0, i.ttl-int(since/time.Second))
+	}
 }
 
 // expiring reports whether the item expires within a second. Memcached counts whole seconds.

@@ -60,8 +60,8 @@ type Settings struct {
 	// Rate limits the copy, in bytes of keys and values per second. 0 is no limit.
 	Rate int64
 
-	// Within is for how long the old memcached is sure to serve. Rate is exceeded if the copy would take longer. 0 is
-	// unknown.
+	// Within is for how long the old memcached is sure to serve, from Run, or an earlier Hurry. Rate is exceeded if the
+	// copy would take longer. 0 is unknown.
 	Within time.Duration
 
 	// Until is when the copy has to be complete. Keys that it does not reach by then are left out: the coldest. Zero is
@@ -89,6 +89,10 @@ type Handoff struct {
 	counts counts
 	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
 	late   atomic.Pointer[time.Time] // when it has to come to its end, with Until, too
+
+	left    atomic.Int64 // about how many bytes of the lists are to be copied still
+	speed   speed        // at which those of the lists are copied
+	hurried atomic.Bool  // whether the hottest keys are copied first
 }
 
 // Hurry sets Within of a copy in progress.
@@ -112,7 +116,9 @@ func (h *Handoff) endsWithin(limit time.Duration) {
 // context's error if that ends first, and otherwise a *Failure.
 func (h *Handoff) Run(ctx context.Context) error {
 	h.report = sync.OnceFunc(h.Copied)
-	h.Hurry(h.Settings.Within)
+	if h.due.Load() == nil {
+		h.Hurry(h.Settings.Within)
+	}
 	if !h.Settings.Until.IsZero() {
 		h.endsWithin(time.Until(h.Settings.Until))
 	}

@@ -116,7 +116,7 @@ func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 		}
 	}
 	r := begin(t, dial(old), throttled(next, bytesPerSecond), func(ctx context.Context, h *handoff.Handoff) error {
-		h.Settings = handoff.Settings{Rate: bytesPerSecond, Within: within}
+		h.Settings = handoff.Settings{Rate: 16 * bytesPerSecond, Within: within}
 		return h.Run(ctx)
 	})
 	r.copy(t)

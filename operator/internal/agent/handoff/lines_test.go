@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -92,5 +93,18 @@ func TestTheAnswerToAGet(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAnItemLivesNoLongerBecauseItWaited(t *testing.T) {
+	for _, tc := range []struct {
+		ttl   int
+		since time.Duration
+		want  int
+	}{{-1, time.Hour, -1}, {20, 900 * time.Millisecond, 20}, {20, 17 * time.Second, 3}, {20, time.Minute, 0}, {0, 0, 0}} {
+		i := item{ttl: tc.ttl}
+		if i.age(tc.since); i.ttl != tc.want {
+			t.Errorf("%d s, of which %s are over: %d s", tc.ttl, tc.since, i.ttl)
+		}
 	}
 }

@@ -3,7 +3,6 @@
 package handoff_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -148,6 +147,25 @@ func (m *model) work(t *testing.T, group *sync.WaitGroup, connect func() [2]choo
 }
 
 func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
+	kept := judgeBoth(t, 64<<20, func() handoff.Settings {
+		return handoff.Settings{Rate: 1 << 20} // so that many keys change in the meantime
+	})
+	if kept < untouched*995/1000 {
+		t.Errorf("%d of %d keys that nobody touched are in the new memcached", kept, untouched)
+	}
+}
+
+func TestNoReadIsStaleIfTheTimeDoesNotSuffice(t *testing.T) {
+	kept := judgeBoth(t, 1<<18, until(16<<20, 12*time.Second))
+	if kept == 0 || kept == untouched {
+		t.Errorf("%d of %d keys that nobody touched are in the new memcached", kept, untouched)
+	}
+}
+
+// judgeBoth fails the test if a client reads an outdated value while it uses both memcacheds, and returns how many keys
+// are kept that nobody touched.
+func judgeBoth(t *testing.T, network int, settings func() handoff.Settings) (kept int) {
+	t.Helper()
 	old, next := start(t), start(t)
 	fill(t, old, untouched)
 	m := newModel(t, only(connect(t, old)))
@@ -157,10 +175,7 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	t.Cleanup(stop)
 
 	started := time.Now()
-	r := begin(t, dial(old), dial(next), func(ctx context.Context, h *handoff.Handoff) error {
-		h.Settings.Rate = 1 << 20 // so that many keys change in the meantime
-		return h.Run(ctx)
-	})
+	r := begin(t, dial(old), throttled(next, network), under(settings))
 	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
 	m.both.Store(true) // as it watches both
@@ -184,19 +199,17 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := held(t, next, untouched)
+	kept = held(t, next, untouched)
 	violations, oldest := m.judge(t)
 	t.Logf("copied in %s; %d writes; hits old %d, new %d; values up to %s old; kept %d of %d; %+v",
 		copied.Round(time.Millisecond), m.writes.Load(), m.hits[0].Load(), m.hits[1].Load(), oldest, kept, untouched, r.Progress())
 	for _, violation := range violations {
 		t.Errorf("a client read an outdated value: %s", violation)
 	}
-	if kept < untouched*995/1000 {
-		t.Errorf("%d of %d keys that nobody touched are in the new memcached", kept, untouched)
-	}
 	if m.hits[0].Load() == 0 || m.hits[1].Load() == 0 {
 		t.Error("no client read a value")
 	}
+	return kept
 }
 
 func (m *model) judge(t *testing.T) ([]consistency.Violation, time.Duration) {

@@ -53,12 +53,14 @@ func (c *counts) lose(reason string) {
 	}
 }
 
-// total adds the share that moves of what a memcached holds by its statistics.
-func (c *counts) total(stats map[string]string, share float64) {
+// total adds the share that moves of what a memcached holds by its statistics, and returns about how many bytes of keys
+// and values that is.
+func (c *counts) total(stats map[string]string, share float64) int64 {
 	keys, _ := strconv.ParseFloat(stats["curr_items"], 64)
 	bytes, _ := strconv.ParseFloat(stats["bytes"], 64)
 	c.totalKeys.Add(int64(keys * share))
 	c.totalBytes.Add(int64(bytes * share))
+	return int64(max(0, bytes-ofHeader*keys) * share)
 }
 
 // Progress returns how far the handoff is. It may be called at any time.
@@ -73,48 +75,6 @@ func (h *Handoff) Progress() Progress {
 		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Followed: c.followed.Load(),
 		Copied: c.copied.Load(), Emptied: emptied,
 	}
-}
-
-// rate returns how many bytes per second may be copied now; 0 is no limit. There is none for the last keys if it is
-// late.
-func (h *Handoff) rate(now time.Time) float64 {
-	limit, due := float64(h.Settings.Rate), h.due.Load()
-	switch {
-	case h.isLate(now):
-		return 0
-	case limit <= 0 || due == nil:
-		return limit
-	}
-	left := due.Sub(now).Seconds()
-	if left <= 0 {
-		return 0
-	}
-	return max(limit, h.left()/left)
-}
-
-// left returns how many bytes of keys and values are about to be copied.
-func (h *Handoff) left() float64 {
-	const ofEach = 56 // bytes that memcached's statistics count for an item, in addition to key and value
-	c := &h.counts
-	return float64(max(0, c.totalBytes.Load()-ofEach*c.totalKeys.Load()-c.bytes.Load()))
-}
-
-// hurries reports whether the time may not suffice for all keys: at Rate, it would not.
-func (h *Handoff) hurries(now time.Time) bool {
-	late, rate := h.late.Load(), float64(h.Settings.Rate)
-	switch {
-	case late == nil:
-		return false
-	case rate <= 0:
-		return h.due.Load() != nil // how fast the network is nobody knows
-	}
-	return h.left() > rate*late.Sub(now).Seconds()
-}
-
-// isLate reports whether there is no time to copy more.
-func (h *Handoff) isLate(now time.Time) bool {
-	late := h.late.Load()
-	return late != nil && now.After(*late)
 }
 
 // pace limits the bytes per second of all copiers together.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strconv"
 	"time"
 
@@ -98,23 +97,28 @@ func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (U
 
 // request requests the item of each key.
 func (r *readout) request(ctx context.Context, dial Dial) error {
-	keys, err := list(ctx, dial, func() { r.unread.Unnamed++ })
+	keys, err := list(ctx, dial, anyKey, func() { r.unread.Unnamed++ })
 	if err != nil {
 		return err
 	}
 	defer keys.close()
 	var batch []key
-	err = keys.eachOf(slices.Values(keys.coldestFirst()), func(k key) error {
-		batch = append(batch, k)
+	add := func(k listed) error {
+		batch = append(batch, k.key)
 		if len(batch) < maxBatch {
 			return nil
 		}
 		full := batch
 		batch = make([]key, 0, maxBatch)
 		return r.send(ctx, full)
-	})
-	if err != nil || len(batch) == 0 {
-		return err
+	}
+	for _, of := range keys.coldestFirst() {
+		if err := keys.each(of, add); err != nil {
+			return err
+		}
+	}
+	if len(batch) == 0 {
+		return nil
 	}
 	return r.send(ctx, batch)
 }

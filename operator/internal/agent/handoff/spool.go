@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"time"
 )
@@ -19,25 +18,37 @@ type spool struct {
 	secret [32]byte // never leaves the process
 	writer *bufio.Writer
 
-	now  int64 // by the clock here, in seconds since 1970
-	keys ages  // how many there are of each age
-	size ages  // how many bytes they have in memcached
+	now  int64 // by memcached's clock, in seconds since 1970
+	ages ages
+}
+
+// listed is a key of a list.
+type listed struct {
+	key
+
+	bytes int64 // about those of key and value
 }
 
 // newSpool makes the file in the folder for temporary ones, and removes its name.
 func newSpool() (*spool, error) {
 	file, err := os.CreateTemp("", "memcached-keys-")
 	if err != nil {
-		return nil, fmt.Errorf("the keys are listed in a temporary file, and none can be made: set TMPDIR: %w", err)
+		return nil, noFile(err)
 	}
 	if err := os.Remove(file.Name()); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, noFile(errors.Join(err, file.Close()))
 	}
 	s := &spool{file: file, now: time.Now().Unix()}
 	_, _ = rand.Read(s.secret[:]) // It never fails.
 	encrypted := cipher.StreamWriter{S: s.stream(), W: file}
 	s.writer = bufio.NewWriterSize(encrypted, copyBuffer)
 	return s, nil
+}
+
+// noFile returns an error of the temporary file as a Failure of whoever reads it: the memcached is not to blame.
+func noFile(err error) error {
+	const text = "the keys are listed in a temporary file in %s: make room there, or set TMPDIR to another folder: %w"
+	return &Failure{Reason: NoTemporaryFile, Err: fmt.Errorf(text, os.TempDir(), err)}
 }
 
 // stream encrypts and decrypts from the beginning. Each secret is for one file that is written once, so that it needs
@@ -52,59 +63,75 @@ func (s *spool) stream() cipher.Stream {
 
 func (s *spool) close() { _ = s.file.Close() }
 
-// add adds a key: whether it is base64, its age, the length of its token, and the token, which has at most maxToken
-// bytes.
+// add adds a key: its class and whether it is base64, its age, the length of its token, and the token, which has at
+// most maxToken bytes.
 func (s *spool) add(d dumped) error {
-	binary, age := byte(0), ageOf(d.age(s.now))
+	age, class := ageOf(d.age(s.now)), classOf(d.size)
+	s.ages.add(age, class)
 	if d.binary {
-		binary = 1
+		class |= isBase64
 	}
-	s.keys[age]++
-	s.size[age] += d.size
-	_, _ = s.writer.Write([]byte{binary, age, byte(len(d.token))}) // A writer keeps its error.
-	_, err := s.writer.WriteString(d.token)
-	return err
+	_, _ = s.writer.Write([]byte{class, age, byte(len(d.token))}) // A writer keeps its error.
+	if _, err := s.writer.WriteString(d.token); err != nil {
+		return noFile(err)
+	}
+	return nil
 }
 
-// eachOf calls found for each key of some spans, in their order.
-func (s *spool) eachOf(spans iter.Seq[span], found func(key) error) error {
-	for of := range spans {
-		if err := s.each(of, found); err != nil {
+// isBase64 is the bit of the class that says so of the token.
+const isBase64 = 1 << 7
+
+// flush writes what was added.
+func (s *spool) flush() error {
+	if err := s.writer.Flush(); err != nil {
+		return noFile(err)
+	}
+	return nil
+}
+
+// each calls found for each key of a span that is not copied yet. After an error of found, the next one is next.
+func (s *spool) each(of *span, found func(listed) error) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return noFile(err)
+	}
+	reader := bufio.NewReaderSize(cipher.StreamReader{S: s.stream(), R: s.file}, copyBuffer)
+	for number := int64(0); number < of.end; {
+		var head [3]byte
+		if _, err := io.ReadFull(reader, head[:]); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return noFile(err)
+		}
+		wanted := found
+		if of.has(head[1]) {
+			number++
+		}
+		if !of.has(head[1]) || number <= of.next {
+			wanted = nil
+		}
+		of.next = max(of.next, number)
+		if err := s.read(reader, head, wanted); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each calls found for each key that has one of these ages.
-func (s *spool) each(of span, found func(key) error) error {
-	if err := s.writer.Flush(); err != nil {
-		return err
+// read calls found, unless it is nil, for the key that comes next.
+func (s *spool) read(reader *bufio.Reader, head [3]byte, found func(listed) error) error {
+	if found == nil {
+		if _, err := reader.Discard(int(head[2])); err != nil {
+			return noFile(err)
+		}
+		return nil
 	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return err
+	token := make([]byte, head[2])
+	if _, err := io.ReadFull(reader, token); err != nil {
+		return noFile(err)
 	}
-	reader := bufio.NewReaderSize(cipher.StreamReader{S: s.stream(), R: s.file}, copyBuffer)
-	for {
-		var head [3]byte
-		if _, err := io.ReadFull(reader, head[:]); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		length := int(head[2])
-		if !of.has(head[1]) {
-			if _, err := reader.Discard(length); err != nil {
-				return err
-			}
-			continue
-		}
-		token := make([]byte, length)
-		if _, err := io.ReadFull(reader, token); err != nil {
-			return err
-		}
-		if err := found(key{string(token), head[0] == 1}); err != nil {
-			return err
-		}
-	}
+	class := head[0] &^ isBase64
+	return found(listed{key{string(token), head[0] != class}, payload(class)})
 }

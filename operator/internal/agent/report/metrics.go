@@ -12,6 +12,10 @@ var (
 		Name: "memcached_agent_handoff_bytes_total", Kind: exporter.Counter,
 		Help: "Bytes of the copied keys and values.",
 	}
+	handoffSkipped = &exporter.Metric{
+		Name: "memcached_agent_handoff_skipped_keys_total", Kind: exporter.Counter,
+		Help: "Keys that were not copied: numbers, keys about to expire, and the coldest if memory or time did not suffice.",
+	}
 	handoffDuration = &exporter.Metric{
 		Name: "memcached_agent_handoff_duration_seconds", Kind: exporter.Gauge,
 		Help: "How long the last copy took, or has taken so far.",
@@ -33,7 +37,7 @@ var (
 // Metrics are exported only with --handoff-file, and by agent bootstrap.
 func Metrics() []*exporter.Metric {
 	return []*exporter.Metric{
-		handoffKeys, handoffBytes, handoffDuration, handoffProgress, handoffInvalidations, handoffFailures,
+		handoffKeys, handoffBytes, handoffSkipped, handoffDuration, handoffProgress, handoffInvalidations, handoffFailures,
 	}
 }
 
@@ -43,6 +47,7 @@ func (t *Tracker) Samples() []exporter.Sample {
 	return []exporter.Sample{
 		{Metric: handoffKeys, Value: float64(stats.Keys)},
 		{Metric: handoffBytes, Value: float64(stats.Bytes)},
+		{Metric: handoffSkipped, Value: float64(stats.Skipped)},
 		{Metric: handoffDuration, Value: stats.Duration.Seconds()},
 		{Metric: handoffProgress, Value: stats.Progress},
 		{Metric: handoffInvalidations, Value: float64(stats.Invalidations)},

@@ -30,7 +30,7 @@ type Tracker struct {
 
 // Stats are the sums of all handoffs since the agent started.
 type Stats struct {
-	Keys, Bytes, Invalidations, Failures int64
+	Keys, Bytes, Skipped, Invalidations, Failures int64
 
 	// Duration is how long the last copy took, or has taken so far, and Progress how much of the old servers' memory it
 	// has copied, from 0 to 1.
@@ -41,6 +41,7 @@ type Stats struct {
 // Copy runs a handoff that copies, once reach returns.
 func (t *Tracker) Copy(ctx context.Context, h *handoff.Handoff, reach func(context.Context) error) error {
 	t.begin(h, true)
+	h.Hurry(h.Settings.Within) // It counts from the instruction: reach may take a while.
 	copied, followed := h.Copied, h.Followed
 	h.Copied = func() {
 		t.endOfCopy()
@@ -112,6 +113,7 @@ func ratio(p handoff.Progress) float64 {
 func (s *Stats) add(p handoff.Progress) {
 	s.Keys += p.Keys
 	s.Bytes += p.Bytes
+	s.Skipped += p.Skipped
 	s.Invalidations += p.Invalidated
 }
 

@@ -115,13 +115,19 @@ func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, er
 	}, nil
 }
 
-// until returns when a copy has to be complete: the operator counts the timeout from its instruction. Its clock may
-// differ from that of the Node, so at least half of the timeout is left.
+// until returns when a copy has to be complete: the operator counts the timeout from its instruction. If that is over,
+// or has not begun, the clock of the Node differs: the operator would have instructed otherwise.
 func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Time {
 	if m.Timeout <= 0 {
 		return time.Time{}
 	}
-	waited := min(max(0, now.Sub(order.Since)), m.Timeout/2)
+	waited := now.Sub(order.Since)
+	switch {
+	case waited < 0:
+		waited = 0
+	case waited > m.Timeout:
+		waited = m.Timeout / 2
+	}
 	return now.Add(m.Timeout - waited)
 }
 

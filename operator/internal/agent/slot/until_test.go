@@ -10,10 +10,11 @@ import (
 func TestWhenACopyHasToBeComplete(t *testing.T) {
 	now := time.Now()
 	tests := map[string]struct{ timeout, since, want time.Duration }{
-		"a moment after the instruction":        {time.Minute, -2 * time.Second, 58 * time.Second},
-		"by a clock that is ahead":              {time.Minute, time.Hour, time.Minute},
-		"by a clock that is late":               {time.Minute, -time.Hour, 30 * time.Second},
-		"an agent that was started late itself": {time.Minute, -45 * time.Second, 30 * time.Second},
+		"a moment after the instruction": {time.Minute, -2 * time.Second, 58 * time.Second},
+		"by a clock that is ahead":       {time.Minute, time.Hour, time.Minute},
+		"by a clock that is late":        {time.Minute, -time.Hour, 30 * time.Second},
+		"an agent that started again":    {time.Minute, -45 * time.Second, 15 * time.Second},
+		"one that did so at the end":     {time.Minute, -59 * time.Second, time.Second},
 	}
 	for name, tc := range tests {
 		m := Memcached{Timeout: tc.timeout}

@@ -1,0 +1,98 @@
+package handoff
+
+// Whether the time suffices for a copy.
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// rate returns how many bytes per second may be copied now; 0 is no limit. There is none for the last keys if it is
+// late. The copy is to be complete in half of the time that is left, since the speed may fall.
+func (h *Handoff) rate(now time.Time) float64 {
+	const part = 2
+	limit, due, late := float64(h.Settings.Rate), h.due.Load(), h.late.Load()
+	switch {
+	case h.isLate(now):
+		return 0
+	case limit <= 0 || due == nil || late == nil:
+		return limit
+	}
+	return max(limit, part*float64(h.left.Load())/late.Sub(now).Seconds())
+}
+
+// hurries reports whether the time may not suffice for what is left, as fast as keys were copied so far. Then the
+// hottest ones come first, until the end.
+func (h *Handoff) hurries(now time.Time) bool {
+	const margin = 1.5
+	late := h.late.Load()
+	if late == nil || h.hurried.Load() {
+		return late != nil
+	}
+	left, bytes := late.Sub(now).Seconds(), float64(h.left.Load())
+	perSecond, isKnown := h.speed.at(now, left)
+	if !isKnown {
+		perSecond = h.rate(now)
+	}
+	if isKnown || perSecond > 0 {
+		h.hurried.Store(margin*bytes > perSecond*left)
+	}
+	return h.hurried.Load()
+}
+
+// isLate reports whether there is no time to copy more.
+func (h *Handoff) isLate(now time.Time) bool {
+	late := h.late.Load()
+	return late != nil && now.After(*late)
+}
+
+// copiedOfList notes that so many bytes of a list are in the new memcached. What changes is copied again, and does not
+// count.
+func (h *Handoff) copiedOfList(bytes int64, now time.Time) {
+	h.left.Add(-bytes)
+	h.speed.add(bytes, now)
+}
+
+// speed is how fast keys were copied in the last seconds.
+type speed struct {
+	mutex          sync.Mutex
+	since          time.Time // zero before the beginning
+	bytes, seconds float64
+	measured       time.Duration
+}
+
+// begin begins to measure, unless it was begun.
+func (s *speed) begin(now time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.since.IsZero() {
+		s.since = now
+	}
+}
+
+// add adds bytes that were copied, and forgets what was long ago.
+func (s *speed) add(bytes int64, now time.Time) {
+	const memory = 10 // seconds
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	passed := max(0, now.Sub(s.since))
+	kept := math.Exp(-passed.Seconds() / memory)
+	s.since, s.measured = now, s.measured+passed
+	s.bytes, s.seconds = s.bytes*kept+float64(bytes), s.seconds*kept+passed.Seconds()
+}
+
+// at returns the bytes per second, and whether it was measured for long enough, when so many seconds are left.
+func (s *speed) at(now time.Time, left float64) (perSecond float64, isKnown bool) {
+	const enough, ofLeft = 0.5, 0.05
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.since.IsZero() {
+		return 0, false
+	}
+	passed := max(0, now.Sub(s.since))
+	if (s.measured + passed).Seconds() < min(enough, ofLeft*left) {
+		return 0, false
+	}
+	return s.bytes / max(1e-9, s.seconds+passed.Seconds()), true
+}

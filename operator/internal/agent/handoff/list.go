@@ -1,0 +1,176 @@
+package handoff
+
+// The list of a memcached's keys.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+const (
+	// busyFor is how long the LRU crawler of memcached may be busy. It serves one request at a time.
+	busyFor = time.Minute
+
+	retryBusy = 100 * time.Millisecond
+)
+
+// errBusy means that the dump can be tried again.
+var errBusy = errors.New("memcached's LRU crawler is busy")
+
+// listEach calls found for the key of each item of a memcached.
+func listEach(ctx context.Context, dial Dial, found func(key) error) error {
+	keys, err := list(ctx, dial, anyKey, func() {})
+	if err != nil {
+		return err
+	}
+	defer keys.close()
+	return keys.each(all(), func(k listed) error { return found(k.key) })
+}
+
+func anyKey(key) bool { return true }
+
+// list returns the keys of those items of a memcached that are wanted, and calls unnamed for each item whose key no
+// command can name.
+//
+// They are in a temporary file: as long as memcached sends a list, the thread of whoever requests another one waits,
+// and all clients of that thread with it. If the list waited for items, and these for that thread, memcached would
+// stand still. So no list lasts longer than it must.
+func list(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) (*spool, error) {
+	keys, err := newSpool()
+	if err != nil {
+		return nil, err
+	}
+	if err := keys.fill(ctx, dial, wanted, unnamed); err != nil {
+		keys.close()
+		return nil, err
+	}
+	return keys, nil
+}
+
+// fill lists all keys, as soon as memcached lists none for others.
+func (s *spool) fill(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) error {
+	until := time.Now().Add(busyFor)
+	for {
+		err := s.tryFill(ctx, dial, wanted, unnamed)
+		switch {
+		case !errors.Is(err, errBusy):
+			return err
+		case time.Now().After(until):
+			return &Failure{Reason: CrawlerBusy, Err: fmt.Errorf("%w for %s", err, busyFor)}
+		}
+		if err := Wait(ctx, retryBusy); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *spool) tryFill(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) error {
+	connection, err := dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	defer connection.Close()
+	reader := bufio.NewReader(connection)
+	if err := s.readTime(connection, reader); err != nil {
+		return err
+	}
+	// Of the two dumps, this one escapes keys: one of the binary protocol may have the end of the other dump in it.
+	if _, err := connection.Write([]byte("lru_crawler metadump hash\r\n")); err != nil {
+		return err
+	}
+	for {
+		text, err := readLine(reader)
+		switch {
+		case err != nil:
+			return err
+		case text == "END":
+			return s.flush()
+		case text == "OK":
+		case strings.HasPrefix(text, dumpedKey):
+			if err := s.addLine(text, wanted, unnamed); err != nil {
+				return err
+			}
+		case strings.HasPrefix(text, "BUSY"), strings.HasPrefix(text, "ERROR locked"):
+			return errBusy
+		case strings.Contains(text, "not allowed"), strings.Contains(text, "disabled"):
+			return &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers %q", text)}
+		default:
+			return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %.200q to metadump", text)}
+		}
+	}
+}
+
+// readTime asks memcached for its clock, which the times of a list are of: that of the Node here may differ.
+func (s *spool) readTime(connection net.Conn, reader *bufio.Reader) error {
+	if _, err := connection.Write([]byte("stats\r\n")); err != nil {
+		return err
+	}
+	for {
+		text, err := readLine(reader)
+		if err != nil || text == "END" {
+			return err
+		}
+		if now, isTime := strings.CutPrefix(text, "STAT time "); isTime {
+			s.now, _ = strconv.ParseInt(now, 10, 64)
+		}
+	}
+}
+
+// addLine adds the key of a line of a dump, if it is wanted.
+func (s *spool) addLine(text string, wanted func(key) bool, unnamed func()) error {
+	d, err := parseDump(text)
+	switch {
+	case err != nil:
+		return &Failure{Reason: Internal, Err: err}
+	case len(d.token) > maxToken:
+		unnamed()
+		return nil
+	case !wanted(d.key):
+		return nil
+	}
+	return s.add(d)
+}
+
+// remove removes the items of some keys of a memcached. One that does not answer is not waited for.
+func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
+	connection, err := dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if _, err := protocol.New(connection).Ask(ctx, "mn\r\n"); err != nil {
+		return err
+	}
+	answered := make(chan error, 1)
+	r := newRemovals(connection, func(error) {}) // run returns it, too
+	go func() { answered <- r.run() }()
+	err = listEach(ctx, dial, func(k key) error {
+		if which(k.raw()) {
+			r.remove(k)
+		}
+		return nil
+	})
+	r.flush()
+	hangUp(connection)
+	return errors.Join(err, ignoreEnd(<-answered))
+}
+
+// ignoreEnd returns nil if memcached has closed the connection. With TLS, it answers the end of the commands by an
+// alert: OpenSSL misses the one that announces it.
+func ignoreEnd(err error) error {
+	alert, ok := errors.AsType[*net.OpError](err)
+	if errors.Is(err, io.EOF) || ok && alert.Op == "remote error" {
+		return nil
+	}
+	return err
+}
