@@ -23,15 +23,28 @@ const Deletion = "deletion"
 
 // Changes are the changes that a Memcached goes through.
 func Changes() []Change {
-	spec := map[string]any{"threads": 2}
 	deletion := stepWith("delete the Memcached", removal{Objects: metav1.DeletePropagationBackground})
+	creation := stepWith("create the Memcached again", nil)
+	keysMove := change(map[string]any{"slots": map[string]any{"clientHash": "Ketama"}})
+	from := map[string]any{"servers": []string{"old-0.example.com:11211", "old-1.example.com:11211"}}
+	movesIn := change(map[string]any{
+		"slots": map[string]any{"clientHash": "Ketama"}, "bootstrap": map[string]any{"from": from, "mode": "CutOver"},
+	})
 	return []Change{
-		{"creation", []plan.Step{deletion}, stepWith("create the Memcached again", nil)},
-		{"rollout by a change of the spec", nil, stepWith("change a field", changed{Field: "threads", Spec: spec})},
+		{"creation", []plan.Step{deletion}, creation},
+		{"creation from other servers", []plan.Step{movesIn, deletion}, creation},
+		{"rollout by a change of the spec", nil, change(map[string]any{"threads": 2})},
 		{"scale to 1 Pod", nil, ScaleTo(1)}, // deletes the PodDisruptionBudget
 		{"scale to more Pods", []plan.Step{ScaleTo(1)}, ScaleTo(mostPods)},
+		{"scale to more slots, whose keys move", []plan.Step{keysMove, ScaleTo(1)}, ScaleTo(mostPods)},
+		{"scale to fewer slots, whose keys move", []plan.Step{keysMove, ScaleTo(mostPods)}, ScaleTo(1)},
 		{Deletion, nil, deletion},
 	}
+}
+
+// change returns a step that changes fields of the first Memcached.
+func change(spec map[string]any) plan.Step {
+	return stepWith("change several fields", changed{Spec: spec})
 }
 
 // ScaleTo returns a step that scales the first Memcached.
@@ -44,8 +57,9 @@ func (c Change) KilledAt(write int, when string) []plan.Step {
 	last.AtRest = true // The faults do not end before.
 	steps := append([]plan.Step{}, c.before...)
 	steps = append(steps, stepWith(KillAtWrite, outageAtWrite{moment: moment{Write: write, When: when}}), c.step, last)
-	steps[0].AtRest = true
-	steps[len(c.before)].AtRest = true
+	for i := range len(c.before) + 1 {
+		steps[i].AtRest = true
+	}
 	return steps
 }
 

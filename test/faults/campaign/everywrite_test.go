@@ -9,17 +9,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/actions"
 )
 
-// killedAt returns the results of all plans, where each change has some writes.
+// killedAt returns how many plans there are if each change has so many writes.
 func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
-	met := map[string]int{}
 	for p := range e.Plans() {
 		plans++
-		last := p.Steps[len(p.Steps)-1]
-		kill := string(p.Steps[len(p.Steps)-3].With)
-		series := last.Do + string(last.With) + kill[strings.Index(kill, "when"):]
+		of := e.series[int(p.Seed)%len(e.series)]
 		result := Result{Seed: p.Seed, Plan: p}
-		if met[series] < writes[last.Do] {
-			met[series]++
+		if of.met < writes[of.change.Name] {
 			result.Effects = map[string]int{actions.KillAtWrite: 1}
 		}
 		e.Add(result)
@@ -29,8 +25,13 @@ func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
 
 func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 	e := NewEveryWrite()
-	plans := killedAt(e, map[string]int{"create the Memcached again": 3, "change a field": 2, "scale": 1})
-	if want := 3 * (4 + 3 + 2 + 2 + 1); plans != want { // for three moments, each with one plan that meets no write
+	writes := map[string]int{}
+	for _, change := range actions.Changes() {
+		writes[change.Name] = 1
+	}
+	writes["creation"], writes[actions.Deletion] = 3, 0
+	plans := killedAt(e, writes)
+	if want := 3 * (4 + 2*(len(writes)-2) + 1); plans != want { // for three moments, each with one plan that meets no write
 		t.Errorf("%d plans, want %d", plans, want)
 	}
 	if err := e.Err(); err != nil {
@@ -43,7 +44,7 @@ func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 
 func TestEveryWriteFailsWhereAKillMeetsNone(t *testing.T) {
 	e := NewEveryWrite()
-	killedAt(e, map[string]int{"create the Memcached again": 3, "change a field": 2})
+	killedAt(e, map[string]int{"creation": 3, "rollout by a change of the spec": 2})
 	const want = "scale to 1 Pod, before it is sent: no kill met a write"
 	if err := e.Err(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
