@@ -36,7 +36,7 @@ var meanings = map[string]string{
 	"DumpForbidden":            "memcached runs with -X, -W or without the LRU crawler",
 	"FlushForbidden":           "memcached runs with -F, so that outdated items could not be removed",
 	"CrawlerBusy":              "the LRU crawler of the old memcached was busy all the time",
-	"NoTemporaryFile":          "the folder for temporary files of the new Pod is full or missing",
+	"NoTemporaryFile":          "the list of the keys could not be written: the folder for it is full, or missing",
 	"LogLinesLost":             "memcached dropped lines of its log, so some changes are unknown",
 	"TooManyChanges":           "more keys change than the copy can follow",
 	"Flushed":                  "a client emptied a memcached while it was copied",
