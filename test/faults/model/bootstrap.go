@@ -19,15 +19,20 @@ func isMain(o *object) bool {
 	return o.GetKind() == "Deployment" && !other
 }
 
+// movesIn reports whether a Pod copies the keys of other servers: those of a snapshot are restored by a Job.
+func movesIn(mc *cachev1.Memcached) bool {
+	return mc.Spec.Bootstrap != nil && mc.Spec.Bootstrap.From.Snapshot == nil
+}
+
 // holdsStill reports whether changes of a cache wait, because clients may use the other servers, too.
 func holdsStill(mc *cachev1.Memcached) bool {
-	return orEmpty(mc.Spec.Bootstrap).Mode == cachev1.BootstrapCutOver
+	return movesIn(mc) && mc.Spec.Bootstrap.Mode == cachev1.BootstrapCutOver
 }
 
 // wrongBootstrap returns what of the Deployment that copies keys is not as the spec requests.
 func wrongBootstrap(body *object, mc *cachev1.Memcached) string {
-	if mc.Spec.Bootstrap == nil {
-		return "the spec has no bootstrap"
+	if !movesIn(mc) {
+		return "the spec names no other servers"
 	}
 	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
 	if len(containers) != 1 {

@@ -87,7 +87,7 @@ func (d *desired) expected(mc *cachev1.Memcached) map[ref]bool {
 			expected[refOf(o)] = (hasSlots || of.isDiscovery()) && of.isWanted(mc)
 		}
 	}
-	if mc.Spec.Bootstrap != nil && hasSlots && sizeOf(mc) > 0 {
+	if movesIn(mc) && hasSlots && sizeOf(mc) > 0 {
 		expected[ref{"Deployment", mc.Name + "-bootstrap"}] = true
 	}
 	if mc.Spec.Discovery != nil {

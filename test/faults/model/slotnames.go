@@ -63,7 +63,7 @@ func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
 	case s.isDiscovery():
 		return mc.Spec.Discovery != nil
 	case s.isBootstrap():
-		return mc.Spec.Bootstrap != nil
+		return movesIn(mc)
 	case s.isRecord():
 		return true
 	}
