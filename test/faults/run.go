@@ -42,7 +42,7 @@ func runCommand() *cobra.Command {
 the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.
 
 With --every-write it kills the operator instead, once in each run: before, during and after each write of a creation,
-a rollout, of scales with and without keys that move, of moving in, and of a deletion.`,
+a rollout, scales with and without keys that move, moving in, and a deletion.`,
 		Example: "  make faults                                   # from seed 1 on, for 10 minutes\n" +
 			"  make faults SEED=17                           # one seed\n" +
 			"  make faults SEED=1..100\n" +

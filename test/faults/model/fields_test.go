@@ -33,6 +33,12 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 		return strings.Replace(deployed(1, rolling, "i", arguments), "terminationGracePeriodSeconds: 45",
 			fmt.Sprintf("readinessGates: [{conditionType: %s}], terminationGracePeriodSeconds: %d", hasSlot, grace), 1)
 	}
+	admitted := func(labels string) string {
+		const own = "{podSelector: {matchLabels: {app: memcached, memcached_cr: a}}}"
+		return "from: [{podSelector: {}}, " + own + ", {podSelector: {matchLabels: {" + labels + "}}}]"
+	}
+	const from = "spec: {networkPolicy: {from: [{podSelector: {}}]}, slots: {}, bootstrap: {from: "
+	const restored, movedIn = from + "{snapshot: {name: nightly, url: 's3://a'}}}}", from + "{servers: ['a:11211']}}}"
 	ruleTest{
 		rule: "fields",
 		keeps: map[string]func(*recorded){
@@ -65,6 +71,12 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 			},
 			"clients": func(s *recorded) {
 				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy("from: [{podSelector: {}}]"))
+			},
+			"clients, and the Job of a snapshot": func(s *recorded) {
+				s.user(mc(restored)).operator(policy(admitted("cache.example.com/snapshot: a")))
+			},
+			"clients, and the Pod of a bootstrap from servers": func(s *recorded) {
+				s.user(mc(movedIn)).operator(policy(admitted("app: memcached, memcached_cr: a_bootstrap")))
 			},
 			"a budget": func(s *recorded) {
 				s.user(mc("spec: {size: 2, disruption: {maxUnavailable: 10%}}")).operator(budget("10%"))
@@ -102,6 +114,9 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 			},
 			"all clients": func(s *recorded) {
 				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy(""))
+			},
+			"the Pod of a bootstrap from servers, in place of the Job of a snapshot": func(s *recorded) {
+				s.user(mc(restored)).operator(policy(admitted("app: memcached, memcached_cr: a_bootstrap")))
 			},
 			"no clients":     func(s *recorded) { s.user(mc("")).operator(owned("NetworkPolicy", "spec: {ingress: []}")) },
 			"another budget": func(s *recorded) { s.user(mc("spec: {size: 2}")).operator(budget("2")) },

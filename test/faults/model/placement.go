@@ -36,10 +36,10 @@ func withPods(peers []networkingv1.NetworkPolicyPeer, mc *cachev1.Memcached) []n
 	all := append(slices.Clone(peers), networkingv1.NetworkPolicyPeer{
 		PodSelector: &metav1.LabelSelector{MatchLabels: selectorOf(mc)},
 	})
-	if movesIn(mc) {
-		pods := bootstrapSelector(mc.Name)
-		if mc.Spec.Bootstrap.From.Snapshot != nil {
-			pods = map[string]string{"cache.example.com/snapshot": mc.Name}
+	if mc.Spec.Bootstrap != nil {
+		pods := map[string]string{"cache.example.com/snapshot": mc.Name}
+		if movesIn(mc) {
+			pods = bootstrapSelector(mc.Name)
 		}
 		all = append(all, networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: pods}})
 	}
