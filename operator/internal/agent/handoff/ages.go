@@ -93,13 +93,9 @@ func (s *spool) hottest(r room) []*span {
 	if isAll {
 		return s.spans(0, math.MaxUint8, false)
 	}
-	spans := append(s.spans(0, int(age)-1, false), s.spans(int(age), int(age), false)...)
-	of := spans[len(spans)-1]
-	rest := &span{from: age, to: age, next: keys, end: of.end, spare: true}
-	of.end = keys
-	if rest.left() > 0 {
-		spans = append(spans, rest)
-	}
+	spans := append(s.spans(0, int(age)-1, false),
+		&span{from: age, to: age, end: keys},
+		&span{from: age, to: age, next: keys, end: s.ages.keys(age, age), spare: true})
 	return append(spans, s.spans(int(age)+1, s.oldest(r), true)...)
 }
 

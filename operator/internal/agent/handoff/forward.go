@@ -88,8 +88,7 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	const lineEnd = 2
 	k := b.keys[i.index]
 	i.age(time.Since(b.requested))
-	leftOut := numeric || i.stale || i.expiring() || b.to.side.isTooLarge(len(k.token)+i.size)
-	if leftOut || c.handoff.isLate(time.Now()) {
+	if numeric || i.stale || i.expiring() || b.to.side.isTooLarge(len(k.token)+i.size) || c.handoff.isLate(time.Now()) {
 		c.counts.skipped.Add(1)
 		_, err := c.items.Discard(i.size + lineEnd)
 		return err

@@ -33,9 +33,11 @@ func classOf(size int64) byte {
 // ofHeader is what memcached adds to key and value of an item.
 const ofHeader = 56
 
+// ofChunk is the part of its chunk that an item has as a rule.
+const ofChunk = 0.9
+
 // payload is about how many bytes key and value of an item of a class have.
 func payload(class byte) int64 {
-	const ofChunk = 0.9 // an item is smaller than its chunk: by 10 % as a rule
 	return max(1, int64(ofChunk*float64(chunks[class]))-ofHeader)
 }
 
@@ -44,7 +46,6 @@ func payload(class byte) int64 {
 func (r room) need(class int, items int64) float64 {
 	size := chunks[class]
 	if size > largestChunk {
-		const ofChunk = 0.9
 		return float64(items) * math.Ceil(ofChunk*float64(size)/largestChunk) / 2
 	}
 	full, servers := float64(items)/float64(page/size), float64(r.servers)

@@ -105,14 +105,13 @@ func (s *spool) each(of *span, found func(listed) error) error {
 		} else if err != nil {
 			return noFile(err)
 		}
-		wanted := found
+		var wanted func(listed) error
 		if of.has(head[1]) {
 			number++
+			if number > of.next {
+				wanted, of.next = found, number
+			}
 		}
-		if !of.has(head[1]) || number <= of.next {
-			wanted = nil
-		}
-		of.next = max(of.next, number)
 		if err := s.read(reader, head, wanted); err != nil {
 			return err
 		}
