@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
-
-// maxNumber is the size of the longest value that memcached's incr takes for a number, with a margin.
-const maxNumber = 24
 
 // item is the answer to mg with the flags v, t, f, O and maybe l, without the value.
 type item struct {
@@ -51,19 +49,16 @@ func parseItem(text string) (item, error) {
 	return i, nil
 }
 
+// numeric is a value that incr and decr take for a number, as strtoull does: with blanks and a sign before the digits,
+// and anything behind a blank or a zero byte. In the part that was read, its digits may not have come yet.
+var numeric = regexp.MustCompile(`^[ \t\n\v\f\r]*[+-]?0*([0-9]{1,20}[ \t\n\v\f\r\x00]|[0-9]{0,20}$)`)
+
 // number reports whether the value that comes next is one that incr and decr can change. They are not in memcached's
 // log, so a copy of it could become outdated without notice.
 func number(reader *bufio.Reader, size int) (bool, error) {
-	if size == 0 || size > maxNumber {
-		return false, nil
-	}
-	value, err := reader.Peek(size)
-	if err != nil {
-		return false, err
-	}
-	return !strings.ContainsFunc(string(value), func(r rune) bool {
-		return (r < '0' || r > '9') && !strings.ContainsRune(" \t\r\n\v\f+-", r)
-	}), nil
+	const enough = 4 << 10 // the size of the smallest buffer
+	value, err := reader.Peek(min(enough, size))
+	return err == nil && size > 0 && numeric.Match(value), err
 }
 
 // readLine returns a line without its end. It is valid until the next read.

@@ -58,7 +58,7 @@ type copier struct {
 
 	once, again atomic.Int64 // bytes that were copied of the list, and of what has changed
 
-	expected int64 // bytes that are to be copied, before the keys are listed
+	expectedKeys, expected int64 // keys and bytes that are to be copied, before they are listed
 
 	dumped  chan batch // closed at the end of the dump
 	batches chan batch // requested, and not yet read
@@ -78,7 +78,7 @@ func copyItems(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		c.expected = c.counts.total(c.from.heartbeat.first, s.move.Share)
+		c.expectedKeys, c.expected = c.counts.total(c.from.heartbeat.first, s.move.Share)
 		s.handoff.left.Add(c.expected)
 		copiers = append(copiers, c)
 	}

@@ -72,6 +72,33 @@ func TestItemsSurviveBitForBit(t *testing.T) {
 	r.finish(t, old)
 }
 
+// TestWhatIncrTakesForANumberIsNotCopied, and all else is.
+func TestWhatIncrTakesForANumberIsNotCopied(t *testing.T) {
+	values := []string{
+		"0", "12", "007", "9 ", " 5", "+5", "18446744073709551615", "5 apples", "7\tx", "7\nx", "7\v", "7\x00abc", "5\r\n6",
+		"-0", strings.Repeat(" ", 3000) + "5", strings.Repeat("0", 3000) + "5", "5" + strings.Repeat(" ", 9000),
+		"5apples", "5.5", "2026-11-28 10:00", "apples 5", "- 5", "{}", strings.Repeat("7", 30), "five", "\x005", "5_000",
+	}
+	reference, old, next := start(t), start(t), start(t)
+	incremented, stored := connect(t, reference), connect(t, old)
+	for n, value := range values {
+		incremented.set(t, fmt.Sprintf("key-%d", n), value, "T0")
+		stored.set(t, fmt.Sprintf("key-%d", n), value, "T0")
+	}
+	run(t, dial(old), dial(next)).copy(t)
+	copied := connect(t, next)
+	for n, value := range values {
+		incr, err := incremented.ask(fmt.Sprintf("incr key-%d 1", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := copied.get(fmt.Sprintf("key-%d", n), "")
+		if isText := strings.HasPrefix(incr, "CLIENT_ERROR"); err != nil || isText != (got == value) {
+			t.Errorf("%.40q: incr answers %q, and %.40q is copied (%v)", value, incr, got, err)
+		}
+	}
+}
+
 // life returns the time to live of an item.
 func life(t *testing.T, c *client, key string) (ttl int) {
 	t.Helper()

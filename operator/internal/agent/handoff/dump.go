@@ -12,7 +12,7 @@ import (
 
 // dump passes the keys that move on, in batches.
 func (c *copier) dump(ctx context.Context) {
-	keys, err := list(ctx, c.from.Dial, c.isToBeCopied, func() { c.counts.skipped.Add(1) })
+	keys, err := c.list(ctx)
 	if err == nil {
 		d := &dump{copier: c, keys: keys, batches: map[int]*batch{}}
 		err = d.run(ctx)
@@ -23,6 +23,28 @@ func (c *copier) dump(ctx context.Context) {
 		return
 	}
 	close(c.dumped)
+}
+
+// list lists the keys that move, or some of them, if all would take more than half of the time. It takes the other half
+// to copy them.
+func (c *copier) list(ctx context.Context) (*spool, error) {
+	listing, enough := context.WithCancelCause(ctx)
+	defer enough(nil)
+	go func(began time.Time) {
+		for Wait(listing, pause) == nil {
+			if c.handoff.isHalfOver(began, time.Now()) {
+				enough(errEnough)
+			}
+		}
+	}(time.Now())
+	keys, err := list(listing, c.from.Dial, c.isToBeCopied, func() { c.counts.skipped.Add(1) })
+	if err == nil && errors.Is(context.Cause(listing), errEnough) {
+		c.handoff.hurried.Store(true)
+		listed := keys.ages.keys(0, math.MaxUint8)
+		c.counts.skipped.Add(max(0, c.expectedKeys-listed))
+		c.handoff.Log.Warn("There is no time to list all keys", "keys", listed, "of", c.expectedKeys)
+	}
+	return keys, err
 }
 
 // isToBeCopied reports whether a key of the list moves, and counts it.

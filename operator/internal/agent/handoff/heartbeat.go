@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,8 @@ import (
 )
 
 const (
-	// patience is how long a memcached may not answer, or not show a marker in its log.
+	// patience is how long a memcached may not answer, or not show a marker in its log: it may stand still for some
+	// seconds, with its Node or the network.
 	patience = 10 * time.Second
 
 	// lostAfter is when a marker that is not in the log is taken for a lost line.
@@ -48,7 +50,8 @@ type heartbeat struct {
 	flushes string            // cmd_flush as last seen
 }
 
-func newHeartbeat(client *protocol.Client, markers *markers, left <-chan struct{}) *heartbeat {
+func newHeartbeat(connection net.Conn, markers *markers, left <-chan struct{}) *heartbeat {
+	client := protocol.New(connection).Within(patience)
 	return &heartbeat{client: client, markers: markers, left: left, beat: make(chan struct{})}
 }
 

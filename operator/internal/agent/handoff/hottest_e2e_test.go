@@ -134,6 +134,24 @@ func throttled(server *memcachedtest.Server, bytesPerSecond int) handoff.Dial {
 	}
 }
 
+// slowToRead is one whose answers come through a slow network.
+func slowToRead(server *memcachedtest.Server, bytesPerSecond int) handoff.Dial {
+	return func(ctx context.Context) (net.Conn, error) {
+		connection, err := dial(server)(ctx)
+		return &slowAnswers{slowConnection{connection, bytesPerSecond}}, err
+	}
+}
+
+type slowAnswers struct{ slowConnection }
+
+func (c *slowAnswers) Write(content []byte) (int, error) { return c.Conn.Write(content) }
+
+func (c *slowAnswers) Read(content []byte) (int, error) {
+	read, err := c.Conn.Read(content)
+	time.Sleep(time.Duration(read) * time.Second / time.Duration(c.bytesPerSecond))
+	return read, err
+}
+
 type slowConnection struct {
 	net.Conn
 

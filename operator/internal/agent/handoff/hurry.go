@@ -41,6 +41,12 @@ func (h *Handoff) hurries(now time.Time) bool {
 	return h.hurried.Load()
 }
 
+// isHalfOver reports whether half of the time is over that the copy had at some point of time.
+func (h *Handoff) isHalfOver(since, now time.Time) bool {
+	late := h.late.Load()
+	return late != nil && now.Sub(since) > late.Sub(since)/2
+}
+
 // isLate reports whether there is no time to copy more.
 func (h *Handoff) isLate(now time.Time) bool {
 	late := h.late.Load()

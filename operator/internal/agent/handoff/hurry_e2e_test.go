@@ -119,6 +119,29 @@ func TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice(t *testing.T) {
 	}
 }
 
+// TestAListThatWouldTakeTooLongIsEndedInTime, and the hottest of its keys are copied.
+func TestAListThatWouldTakeTooLongIsEndedInTime(t *testing.T) {
+	t.Parallel()
+	const cold, hot, limit = 80_000, 4000, 12 * time.Second
+	old, next := aged{start(t), 1, hot}, start(t)
+	fill(t, old.Server, cold)
+	<-time.After(2 * time.Second)
+	old.store(t, 0, hot, 10)
+	ends := time.Now().Add(limit)
+	r := begin(t, slowToRead(old.Server, mib), dial(next), under(until(4*mib, limit)))
+	r.copy(t)
+	if late := time.Since(ends); late > 0 {
+		t.Errorf("complete %s too late; %+v", late, r.Progress())
+	}
+	got := r.Progress()
+	if hottest := old.kept(t, 0, next); hottest < 25 {
+		t.Errorf("%d %% of the hottest keys are copied; %+v", hottest, got)
+	}
+	if all := got.Keys + got.Skipped; all < (cold+hot)*9/10 || all > (cold+hot)*11/10 {
+		t.Errorf("%d keys are copied or counted as left out, of %d", all, cold+hot)
+	}
+}
+
 // change has a client change large values until the test ends.
 func change(t *testing.T, server *memcachedtest.Server, size int) {
 	t.Helper()

@@ -23,6 +23,9 @@ const (
 	retryBusy = 100 * time.Millisecond
 )
 
+// errEnough is the cause of the end of a list that has enough keys: those that it has are all of them.
+var errEnough = errors.New("there is no time to list more keys")
+
 // errBusy means that the dump can be tried again.
 var errBusy = errors.New("memcached's LRU crawler is busy")
 
@@ -43,13 +46,15 @@ func anyKey(key) bool { return true }
 //
 // They are in a temporary file: as long as memcached sends a list, the thread of whoever requests another one waits,
 // and all clients of that thread with it. If the list waited for items, and these for that thread, memcached would
-// stand still. So no list lasts longer than it must.
+// stand still. So no list lasts longer than it must. If the context ends because of errEnough, the list is complete:
+// memcached lists the keys by their hash, so that those that are missing are as hot as the others.
 func list(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) (*spool, error) {
 	keys, err := newSpool()
 	if err != nil {
 		return nil, err
 	}
-	if err := keys.fill(ctx, dial, wanted, unnamed); err != nil {
+	err = keys.fill(ctx, dial, wanted, unnamed)
+	if err != nil && !errors.Is(context.Cause(ctx), errEnough) {
 		keys.close()
 		return nil, err
 	}
@@ -148,7 +153,7 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 		return err
 	}
 	defer connection.Close()
-	if _, err := protocol.New(connection).Ask(ctx, "mn\r\n"); err != nil {
+	if _, err := protocol.New(connection).Within(patience).Ask(ctx, noop); err != nil {
 		return err
 	}
 	answered := make(chan error, 1)

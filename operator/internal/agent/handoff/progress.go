@@ -53,14 +53,15 @@ func (c *counts) lose(reason string) {
 	}
 }
 
-// total adds the share that moves of what a memcached holds by its statistics, and returns about how many bytes of keys
-// and values that is.
-func (c *counts) total(stats map[string]string, share float64) int64 {
-	keys, _ := strconv.ParseFloat(stats["curr_items"], 64)
-	bytes, _ := strconv.ParseFloat(stats["bytes"], 64)
-	c.totalKeys.Add(int64(keys * share))
-	c.totalBytes.Add(int64(bytes * share))
-	return int64(max(0, bytes-ofHeader*keys) * share)
+// total adds the share that moves of what a memcached holds by its statistics, and returns about how many keys, and
+// bytes of keys and values, that is.
+func (c *counts) total(stats map[string]string, share float64) (keys, bytes int64) {
+	items, _ := strconv.ParseFloat(stats["curr_items"], 64)
+	memory, _ := strconv.ParseFloat(stats["bytes"], 64)
+	keys = int64(items * share)
+	c.totalKeys.Add(keys)
+	c.totalBytes.Add(int64(memory * share))
+	return keys, int64(max(0, memory-ofHeader*items) * share)
 }
 
 // Progress returns how far the handoff is. It may be called at any time.

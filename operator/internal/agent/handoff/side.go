@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -95,7 +96,7 @@ func (s *side) open(ctx context.Context) error {
 	}
 	s.stream = newStream(connections[0], s.markers, s.streamBuffer)
 	s.removals = newRemovals(connections[1], s.lost)
-	s.heartbeat = newHeartbeat(protocol.New(connections[2]), s.markers, s.left)
+	s.heartbeat = newHeartbeat(connections[2], s.markers, s.left)
 	settings, err := s.heartbeat.client.Stats(ctx, "settings")
 	if err != nil {
 		return s.failure(err)
@@ -175,13 +176,13 @@ func (s *side) sync(ctx context.Context) error {
 }
 
 // lost ends the handoff because of a connection other than the log's. When memcached ends, all connections end, and
-// what counts is the end of the log: so that may come first.
+// what counts is the end of the log: so that may come first. One that does not answer has not ended.
 func (s *side) lost(err error) {
 	if s.isAbsent() {
 		return
 	}
-	if f, ok := errors.AsType[*Failure](err); ok {
-		s.fail(s.failure(f))
+	if _, ok := errors.AsType[*Failure](err); ok || errors.Is(err, os.ErrDeadlineExceeded) {
+		s.fail(s.failure(err))
 		return
 	}
 	go func() {
@@ -204,7 +205,7 @@ func Empty(ctx context.Context, dial Dial) error {
 		return err
 	}
 	defer connection.Close()
-	return flush(ctx, protocol.New(connection))
+	return flush(ctx, protocol.New(connection).Within(patience))
 }
 
 // End announces to the agent that took over the items of a memcached that this memcached ends now. Call it right

@@ -95,6 +95,36 @@ func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
 	})
 }
 
+// TestAMemcachedThatStandsStillForSecondsKeepsItsKeys: a Node that is short of memory or time does that.
+func TestAMemcachedThatStandsStillForSecondsKeepsItsKeys(t *testing.T) {
+	const keys, still = 10_000, 5 * time.Second
+	for name, isUsed := range map[string]bool{"during the copy": false, "while clients use both": true} {
+		for _, which := range []string{"old", "new"} {
+			t.Run(which+" "+name, func(t *testing.T) {
+				t.Parallel()
+				old, next := start(t), start(t)
+				fill(t, old, keys)
+				r := begin(t, dial(old), dial(next), under(func() handoff.Settings { return handoff.Settings{Rate: mib / 4} }))
+				if isUsed {
+					r.copy(t)
+					r.use(t, next)
+				}
+				server := map[string]*memcachedtest.Server{"old": old, "new": next}[which]
+				server.Signal(t, syscall.SIGSTOP)
+				<-time.After(still)
+				server.Signal(t, syscall.SIGCONT)
+				r.copy(t)
+				r.invalidates(t, func() { connect(t, next).set(t, "key-2", "newer", "T0") })
+				r.invalidates(t, func() { connect(t, old).set(t, "key-3", "newer", "T0") })
+				if got := held(t, next, keys); got < keys-1 {
+					t.Errorf("%d of %d keys; %+v", got, keys, r.Progress())
+				}
+				r.finish(t, old)
+			})
+		}
+	}
+}
+
 // freeze lets a memcached answer nothing until the test ends.
 func freeze(t *testing.T, server *memcachedtest.Server) {
 	t.Helper()
