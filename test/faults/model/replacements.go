@@ -16,6 +16,7 @@ import (
 // removed returns which field of another client a JSON patch removed without need. The operator may remove what the
 // API server has just refused next to its own: a list item with the name of the operator's item, a field that excludes
 // the operator's, a hook or a probe with another handler, and a mount of a volume that it no longer applies.
+// It may always remove the gate of slots that a Deployment does not have any more.
 func (t *others) removed(before *object, by *audit.Request) string {
 	var operations []struct{ Op, Path string }
 	_ = json.Unmarshal(by.Body, &operations)
@@ -27,6 +28,7 @@ func (t *others) removed(before *object, by *audit.Request) string {
 		case operation.Op == "replace" && operation.Path == "/metadata/resourceVersion":
 		case operation.Op != "remove" || !strings.HasPrefix(operation.Path, "/spec/"):
 			wrong = "which is not its own field"
+		case isFormerGate(pointer, before):
 		case refused == nil || history.ProcessOf(refused) != history.ProcessOf(by):
 			wrong = "although the API server had not refused its own"
 		case inTheWay(pointer, before.Object, bodyOf(refused)):
@@ -39,6 +41,24 @@ func (t *others) removed(before *object, by *audit.Request) string {
 		}
 	}
 	return ""
+}
+
+// isFormerGate reports whether a JSON pointer is at the readiness gate of slots of a Deployment for which the operator
+// applies none any more. Another client may have kept it, and then no Pod would ever become ready.
+func isFormerGate(pointer []string, before *object) bool {
+	const gates = "readinessGates"
+	parent := []string{"spec", "template", "spec", gates}
+	if len(pointer) != len(parent)+1 || !slices.Equal(pointer[:len(parent)], parent) {
+		return false
+	}
+	all, _ := value(before, parent...).([]any)
+	index, err := strconv.Atoi(pointer[len(parent)])
+	if err != nil || index < 0 || index >= len(all) {
+		return false
+	}
+	gate, _ := all[index].(map[string]any)
+	path := fieldpath.MakePathOrDie("spec", "template", "spec", gates)
+	return gate["conditionType"] == hasSlot && !ownsWithin(ownFields(before), path)
 }
 
 // inTheWay reports whether what is at a JSON pointer takes the place of something that the operator applies.

@@ -18,8 +18,8 @@ func unownedRules() []Rule {
 	return []Rule{{
 		Name: "unowned fields stay",
 		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the " +
-			"API server refuses next to the operator's own, those in a list item that the operator removes, and those of an " +
-			"earlier operator.",
+			"API server refuses next to the operator's own, those in a list item that the operator removes, the gate of slots " +
+			"that there are no more, and those of an earlier operator.",
 		New: func(p *past) func(history.Entry) string {
 			t := others{past: p, applied: map[types.UID]application{}, refused: map[string]*audit.Request{}}
 			return t.check

@@ -50,6 +50,16 @@ func hook(handler string) string {
 		"{template: {spec: {containers: [{name: memcached, lifecycle: {preStop: {" + handler + "}}}]}}}}"
 }
 
+// gated is a Deployment that the operator applied before, with a readiness gate of another client, and maybe its own.
+func gated(gate, own string) string {
+	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
+  managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:spec": {"f:template": {"f:spec":
+    {"f:readinessGates": {%s}}}}}}]},
+  spec: {template: {spec: {readinessGates: [{conditionType: %s}]}}}}`, own, gate)
+}
+
+const gate = "/spec/template/spec/readinessGates/0"
+
 // mounting is a Deployment that the operator applied before, with a mount of another client.
 func mounting(volume string) string {
 	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
@@ -115,7 +125,10 @@ func TestFieldsOfOthersStay(t *testing.T) {
 				s.user(ports("8080")).refuses(ports("11211")).patches(ports(""), "/spec/ports/0")
 			},
 			"a mount of a volume that the operator removes": func(s *recorded) {
-				s.user(mounting("handoff")).refuses(owned("Deployment", "spec: {}")).patches(owned("Deployment", "spec: {}"), mount)
+				s.user(mounting("handoff")).refuses(owned("Deployment", "spec: {}")).patches(mounting("none"), mount)
+			},
+			"a gate of slots that the operator does not apply any more": func(s *recorded) {
+				s.user(gated(hasSlot, "")).patches(gated("none", ""), gate)
 			},
 			"a mount in a container that the operator removes": func(s *recorded) {
 				s.user(sidecar("f:initContainers", mounted)).operator(sidecar("f:containers", ""))
@@ -154,6 +167,13 @@ func TestFieldsOfOthersStay(t *testing.T) {
 			"a mount of a volume that the operator still applies": func(s *recorded) {
 				still := owned("Deployment", "spec: {template: {spec: {volumes: [{name: handoff}]}}}")
 				s.user(mounting("handoff")).refuses(still).patches(mounting("none"), mount)
+			},
+			"another gate": func(s *recorded) {
+				s.user(gated("example.com/other", "")).patches(gated("none", ""), gate)
+			},
+			"a gate of slots that the operator still applies": func(s *recorded) {
+				own := fmt.Sprintf(`'k:{"conditionType":"%s"}': {".": {}, "f:conditionType": {}}`, hasSlot)
+				s.user(gated(hasSlot, own)).patches(gated("none", ""), gate)
 			},
 			"a port of another name": func(s *recorded) {
 				s.user(ports("8080")).refuses(`{kind: Service, metadata: {name: a, uid: Service}, spec: {ports: [{name: y}]}}`)
