@@ -21,7 +21,7 @@ import (
 const filledWith = 5000
 
 // TestACacheIsFilledFromAnotherServer moves the keys of a Pod that runs the official image as it is. That no client reads
-// an outdated value is judged in operator/internal/agent/handoff.
+// an outdated value is judged in operator/internal/agent/handoff. A user with the Role of the docs cuts over.
 func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "moved-in", cachev1.MemcachedSpec{
@@ -32,13 +32,17 @@ func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 	it.stores(old, filledWith)
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 
+	plugin := it.newPlugin()
+	it.grantsRoleOfTheDocs("ClusterRole")
 	it.patch(`{"bootstrap":{"from":{"servers":["old.moved-in.svc:11211"]}}}`)
 	it.isBootstrapped(cachev1.ReasonBootstrapFollowing)
 	it.holds(filledWith)
 	it.stores(old, filledWith+1)
 	it.holds(filledWith + 1)
 
-	it.patch(`{"bootstrap":{"mode":"CutOver"}}`)
+	out, err := plugin("cutover", it.key.Name, "--yes")
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Expect(out).To(gomega.ContainSubstring(" cuts over"))
 	it.isBootstrapped(cachev1.ReasonBootstrapCutOver)
 	it.holds(filledWith + 1)
 	it.stores(old, 10)

@@ -31,11 +31,10 @@ func TestThePluginReachesServersWithTheRolesOfTheDocs(t *testing.T) {
 	it.Expect(err).To(gomega.HaveOccurred())
 	it.Expect(out).To(gomega.ContainSubstring("is forbidden"), "the user has no right yet")
 
-	docs := page.Read(t, c.Root+"/docs/kubectl-memcached.md")
-	it.grants("ClusterRole", page.Find(t, docs, "(?s)```yaml\n(apiVersion: rbac[^`]*kind: ClusterRole\n.*?)```"))
+	it.grantsRoleOfTheDocs("ClusterRole")
 	it.Eventually(func() string { out, _ := plugin("top", "plugin"); return out }).
 		Should(gomega.ContainSubstring("you have no right to get Secret plugin/server"))
-	it.grants("Role", page.Find(t, docs, "(?s)```yaml\n(apiVersion: rbac[^`]*kind: Role\n.*?)```"))
+	it.grantsRoleOfTheDocs("Role")
 	it.Eventually(func() error { _, err := plugin("top", "plugin"); return err }).Should(gomega.Succeed())
 	out, _ = plugin("top", "plugin")
 	for _, slot := range it.get().Status.Slots {
@@ -74,15 +73,17 @@ func (it *cache) newPlugin() func(arguments ...string) (string, error) {
 	}
 }
 
-// grants gives the user a Role of the docs in the namespace of the cache.
-func (it *cache) grants(kind, manifest string) {
+// grantsRoleOfTheDocs gives the user a Role of docs/kubectl-memcached.md in the namespace of the cache.
+func (it *cache) grantsRoleOfTheDocs(kind string) {
 	it.t.Helper()
+	docs := page.Read(it.t, c.Root+"/docs/kubectl-memcached.md")
+	manifest := page.Find(it.t, docs, "(?s)```yaml\n(apiVersion: rbac[^`]*kind: "+kind+"\n.*?)```")
 	role := map[string]client.Object{"Role": &rbacv1.Role{}, "ClusterRole": &rbacv1.ClusterRole{}}[kind]
 	it.Expect(yaml.UnmarshalStrict([]byte(manifest), role)).To(gomega.Succeed())
 	if kind == "Role" {
 		role.SetNamespace(it.key.Namespace)
 	}
-	it.Expect(c.Client.Create(it.t.Context(), role)).To(gomega.Succeed())
+	it.Expect(client.IgnoreAlreadyExists(c.Client.Create(it.t.Context(), role))).To(gomega.Succeed()) // another test's
 	it.Expect(c.Client.Create(it.t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: role.GetName()},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role.GetName()},
