@@ -26,6 +26,8 @@ func (o *changeOptions) addFlags(command *cobra.Command) {
 	command.Flags().StringVar(&o.dryRun, "dry-run", "none",
 		`Must be "none" or "server". With server, the API server checks the request and changes nothing.`)
 	command.Flags().Lookup("dry-run").NoOptDefVal = "server"
+	_ = command.RegisterFlagCompletionFunc("dry-run", // The flag exists.
+		cobra.FixedCompletions([]string{"none", "server"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // patchOptions returns the options of the request.
@@ -60,15 +62,21 @@ func (p *plugin) confirm(ctx context.Context, options changeOptions, question st
 	answers := make(chan string, 1)
 	go func() { // No signal ends a read of a terminal.
 		answer, _ := bufio.NewReader(p.In).ReadString('\n')
-		answers <- strings.ToLower(strings.TrimSpace(answer))
+		answers <- strings.ToLower(answer)
 	}()
+	answer := ""
 	select {
-	case answer := <-answers:
-		if answer == "y" || answer == "yes" {
-			return nil
-		}
+	case answer = <-answers:
 	case <-ctx.Done():
+	}
+	if !strings.HasSuffix(answer, "\n") { // The cursor is behind the question still.
 		fmt.Fprintln(p.ErrOut)
 	}
-	return errors.New("nothing was changed, as the question was not answered by y: add --yes to skip it")
+	switch strings.TrimSpace(answer) {
+	case "y", "yes":
+		return nil
+	case "":
+		return errors.New("nothing was changed, as the question was not answered by y: add --yes to skip it")
+	}
+	return errors.New("nothing was changed, as the question was not answered by y")
 }

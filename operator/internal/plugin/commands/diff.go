@@ -34,7 +34,7 @@ func newDiff(p *plugin) *cobra.Command {
 			"keys are\nkept, handed over or lost. The API server validates the manifest and fills in defaults, and nothing " +
 			"is changed.\nThe rest is computed by the same code as the operator's. Secrets are not read.",
 		Example: "  kubectl memcached diff -f sessions.yaml\n  kubectl kustomize overlays/prod | kubectl memcached diff -f -",
-		Args:    cobra.NoArgs,
+		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return p.diff(command.Context(), *options)
 		},

@@ -43,6 +43,7 @@ func newFlush(p *plugin) *cobra.Command {
 	flags.BoolVarP(&options.yes, "yes", "y", false, "Do not ask.")
 	flags.BoolVar(&options.dryRun, "dry-run", false, "Only show what would be removed.")
 	options.addFlags(command)
+	_ = command.RegisterFlagCompletionFunc("slot", p.slotName) // The flag exists.
 	return command
 }
 

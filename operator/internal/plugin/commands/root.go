@@ -64,6 +64,8 @@ func newRoot(
 		newSlabs(p), newSizes(p), newHotKeys(p), newEstimate(p), newFlush(p),
 		newPause(p), newResume(p), newRestart(p),
 		newUpdate(p), newCutover(p), newReport(p, version), newImport(p))
+	p.completeFlags(root)
+	p.help(root)
 	return root
 }
 
@@ -87,27 +89,6 @@ func (p *plugin) connect() (access.Cluster, string, error) {
 	}
 	cluster, err := access.New(config)
 	return cluster, namespace, err
-}
-
-// name completes the first argument: the name of a Memcached.
-func (p *plugin) name(command *cobra.Command, given []string, start string) ([]string, cobra.ShellCompDirective) {
-	if len(given) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.anyName(command, given, start)
-}
-
-// anyName completes the name of a Memcached of the namespace.
-func (p *plugin) anyName(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	caches, err := p.list(command.Context(), false)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var found []string
-	for i := range caches {
-		found = append(found, caches[i].Name)
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // list reads the Memcacheds of the namespace, or of all.

@@ -71,9 +71,19 @@ func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
 	members := overview.FleetOf(caches)
 	return p.print(options.output, "CacheStatusList", items(members), func() error {
 		if len(members) == 0 {
-			fmt.Fprintln(p.ErrOut, "No Memcacheds found.")
-			return nil
+			return p.noCaches(options.all)
 		}
 		return p.screen.Fleet(members, options.all, options.output.isWide())
 	})
+}
+
+// noCaches states where no Memcacheds were found. It is no error, as with kubectl get.
+func (p *plugin) noCaches(all bool) error {
+	if all {
+		fmt.Fprintln(p.ErrOut, "No Memcacheds found.")
+		return nil
+	}
+	_, namespace, err := p.connect()
+	fmt.Fprintf(p.ErrOut, "No Memcacheds found in namespace %s: -n chooses another one, and -A shows those of all.\n", namespace)
+	return err
 }

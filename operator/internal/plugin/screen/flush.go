@@ -42,6 +42,8 @@ func (s Screen) Flush(held []Load, dryRun bool) error {
 	}
 	if dryRun {
 		fmt.Fprintf(s, "\n%d keys with %s would be removed (dry run)\n", keys, Size(used))
+	} else {
+		fmt.Fprintln(s) // The question follows.
 	}
 	return nil
 }

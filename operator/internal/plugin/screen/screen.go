@@ -38,6 +38,19 @@ func New(out io.Writer) Screen {
 	return Screen{Writer: out, Terminal: terminal, Colors: terminal && os.Getenv("NO_COLOR") == "", Now: time.Now()}
 }
 
+// Width returns how many characters a line of the terminal has, or 0 if the writer is none.
+func (s Screen) Width() int {
+	file, isFile := s.Writer.(*os.File)
+	if !s.Terminal || !isFile {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // Color is the SGR parameter of a color.
 type Color int
 
