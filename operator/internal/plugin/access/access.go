@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -116,16 +117,21 @@ func isKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
 
-// explained states what to do if the cluster has no Memcacheds at all, or does not answer.
+// explained states what to do if the cluster has no Memcacheds at all, does not answer, or refuses.
 func explained(err error, resource schema.GroupVersionResource) error {
 	var network net.Error
-	if errors.As(err, &network) && network.Timeout() {
+	switch isNetwork := errors.As(err, &network); {
+	case isNetwork && network.Timeout():
 		return fmt.Errorf("the API server does not answer in time: check the connection, or raise --request-timeout, or "+
 			"--timeout where the command has it (%w)", err)
-	}
-	if isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group {
+	case isNetwork && !errors.Is(err, context.Canceled):
+		return fmt.Errorf("the API server cannot be reached: check the connection and the kubeconfig, or choose another "+
+			"cluster by --context (%w)", err)
+	case isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group:
 		return fmt.Errorf("the cluster does not have the CRD %s.%s: install the operator, or choose another cluster by "+
 			"--context (%w)", resource.Resource, resource.Group, err)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "): // No webhook refuses.
+		return fmt.Errorf("%w: docs/kubectl-memcached.md#rights has the role that it takes", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -53,33 +54,63 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 		return Observed{}, err
 	}
 	o := Observed{Memcached: mc, Nodes: map[string]corev1.Node{}}
-	deployment := &appsv1.Deployment{}
-	switch err := c.Get(ctx, key, deployment); {
-	case err == nil && metav1.IsControlledBy(deployment, mc):
-		o.Deployment = deployment
-	case err == nil:
-	case !apierrors.IsNotFound(err):
-		if err := o.leaveOut(err, "Deployments"); err != nil {
+	reads := []read{
+		{"Deployments", func() error { return c.observeDeployment(ctx, &o) }},
+		{"Pods", func() error { return c.observePods(ctx, &o) }},
+		{"Events", func() error { return c.observeEvents(ctx, &o) }},
+	}
+	for i, err := range together(reads) {
+		if err := o.leaveOut(err, reads[i].of); err != nil {
 			return o, err
 		}
 	}
-	events := &corev1.EventList{}
-	o.Pods, err = c.PodsOf(ctx, key)
-	if err := o.leaveOut(err, "Pods"); err != nil {
-		return o, err
-	}
-	if mc.Spec.Bootstrap != nil && err == nil {
-		o.Bootstrap, err = c.PodsOf(ctx, client.ObjectKey{Namespace: key.Namespace, Name: names.BootstrapInstance(key.Name)})
-		if err != nil {
-			return o, fmt.Errorf("read the Pods of Deployment %s/%s: %w", key.Namespace, names.Bootstrap(key.Name), err)
-		}
-	}
-	err = c.List(ctx, events, client.InNamespace(key.Namespace), client.MatchingFields{"involvedObject.name": key.Name})
-	if err := o.leaveOut(err, "Events"); err != nil {
-		return o, err
-	}
-	o.Events = Ordered(events.Items)
 	return o, c.observeNodes(ctx, &o)
+}
+
+// read reads objects of a kind.
+type read struct {
+	of string
+	do func() error
+}
+
+// together reads all at the same time, as the API server may be slow, and returns the errors in their order.
+func together(reads []read) []error {
+	errs := make([]error, len(reads))
+	var group sync.WaitGroup
+	for i := range reads {
+		group.Go(func() { errs[i] = reads[i].do() })
+	}
+	group.Wait()
+	return errs
+}
+
+// observeDeployment reads the Deployment, if it belongs to the Memcached.
+func (c Cluster) observeDeployment(ctx context.Context, o *Observed) error {
+	deployment := &appsv1.Deployment{}
+	err := c.Get(ctx, client.ObjectKeyFromObject(o.Memcached), deployment)
+	if err == nil && metav1.IsControlledBy(deployment, o.Memcached) {
+		o.Deployment = deployment
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// observePods reads the Pods, and those that copy the keys of other servers.
+func (c Cluster) observePods(ctx context.Context, o *Observed) (err error) {
+	key := client.ObjectKeyFromObject(o.Memcached)
+	o.Pods, err = c.PodsOf(ctx, key)
+	if err != nil || o.Memcached.Spec.Bootstrap == nil {
+		return err
+	}
+	o.Bootstrap, err = c.PodsOf(ctx, client.ObjectKey{Namespace: key.Namespace, Name: names.BootstrapInstance(key.Name)})
+	return err
+}
+
+func (c Cluster) observeEvents(ctx context.Context, o *Observed) error {
+	events := &corev1.EventList{}
+	name := client.MatchingFields{"involvedObject.name": o.Memcached.Name}
+	err := c.List(ctx, events, client.InNamespace(o.Memcached.Namespace), name)
+	o.Events = Ordered(events.Items)
+	return err
 }
 
 // PodsOf reads the Pods of a Memcached, sorted by name.

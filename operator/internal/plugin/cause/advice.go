@@ -20,13 +20,14 @@ type Advice struct {
 	For     string `json:"for"`
 }
 
-// next returns the commands for the reasons of a cache, each once.
+// next returns the commands for the reasons of a cache, each once, for the first of its reasons.
 func next(e Evidence, reasons []overview.Waiting) []Advice {
 	c := commands{Evidence: e, namespaced: "kubectl -n " + e.Memcached.Namespace}
 	var found []Advice
 	for _, reason := range reasons {
 		for _, advice := range c.after(reason) {
-			if !slices.Contains(found, advice) {
+			isKnown := func(other Advice) bool { return other.Command == advice.Command }
+			if !slices.ContainsFunc(found, isKnown) {
 				found = append(found, advice)
 			}
 		}
@@ -107,23 +108,6 @@ func (c commands) wait() []Advice {
 		return c.one("rollout resume deployment "+c.Deployment.Name, "continue the rollout, which another client paused")
 	}
 	return c.one("wait --for=condition=Ready --timeout=10m memcached/"+c.Memcached.Name, "wait until all Pods are ready")
-}
-
-// inspect returns how to look at the Pod that is the cause.
-func (c commands) inspect() []Advice {
-	pod, source, found := Suspect(c.Observed)
-	if !found {
-		return c.one("describe replicaset -l "+names.LabelInstance+"="+c.Memcached.Name, "see why Pods are missing")
-	}
-	advice := c.one("describe pod "+pod.Name, "see its events")
-	if source.Container == "" {
-		return advice
-	}
-	logs := fmt.Sprintf("logs %s -c %s", pod.Name, source.Container)
-	if source.Previous {
-		logs += " --previous"
-	}
-	return append(c.one(logs, "read the whole log"), advice...)
 }
 
 // missingSecrets returns how to make the Secrets that a message names as missing: no command shows what does not exist.

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cause"
@@ -181,6 +181,25 @@ func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
 		"ready and paused": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {
 			e.Memcached.Spec.Suspend = true
 		}),
+		"a rollout that is paused": changed(ready(cachev1.ReasonRollingOut, "the rollout is paused"), func(e *cause.Evidence) {
+			e.Memcached.Spec.Suspend = true
+		}),
+		"no right to read Pods": changed(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready"), func(e *cause.Evidence) {
+			e.Deployment, e.Pods, e.Unread = nil, nil, []string{"Deployments", "Pods"}
+		}),
+		"a quota": changed(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready"), func(e *cause.Evidence) {
+			e.Deployment.Status.Conditions = []appsv1.DeploymentCondition{{
+				Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: pods",
+			}}
+		}),
+		"an image that does not exist": changed(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready"), func(e *cause.Evidence) {
+			pod := cachetest.Pod("shop", "3cccc", "node-a")
+			pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
+			pod.Status.ContainerStatuses[0].State = corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"},
+			}
+			e.Pods = append(e.Pods, pod)
+		}),
 		"cold slots": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {
 			cold := func(name, pod, reason string) cachev1.SlotStatus {
 				return cachev1.SlotStatus{Name: name, Pod: pod, State: cachev1.SlotCold, Reason: reason, Since: new(cachetest.Ago(time.Hour))}
@@ -218,24 +237,6 @@ func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-func TestTheSuspectIsThePodThatSaysMost(t *testing.T) {
-	silent := cachetest.Pod("shop", "1aaaa", "node-a")
-	silent.Status.Conditions, silent.Status.ContainerStatuses[0].Ready = nil, false
-	crashing := cachetest.Crashing(cachetest.Pod("shop", "2bbbb", "node-b"), 1)
-	newer := *crashing.DeepCopy()
-	newer.Name, newer.CreationTimestamp = "newer", cachetest.Ago(time.Minute)
-	ended := *newer.DeepCopy()
-	ended.Name, ended.DeletionTimestamp = "terminating", new(cachetest.Ago(0))
-	pod, source, found := cause.Suspect(access.Observed{Pods: []corev1.Pod{silent, crashing, newer, ended}})
-	want := cause.Source{Pod: "newer", Container: names.Container, Previous: true}
-	if !found || pod.Name != "newer" || source != want {
-		t.Errorf("got %v, %+v", pod, source)
-	}
-	if _, _, found := cause.Suspect(access.Observed{Pods: []corev1.Pod{cachetest.Pod("shop", "1aaaa", "node-a")}}); found {
-		t.Error("a ready Pod is a suspect")
-	}
-}
-
 func TestALogDoesNotControlTheTerminal(t *testing.T) {
 	e := scenarios()[cachev1.ReasonPodsNotReady]
 	e.Log = "\x1b[2Jcleared\n"
@@ -244,33 +245,6 @@ func TestALogDoesNotControlTheTerminal(t *testing.T) {
 	}
 }
 
-func TestTheLogIsThatOfAContainerThatEnded(t *testing.T) {
-	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
-	agent := corev1.ContainerStatus{Name: names.Agent, State: running}
-	for name, tc := range map[string]struct {
-		memcached corev1.ContainerStatus
-		want      cause.Source
-	}{
-		"it has ended":           {corev1.ContainerStatus{State: ended}, cause.Source{Container: names.Container}},
-		"it will start again":    {corev1.ContainerStatus{LastTerminationState: ended}, cause.Source{Container: names.Container, Previous: true}},
-		"it runs again":          {corev1.ContainerStatus{State: running, LastTerminationState: ended}, cause.Source{Container: names.Container, Previous: true}},
-		"it is ready":            {corev1.ContainerStatus{State: running, Ready: true}, cause.Source{Container: names.Agent}},
-		"it has not started yet": {corev1.ContainerStatus{}, cause.Source{Container: names.Agent}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tc.memcached.Name = names.Container
-			pod := &corev1.Pod{Status: corev1.PodStatus{
-				InitContainerStatuses: []corev1.ContainerStatus{agent}, ContainerStatuses: []corev1.ContainerStatus{tc.memcached},
-			}}
-			if got, _ := cause.SourceOf(pod); got != tc.want {
-				t.Errorf("got %+v, want %+v", got, tc.want)
-			}
-		})
-	}
-}
-
-// TestTheReasonsOfSlotsAreThoseOfTheDocs: the page is generated from the comments of the reasons.
 func TestTheReasonsOfSlotsAreThoseOfTheDocs(t *testing.T) {
 	text := page.Read(t, "../../../../docs/memcached/status.md")
 	_, table, _ := strings.Cut(text, "<!-- slot reasons")

@@ -127,12 +127,12 @@ func TestTheQuestionsOfAChangeSayWhatItCosts(t *testing.T) {
 		"an update without slots": {
 			pendingUpdate(cachev1.ReasonDefaultsDiffer, pendingMessage, metav1.ConditionTrue), "update",
 			"image a:1 -> a:2. The update would replace the Pods.\nAll Pods of team/shop will be replaced, one after another, " +
-				"and all keys are lost. Continue? [y/N] ",
+				"and all keys are lost. Continue? [y/N] \n",
 		},
 		"a cutover": {
 			moving(cachev1.ReasonBootstrapFollowing), "cutover",
 			"Clients will be allowed to use team/shop and the other servers at the same time. From then on, a replaced Pod of\n" +
-				"Deployment team/shop-bootstrap costs all keys: move the clients within minutes. Continue? [y/N] ",
+				"Deployment team/shop-bootstrap costs all keys: move the clients within minutes. Continue? [y/N] \n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -28,6 +28,7 @@ import (
 // fleet is an API server with many Memcacheds and nothing else.
 type fleet struct {
 	items           []cachev1.Memcached
+	namespaces      []string
 	requests, bytes int
 	patches         []string // with dry-run before those that change nothing
 
@@ -41,6 +42,10 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case f.mute:
 		<-r.Context().Done()
+		return
+	}
+	if r.URL.Path == "/api/v1/namespaces" {
+		f.serveNamespaces(w)
 		return
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, "/apis/cache.example.com/v1/namespaces/team/memcacheds/"); ok {
@@ -62,6 +67,15 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.requests, f.bytes = f.requests+1, f.bytes+len(content)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content)
+}
+
+func (f *fleet) serveNamespaces(w http.ResponseWriter) {
+	list := corev1.NamespaceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
+	for _, name := range f.namespaces {
+		list.Items = append(list.Items, corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(list)
 }
 
 // serveOne serves one of the Memcacheds, and records patches without applying them.
@@ -138,29 +152,6 @@ func TestAFleetOfAThousandCachesIsOneListOfFewBytes(t *testing.T) {
 	}
 }
 
-func TestANameIsCompleted(t *testing.T) {
-	f := &fleet{items: []cachev1.Memcached{large(1), large(2)}}
-	for _, arguments := range [][]string{
-		{"status", ""}, {"why", ""}, {"pause", "cache"}, {"owner", "key", "--cache", ""}, {"update", ""}, {"cutover", ""}, {"report", ""},
-	} {
-		out, err := run(t, f, append([]string{cobra.ShellCompNoDescRequestCmd, "-n", "team"}, arguments...)...)
-		if err != nil || !strings.HasPrefix(out, "cache-0001\ncache-0002\n:4\n") {
-			t.Errorf("%q: got %q, %v", arguments, out, err)
-		}
-	}
-}
-
-func TestTheFormatsOfACommandAreCompleted(t *testing.T) {
-	for arguments, want := range map[string]string{
-		"status -o": "json\nyaml\nwide\n:4\n", "why --output": "json\nyaml\n:4\n", "import --chart": "bitnami\ncloudpirates\nhelmforge\n:4\n",
-	} {
-		out, err := run(t, &fleet{}, append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(arguments)...), "")...)
-		if err != nil || !strings.HasPrefix(out, want) {
-			t.Errorf("%s: got %q, %v", arguments, out, err)
-		}
-	}
-}
-
 func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"status a b":             `["a" "b"] are more names than one: name one Memcached`,
@@ -170,6 +161,7 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 		"why a -o wide":          `invalid argument "wide" for "-o, --output" flag: write one of json, yaml`,
 		"owner --base64 a":       `KEY "a" is not in base64, which --base64 requires`,
 		"get a --base64":         `KEY "a" is not in base64, which --base64 requires`,
+		"status --colour":        "unknown flag: --colour: see kubectl memcached status --help",
 		"diff":                   "--filename is missing",
 		"diff -f /does/not":      "does not exist",
 		"owner":                  "KEY is missing",
@@ -198,15 +190,6 @@ func TestThePageHasTheOutputOfTheGoldenFiles(t *testing.T) {
 	} {
 		if !strings.Contains(text, "```\n"+page.Read(t, "../"+golden)+"```\n") {
 			t.Errorf("copy %s to docs/kubectl-memcached.md", golden)
-		}
-	}
-}
-
-func TestEachCommandHasHelpWithAnExample(t *testing.T) {
-	root := New(genericiooptions.NewTestIOStreamsDiscard(), "1.2.3")
-	for _, command := range root.Commands() {
-		if command.Short == "" || command.Long == "" || !strings.Contains(command.Example, "kubectl memcached "+command.Name()) {
-			t.Errorf("%s: help %q, example %q", command.Name(), command.Long, command.Example)
 		}
 	}
 }
@@ -264,7 +247,10 @@ func TestManifestsOfAnotherNamespaceThanThatOfTheFlagAreRefused(t *testing.T) {
 
 func TestAnEmptyNamespaceIsNoError(t *testing.T) {
 	out, err := run(t, &fleet{}, "status", "-n", "team")
-	if err != nil || out != "No Memcacheds found.\n" {
+	if err != nil || out != "No Memcacheds found in namespace team: -n chooses another one, and -A shows those of all.\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if out, err = run(t, &fleet{}, "status", "-A"); err != nil || out != "No Memcacheds found.\n" {
 		t.Errorf("got %q, %v", out, err)
 	}
 }

@@ -15,12 +15,13 @@ func TestOnlyAYesChangesSomething(t *testing.T) {
 		in          io.Reader
 		interrupted bool
 		agrees      bool
+		advice      bool // --yes is named
 	}{
 		"y":                                     {in: strings.NewReader("y\n"), agrees: true},
 		"Yes":                                   {in: strings.NewReader(" Yes \n"), agrees: true},
 		"no":                                    {in: strings.NewReader("n\n")},
-		"nothing":                               {in: strings.NewReader("")},
-		"an interrupt while nothing is entered": {in: silent, interrupted: true},
+		"nothing":                               {in: strings.NewReader(""), advice: true},
+		"an interrupt while nothing is entered": {in: silent, interrupted: true, advice: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +31,8 @@ func TestOnlyAYesChangesSomething(t *testing.T) {
 			}
 			defer cancel()
 			p := &plugin{IOStreams: genericiooptions.IOStreams{In: tc.in, ErrOut: io.Discard}}
-			if err := p.confirm(ctx, changeOptions{}, "All keys are lost."); (err == nil) != tc.agrees {
+			err := p.confirm(ctx, changeOptions{}, "All keys are lost.")
+			if advice := err != nil && strings.Contains(err.Error(), "--yes"); (err == nil) != tc.agrees || advice != tc.advice {
 				t.Errorf("confirm: %v", err)
 			}
 		})

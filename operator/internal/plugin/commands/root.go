@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -28,6 +29,9 @@ type plugin struct {
 
 	// timeout limits each request to the API server, if it is set.
 	timeout time.Duration
+
+	// patience is that with the API server, of all requests of the command.
+	patience *access.Patience
 
 	// dialer connects to Pods of the cluster of a configuration.
 	dialer func(*rest.Config) reach.Dialer
@@ -73,22 +77,40 @@ func newRoot(
 // that run all day.
 const requestsPerSecond, requestsAtFirst = 50, 300
 
+// patience is how long a user waits without knowing for what.
+const patience = 2 * time.Second
+
 // connect returns what the user may use, and the namespace that the flags or the kubeconfig choose.
 func (p *plugin) connect() (access.Cluster, string, error) {
 	namespace, _, err := p.flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return access.Cluster{}, "", err
 	}
-	config, err := p.flags.ToRESTConfig()
+	config, err := p.config()
 	if err != nil {
 		return access.Cluster{}, "", err
 	}
-	config.QPS, config.Burst = requestsPerSecond, requestsAtFirst
 	if p.timeout > 0 && config.Timeout == 0 {
 		config.Timeout = p.timeout
 	}
 	cluster, err := access.New(config)
 	return cluster, namespace, err
+}
+
+// config returns how to connect to the API server. A user at a terminal sees when that is slow.
+func (p *plugin) config() (*rest.Config, error) {
+	config, err := p.flags.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Burst = requestsPerSecond, requestsAtFirst
+	if p.patience == nil {
+		p.patience = &access.Patience{Out: p.ErrOut, Host: config.Host, After: patience}
+	}
+	if screen.New(p.ErrOut).Terminal {
+		p.patience.Watch(config)
+	}
+	return config, nil
 }
 
 // list reads the Memcacheds of the namespace, or of all.
@@ -101,7 +123,11 @@ func (p *plugin) list(ctx context.Context, all bool) ([]cachev1.Memcached, error
 		namespace = ""
 	}
 	caches := &cachev1.MemcachedList{}
-	if err := cluster.List(ctx, caches, client.InNamespace(namespace)); err != nil {
+	err = cluster.List(ctx, caches, client.InNamespace(namespace))
+	switch {
+	case all && apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("list Memcacheds of all namespaces: %w; -n NAMESPACE instead of -A shows those of one", err)
+	case err != nil:
 		return nil, fmt.Errorf("list Memcacheds: %w", err)
 	}
 	return caches.Items, nil

@@ -66,7 +66,7 @@ func (p *plugin) reach(ctx context.Context, name string, options reachOptions) (
 	if err != nil {
 		return nil, err
 	}
-	config, err := p.flags.ToRESTConfig()
+	config, err := p.config()
 	if err != nil {
 		return nil, err
 	}

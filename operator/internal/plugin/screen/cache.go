@@ -123,13 +123,13 @@ func (s Screen) servers(cache overview.Cache, wide bool) error {
 		if server.Reason != "" {
 			state += " (" + server.Reason + ")"
 		}
-		age := ""
+		age, restarts := "", "" // There is no Pod, or it is not read.
 		if server.Created != nil {
-			age = s.age(server.Created)
+			age, restarts = s.age(server.Created), fmt.Sprint(server.Restarts)
 		}
 		rows = append(rows, []string{
 			server.Slot, state, server.Pod, server.Status, server.Node, server.Zone, server.Version,
-			fmt.Sprint(server.Restarts), age, server.Address,
+			restarts, age, server.Address,
 		})
 	}
 	columns := []string{"Slot", "State", "Pod", "Status", "Node", "Zone", "Version", "Restarts", "Age", "+Address"}

@@ -1,0 +1,77 @@
+package access
+
+// Names what a command waits for.
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Patience prints a line once if the API server keeps a user waiting: several slow answers in a row count as one wait.
+type Patience struct {
+	Out  io.Writer
+	Host string
+
+	// After is how long the user waits without the line.
+	After time.Duration
+
+	mu       sync.Mutex
+	waiting  int // requests without an answer
+	began    time.Time
+	answered time.Time
+	printed  bool
+}
+
+// pause ends a wait: a command that has done something else for so long, such as to print, begins another one.
+const pause = 100 * time.Millisecond
+
+// Watch has a configuration's requests watched.
+func (p *Patience) Watch(config *rest.Config) {
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return patient{Patience: p, next: next} })
+}
+
+type patient struct {
+	*Patience
+
+	next http.RoundTripper
+}
+
+// RoundTrip sends a request.
+func (p patient) RoundTrip(request *http.Request) (*http.Response, error) {
+	timer := time.AfterFunc(p.begin(time.Now()), p.print)
+	defer p.end()
+	defer timer.Stop()
+	return p.next.RoundTrip(request)
+}
+
+// begin returns how long the answer may take.
+func (p *Patience) begin(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting == 0 && now.Sub(p.answered) > pause {
+		p.began = now
+	}
+	p.waiting++
+	return p.After - now.Sub(p.began)
+}
+
+func (p *Patience) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting--
+	p.answered = time.Now()
+}
+
+func (p *Patience) print() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.printed {
+		p.printed = true
+		fmt.Fprintf(p.Out, "Waiting for the API server %s (--request-timeout limits it)\n", p.Host)
+	}
+}
