@@ -88,7 +88,9 @@ func Crashing(pod corev1.Pod, exitCode int32) corev1.Pod {
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 			Reason: "CrashLoopBackOff", Message: "back-off 40s restarting failed container=memcached",
 		}},
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: exitCode, Reason: "Error"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: exitCode, Reason: "Error",
+		}},
 	}}
 	return pod
 }

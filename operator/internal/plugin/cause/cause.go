@@ -126,7 +126,7 @@ func podLinks(nodes map[string]corev1.Node, pod *corev1.Pod, t Testimony) []Link
 	if pod.Spec.NodeName != "" {
 		links = append(links, nodeLink(nodes, pod.Spec.NodeName))
 	}
-	if warning := lastWarning(t.PodEvents); warning != nil {
+	if warning := lastWarning(t.PodEvents); warning != nil && !strings.Contains(says, observe.OneLine(warning.Message)) {
 		links = append(links, Link{"Event " + warning.Reason, observe.OneLine(warning.Message)})
 	}
 	return append(links, logLinks(t, pod)...)

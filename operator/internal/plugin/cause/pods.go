@@ -42,7 +42,8 @@ func (c commands) missing() []Advice {
 	for _, condition := range c.Deployment.Status.Conditions {
 		failed := condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue
 		if failed && strings.Contains(condition.Message, "exceeded quota") {
-			return c.one("describe resourcequota", "see what is left of the quota: raise it, or lower the spec's size or memory")
+			return c.one("describe resourcequota", "see what is left of the quota: raise it, and wait some minutes for "+
+				"Kubernetes to try again, or lower spec.size or spec.memory")
 		}
 	}
 	return advice

@@ -58,7 +58,7 @@ func (p *plugin) confirm(ctx context.Context, options changeOptions, question st
 	if options.yes || options.isDryRun() {
 		return nil
 	}
-	fmt.Fprintf(p.ErrOut, "%s Continue? [y/N] ", question)
+	fmt.Fprint(p.ErrOut, p.screen.Wrap(question+" Continue? [y/N] ", ""))
 	answers := make(chan string, 1)
 	go func() { // No signal ends a read of a terminal.
 		answer, _ := bufio.NewReader(p.In).ReadString('\n')

@@ -45,8 +45,8 @@ func (o *watchOptions) check() error {
 
 // warn states what reading the log costs.
 func (p *plugin) warn(r *reached, o watchOptions) {
-	fmt.Fprintf(p.ErrOut, "Reading the log of %d servers for %s: each of them spends CPU time on a line for each "+
-		"request, and\nskips lines rather than have clients wait.\n", len(r.servers), o.limits.For)
+	fmt.Fprintln(p.ErrOut, p.screen.Reflow(fmt.Sprintf("Reading the log of %d servers for %s: each of them spends CPU "+
+		"time on a line for each request, and\nskips lines rather than have clients wait.", len(r.servers), o.limits.For)))
 }
 
 type hotKeysOptions struct {

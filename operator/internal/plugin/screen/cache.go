@@ -19,8 +19,8 @@ var colorOf = map[overview.State]Color{
 
 // Cache prints the screen of a cache.
 func (s Screen) Cache(cache overview.Cache, wide bool) error {
-	fmt.Fprintf(s, "Memcached %s/%s: %s\n  %s\n\n", cache.Namespace, cache.Name, s.headline(cache.Summary),
-		printers.EscapeTerminal(cache.Message))
+	fmt.Fprintf(s, "Memcached %s/%s: %s\n%s\n\n", cache.Namespace, cache.Name, s.headline(cache.Summary),
+		s.says(cache.Message))
 	s.facts(cache)
 	s.waits(cache)
 	if len(cache.Servers) > 0 {
@@ -112,8 +112,13 @@ func bar(rollout overview.Rollout) string {
 func (s Screen) waits(cache overview.Cache) {
 	for _, waiting := range cache.Waits {
 		title := s.painted(waiting.Condition, Yellow)
-		fmt.Fprintf(s, "\n%s (%s)\n  %s\n", title, waiting.Reason, printers.EscapeTerminal(waiting.Message))
+		fmt.Fprintf(s, "\n%s (%s)\n%s\n", title, waiting.Reason, s.says(waiting.Message))
 	}
+}
+
+// says is a message of the operator below its title.
+func (s Screen) says(message string) string {
+	return s.Wrap(indent+printers.EscapeTerminal(message), indent)
 }
 
 func (s Screen) servers(cache overview.Cache, wide bool) error {

@@ -39,13 +39,17 @@ func (s Screen) chain(chain cause.Chain) {
 		title += " for " + s.age(chain.Since)
 	}
 	fmt.Fprintln(s, title)
-	indent := "  "
+	begin := indent
 	for _, link := range chain.Links {
 		lines := strings.Split(link.Says, "\n")
-		fmt.Fprintf(s, "%s%s: %s\n", indent, link.Object, printers.EscapeTerminal(lines[0]))
-		for _, line := range lines[1:] {
-			fmt.Fprintf(s, "%s  %s\n", indent, printers.EscapeTerminal(line))
+		lines[0] = link.Object + ": " + lines[0]
+		for i, line := range lines {
+			prefix := begin
+			if i > 0 {
+				prefix += indent
+			}
+			fmt.Fprintln(s, s.Wrap(prefix+printers.EscapeTerminal(line), begin+indent+indent))
 		}
-		indent += "  "
+		begin += indent
 	}
 }

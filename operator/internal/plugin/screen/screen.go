@@ -27,6 +27,9 @@ type Screen struct {
 	// Terminal: the writer is a terminal that knows escape sequences; Colors: its user wants colors.
 	Terminal, Colors bool
 
+	// Columns is how many characters a line has. With 0 that is read from the terminal: a user may change it.
+	Columns int
+
 	// Now is what ages are counted from.
 	Now time.Time
 }
@@ -36,19 +39,6 @@ func New(out io.Writer) Screen {
 	file, isFile := out.(*os.File)
 	terminal := isFile && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 	return Screen{Writer: out, Terminal: terminal, Colors: terminal && os.Getenv("NO_COLOR") == "", Now: time.Now()}
-}
-
-// Width returns how many characters a line of the terminal has, or 0 if the writer is none.
-func (s Screen) Width() int {
-	file, isFile := s.Writer.(*os.File)
-	if !s.Terminal || !isFile {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }
 
 // Color is the SGR parameter of a color.
@@ -108,7 +98,8 @@ func printable(key string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// table prints rows under a header, as kubectl get does. Columns whose name begins with "+" are for -o wide.
+// table prints rows under a header, as kubectl get does, but breaks long ones between columns. Columns whose name begins
+// with "+" are for -o wide.
 func (s Screen) table(columns []string, rows [][]string, wide bool) error {
 	table := &metav1.Table{}
 	for _, name := range columns {
@@ -127,5 +118,10 @@ func (s Screen) table(columns []string, rows [][]string, wide bool) error {
 		}
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells, Object: runtime.RawExtension{}})
 	}
-	return printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(table, s)
+	var out strings.Builder
+	if err := printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(table, &out); err != nil {
+		return err
+	}
+	_, err := io.WriteString(s, folded(out.String(), s.Width()))
+	return err
 }
