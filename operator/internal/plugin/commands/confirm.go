@@ -58,7 +58,8 @@ func (p *plugin) confirm(ctx context.Context, options changeOptions, question st
 	if options.yes || options.isDryRun() {
 		return nil
 	}
-	fmt.Fprint(p.ErrOut, p.screen.Wrap(question+" Continue? [y/N] ", ""))
+	const prompt, inOneLine = " Continue? [y/N] ", " Continue?\u00a0[y/N]\u00a0"
+	fmt.Fprint(p.ErrOut, strings.Replace(p.screen.Wrap(question+inOneLine, ""), inOneLine[1:], prompt[1:], 1))
 	answers := make(chan string, 1)
 	go func() { // No signal ends a read of a terminal.
 		answer, _ := bufio.NewReader(p.In).ReadString('\n')

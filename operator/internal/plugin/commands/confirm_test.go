@@ -1,12 +1,15 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"strings"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
 )
 
 func TestOnlyAYesChangesSomething(t *testing.T) {
@@ -36,5 +39,20 @@ func TestOnlyAYesChangesSomething(t *testing.T) {
 				t.Errorf("confirm: %v", err)
 			}
 		})
+	}
+}
+
+func TestAQuestionFitsTheTerminal(t *testing.T) {
+	for columns, want := range map[int]string{
+		0:  "All keys of shop are lost. Continue? [y/N] ",
+		36: "All keys of shop are lost.\nContinue? [y/N] ", // The answer is entered behind the question.
+		20: "All keys of shop are\nlost.\nContinue? [y/N] ",
+	} {
+		var asked bytes.Buffer
+		p := &plugin{screen: screen.Screen{Columns: columns}}
+		p.IOStreams = genericiooptions.IOStreams{In: strings.NewReader("y\n"), ErrOut: &asked}
+		if err := p.confirm(t.Context(), changeOptions{}, "All keys of shop are lost."); err != nil || asked.String() != want {
+			t.Errorf("at %d columns: %q, %v, want %q", columns, &asked, err, want)
+		}
 	}
 }

@@ -92,6 +92,8 @@ func TestWhatCannotBeImportedIsAnError(t *testing.T) {
 		},
 		"a serverless cache": {`{"ServerlessCaches": []}`, "", "the input has neither CacheClusters"},
 		"text":               {"CACHECLUSTERS\ta", "", "the input is no JSON"},
+		"other values":       {"a: b\n", "", "for helm get values, give --chart"},
+		"nothing":            {"\n", "", "the input is empty"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

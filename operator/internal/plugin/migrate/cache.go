@@ -139,7 +139,11 @@ func read(content []byte, o Options) ([]*cache, error) {
 	}
 	var instances []instance
 	if err := json.Unmarshal(content, &instances); err != nil {
-		return nil, fmt.Errorf("the input is no JSON of aws or gcloud: %w", err)
+		return nil, fmt.Errorf("the input is no JSON of aws or gcloud: %w; for helm get values, give --chart", err)
+	}
+	if len(instances) == 0 {
+		return nil, errors.New("the input is empty: see whether the command that makes it fails; kubectl memcached import " +
+			"--help has examples")
 	}
 	var caches []*cache
 	for _, instance := range instances {

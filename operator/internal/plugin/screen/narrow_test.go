@@ -67,7 +67,7 @@ func TestATextIsBrokenBetweenWords(t *testing.T) {
 	}
 }
 
-func TestAParagraphIsBrokenAnewOnATerminalOnly(t *testing.T) {
+func TestOnlyATerminalReflowsAParagraph(t *testing.T) {
 	const text = "one two\nthree four"
 	for columns, want := range map[int]string{0: text, 13: "one two three\nfour"} {
 		if got := (Screen{Columns: columns}).Reflow(text); got != want {

@@ -98,8 +98,8 @@ func printable(key string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// table prints rows under a header, as kubectl get does, but breaks long ones between columns. Columns whose name begins
-// with "+" are for -o wide.
+// table prints rows under a header, as kubectl get does, but breaks long ones between columns. Columns with a name that
+// begins with "+" are for -o wide.
 func (s Screen) table(columns []string, rows [][]string, wide bool) error {
 	table := &metav1.Table{}
 	for _, name := range columns {
