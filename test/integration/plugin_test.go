@@ -221,7 +221,8 @@ func TestThePluginNamesWhatTheUserHasNoRightFor(t *testing.T) {
 	u.prints([]string{"see whether the operator runs"}, "why", "shop")
 	out, err = u.run("", "status", "-A")
 	w.Expect(err).To(gomega.HaveOccurred(), "the role is bound in one namespace")
-	w.Expect(out).To(gomega.ContainSubstring("at the cluster scope"))
+	w.Expect(out).To(gomega.And(gomega.ContainSubstring("at the cluster scope"), gomega.ContainSubstring("-n NAMESPACE instead of -A"),
+		gomega.ContainSubstring("docs/kubectl-memcached.md#rights has the role")))
 	everywhere := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: u.name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "memcached-user"},

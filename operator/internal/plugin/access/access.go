@@ -124,7 +124,9 @@ func explained(err error, resource schema.GroupVersionResource) error {
 	case isNetwork && network.Timeout():
 		return fmt.Errorf("the API server does not answer in time: check the connection, or raise --request-timeout, or "+
 			"--timeout where the command has it (%w)", err)
-	case isNetwork && !errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
+		return interrupted{err}
+	case isNetwork:
 		return fmt.Errorf("the API server cannot be reached: check the connection and the kubeconfig, or choose another "+
 			"cluster by --context (%w)", err)
 	case isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group:
@@ -135,6 +137,13 @@ func explained(err error, resource schema.GroupVersionResource) error {
 	}
 	return err
 }
+
+// interrupted is the error of a request that the user has ended, who needs no details of it.
+type interrupted struct{ error }
+
+func (interrupted) Error() string { return "interrupted before the API server answered" }
+
+func (i interrupted) Unwrap() error { return i.error }
 
 // selectors returns the selectors of a list. The operator finds objects of a Memcached by an index of its cache, which
 // the API server does not have.

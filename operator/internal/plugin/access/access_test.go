@@ -22,7 +22,7 @@ func TestAnErrorOfTheAPIServerHasTheFix(t *testing.T) {
 	}{
 		"no connection":                 {refused, "choose another cluster by --context"},
 		"no answer":                     {&url.Error{Op: "Get", Err: context.DeadlineExceeded}, "raise --request-timeout"},
-		"an interrupt":                  {&url.Error{Op: "Get", Err: context.Canceled}, ""},
+		"an interrupt":                  {&url.Error{Op: "Get", Err: context.Canceled}, "interrupted before"},
 		"a right that is missing":       {forbidden(`User "dev" cannot list resource "pods"`), "docs/kubectl-memcached.md#rights"},
 		"a webhook that refuses":        {forbidden("only on Mondays"), ""},
 		"an object that does not exist": {apierrors.NewNotFound(pods.GroupResource(), "shop"), ""},

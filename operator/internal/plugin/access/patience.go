@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 )
 
@@ -48,6 +49,11 @@ func (p patient) RoundTrip(request *http.Request) (*http.Response, error) {
 	defer timer.Stop()
 	return p.next.RoundTrip(request)
 }
+
+// WrappedRoundTripper is how client-go finds the transport that cancels a request.
+func (p patient) WrappedRoundTripper() http.RoundTripper { return p.next }
+
+var _ net.RoundTripperWrapper = patient{}
 
 // begin returns how long the answer may take.
 func (p *Patience) begin(now time.Time) time.Duration {

@@ -90,7 +90,11 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonPodsNotReady: crash(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready; 1 Pod: container \"memcached\" exited with code 64 and is restarted")),
 		cachev1.ReasonProgressDeadlineExceeded: changed(ready(cachev1.ReasonProgressDeadlineExceeded, "No progress for 600 seconds "+
 			"(spec.rollout.progressDeadlineSeconds): 2 of 3 Pods ready; 1 Pod: cannot be scheduled: 0/3 nodes are available"), func(e *cause.Evidence) {
-			e.Pods = append(e.Pods, cachetest.Pending(cachetest.Pod("shop", "3cccc", ""), "0/3 nodes are available: 3 Insufficient memory."))
+			const message = "0/3 nodes are available: 3 Insufficient memory."
+			e.Pods = append(e.Pods, cachetest.Pending(cachetest.Pod("shop", "3cccc", ""), message))
+			warning := cachetest.Event("Pod", "shop-5d9c7b6f4-3cccc", "FailedScheduling", message, time.Minute)
+			warning.Type = corev1.EventTypeWarning
+			e.PodEvents = []corev1.Event{warning} // It says nothing new.
 		}),
 		cachev1.ReasonInvalidSpec: ready(cachev1.ReasonInvalidSpec, "spec.image \"x y\" is not an image reference: write one such as memcached:1.6"),
 		cachev1.ReasonSecretNotFound: withTLS(ready(cachev1.ReasonSecretNotFound, "spec.tls.secretName \"shop-cert\" does not exist: create the Secret "+

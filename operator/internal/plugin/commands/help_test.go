@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plugin/screen"
 )
 
 func TestEachCommandHasHelpWithAnExample(t *testing.T) {
@@ -29,5 +32,21 @@ func TestTheHelpOfACommandFitsAScreen(t *testing.T) {
 	}
 	if out, _ := run(t, &fleet{}, "help"); !strings.Contains(out, "--insecure-skip-tls-verify") {
 		t.Errorf("no help has the flags of a connection:\n%s", out)
+	}
+}
+
+func TestTheHelpFitsANarrowTerminal(t *testing.T) {
+	const columns = 80
+	root := New(genericiooptions.NewTestIOStreamsDiscard(), "1.2.3")
+	root.SetUsageTemplate(new(cobra.Command).UsageTemplate()) // As it was before.
+	p := &plugin{screen: screen.Screen{Columns: columns}}
+	p.help(root)
+	for _, command := range root.Commands() {
+		text := command.Long + "\n" + command.UsageString()
+		for line := range strings.Lines(text) {
+			if len(line) > columns+1 && !strings.Contains(command.Example, strings.TrimSpace(line)) {
+				t.Errorf("%s: a terminal breaks %q", command.Name(), line)
+			}
+		}
 	}
 }

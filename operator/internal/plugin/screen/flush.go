@@ -40,10 +40,10 @@ func (s Screen) Flush(held []Load, dryRun bool) error {
 	for _, l := range held {
 		s.unreached(l.Server, l.Error)
 	}
+	all := "in total" // The question follows.
 	if dryRun {
-		fmt.Fprintf(s, "\n%d keys with %s would be removed (dry run)\n", keys, Size(used))
-	} else {
-		fmt.Fprintln(s) // The question follows.
+		all = "would be removed (dry run)"
 	}
-	return nil
+	_, err := fmt.Fprintf(s, "\n%d keys with %s %s\n", keys, Size(used), all)
+	return err
 }

@@ -3,6 +3,7 @@ package screen
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,14 @@ func TestWhatAFlushRemovesMatchesItsGoldenFile(t *testing.T) {
 			{Server: server("0"), Load: load.Load{Items: 612345, Used: 63 << 20}}, {Server: server("1"), Load: load.Load{Items: 1, Used: 70}},
 		}, true)
 	})
+}
+
+func TestTheQuestionOfAFlushFollowsWhatItRemoves(t *testing.T) {
+	var out bytes.Buffer
+	held := []Load{{Server: server("0"), Load: load.Load{Items: 2, Used: 70}}, {Server: server("1"), Error: "connection refused"}}
+	if err := (Screen{Writer: &out}).Flush(held, false); err != nil || !strings.HasSuffix(out.String(), "refused\n\n2 keys with 70 in total\n") {
+		t.Errorf("%v\n%s", err, &out)
+	}
 }
 
 func TestAnEstimateMatchesItsGoldenFile(t *testing.T) {
