@@ -161,6 +161,8 @@ func TestAWrongArgumentIsRefusedWithTheFix(t *testing.T) {
 		"why a -o wide":          `invalid argument "wide" for "-o, --output" flag: write one of json, yaml`,
 		"owner --base64 a":       `KEY "a" is not in base64, which --base64 requires`,
 		"get a --base64":         `KEY "a" is not in base64, which --base64 requires`,
+		"why team/a":             `"team/a" is no name: write a -n team`,
+		"status memcached/a":     `"memcached/a" is no name: write a alone`,
 		"status --colour":        "unknown flag: --colour: see kubectl memcached status --help",
 		"diff":                   "--filename is missing",
 		"diff -f /does/not":      "does not exist",

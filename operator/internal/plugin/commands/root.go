@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -137,9 +138,21 @@ func (p *plugin) list(ctx context.Context, all bool) ([]cachev1.Memcached, error
 func oneName(_ *cobra.Command, arguments []string) error {
 	switch len(arguments) {
 	case 1:
-		return nil
+		return bare(arguments[0])
 	case 0:
 		return errors.New("NAME is missing: name a Memcached, such as one that kubectl memcached status lists")
 	}
 	return fmt.Errorf("%q are more names than one: name one Memcached", arguments)
+}
+
+// bare refuses a name with a namespace, which the output of commands has, or with a kind, which kubectl accepts.
+func bare(argument string) error {
+	before, name, found := strings.Cut(argument, "/")
+	switch {
+	case !found:
+		return nil
+	case strings.HasPrefix(before, "memcached"):
+		return fmt.Errorf("%q is no name: write %s alone", argument, name)
+	}
+	return fmt.Errorf("%q is no name: write %s -n %s", argument, name, before)
 }
