@@ -89,6 +89,10 @@ type Instruction struct {
 	// clocks of two Nodes may differ.
 	End int64 `json:"end,omitempty"`
 
+	// Memory is the memory for items, in bytes and whole mebibytes, if memcached was started with another one. 0 leaves it
+	// as it was started. It holds for every role.
+	Memory int64 `json:"memory,omitempty"`
+
 	// Record is the operator's own. The agent ignores it: a change of the record alone is no new instruction.
 	Record Record `json:"record,omitzero"`
 }
@@ -171,6 +175,8 @@ func Decode(content string) (Instruction, error) {
 	return i, nil
 }
 
+const mebibyte = 1 << 20
+
 // longestEnd keeps End and Within far from what a time.Duration can't hold.
 const longestEnd = 24 * 60 * 60
 
@@ -190,6 +196,8 @@ func (i Instruction) validate() error {
 		return fmt.Errorf("end %d is not within 0 and %d", i.End, longestEnd)
 	case i.Within < 0 || i.Within > longestEnd:
 		return fmt.Errorf("within %d is not within 0 and %d", i.Within, longestEnd)
+	case i.Memory < 0 || i.Memory%mebibyte != 0:
+		return fmt.Errorf("memory %d is no number of whole mebibytes", i.Memory)
 	case i.Record.CopySeconds < 0:
 		return fmt.Errorf("record: copySeconds %d is negative", i.Record.CopySeconds)
 	}
