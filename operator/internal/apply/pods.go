@@ -51,6 +51,12 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}
 		version = pod.ResourceVersion
 	}
+	if change.Container != nil {
+		if err := s.resize(ctx, pod, change, version); err != nil {
+			return err
+		}
+		version = pod.ResourceVersion
+	}
 	if change.Gate == nil {
 		return nil
 	}
@@ -66,6 +72,20 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}}},
 	}))
 	return s.client.Status().Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
+}
+
+// resize changes the memory of memcached's container, which the kubelet then does without a restart.
+func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {
+	patch := client.RawPatch(types.StrategicMergePatchType, mustEncode(map[string]any{
+		"metadata": map[string]any{"uid": change.UID, "resourceVersion": version},
+		"spec": map[string]any{"containers": []any{map[string]any{
+			"name": names.Container, "resources": map[string]any{
+				"requests": map[string]any{"memory": strconv.FormatInt(change.Container.Request, 10)},
+				"limits":   map[string]any{"memory": strconv.FormatInt(change.Container.Limit, 10)},
+			},
+		}}},
+	}))
+	return s.client.SubResource("resize").Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
 }
 
 // patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch holds for any version of it.

@@ -122,6 +122,9 @@ type Record struct {
 	// copy.
 	Began time.Time `json:"began,omitzero"`
 
+	// FormerMemory is the largest memory for items that this Pod had, in bytes, if it was ever changed.
+	FormerMemory int64 `json:"formerMemory,omitempty"`
+
 	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
 	// times are of the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
