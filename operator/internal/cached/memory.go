@@ -25,6 +25,18 @@ func MemoryOf(pod *corev1.Pod) (shall, has Memory) {
 	return shall, has
 }
 
+// NotResized returns the condition that says why a Pod is not resized: that its Node has no room, or what failed. It is
+// nil if nothing does.
+func NotResized(pod *corev1.Pod) *corev1.PodCondition {
+	if waits := Condition(pod, corev1.PodResizePending); waits != nil && waits.Status == corev1.ConditionTrue {
+		return waits
+	}
+	if fails := Condition(pod, corev1.PodResizeInProgress); fails != nil && fails.Reason == corev1.PodReasonError {
+		return fails
+	}
+	return nil
+}
+
 func memoryOf(resources *corev1.ResourceRequirements) Memory {
 	return Memory{Request: resources.Requests.Memory().Value(), Limit: resources.Limits.Memory().Value()}
 }

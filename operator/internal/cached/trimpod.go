@@ -111,7 +111,7 @@ func keepMemory(trimmed, pod *corev1.Pod) {
 			status.Resources = new(has.requirements())
 		}
 	}
-	if waits := Condition(pod, corev1.PodResizePending); waits != nil {
+	if waits := NotResized(pod); waits != nil {
 		trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.PodCondition{
 			Type: waits.Type, Status: waits.Status, Reason: waits.Reason, Message: waits.Message,
 		})

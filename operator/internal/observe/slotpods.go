@@ -39,7 +39,7 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 	}
 	shall, has := cached.MemoryOf(pod)
 	observed.Container, observed.Actual = slots.Container(shall), slots.Container(has)
-	if waits := cached.Condition(pod, corev1.PodResizePending); waits != nil && waits.Status == corev1.ConditionTrue {
+	if waits := cached.NotResized(pod); waits != nil {
 		observed.ResizeRefused, observed.ResizeMessage = waits.Reason, waits.Message
 	}
 	return observed

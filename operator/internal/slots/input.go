@@ -126,13 +126,12 @@ type Pod struct {
 	// unknown.
 	Container, Actual Container
 
-	// ResizeRefused is why the kubelet does not resize the Pod now: Deferred or Infeasible, and ResizeMessage what it says.
+	// ResizeRefused is why the kubelet has not resized the Pod: Deferred, Infeasible or Error, and ResizeMessage what it
+	// says.
 	ResizeRefused, ResizeMessage string
 
 	// Failure is the last termination of the agent with instruction.ExitCode.
 	Failure Failure
-
-	memory memory // of the instruction, which is without it here
 }
 
 // Container is the memory of a container, in bytes.

@@ -37,7 +37,7 @@ func (m memory) in(i instruction.Instruction) instruction.Instruction {
 
 // withMemory adds the memory to the next instruction of a Pod.
 func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Instruction {
-	m := pod.memory
+	m := s.memory[pod]
 	if s.changesMemory(pod) && s.allows(pod) {
 		m = memory{wanted: s.Memory.Wanted, former: s.former(pod)}
 	}
@@ -48,15 +48,15 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 // replaced.
 func (s *state) changesMemory(pod *Pod) bool {
 	return s.Memory != nil && s.isCurrent(pod) && !pod.Terminating &&
-		(pod.memory.wanted != 0 || s.Memory.Wanted != s.Memory.Started)
+		(s.memory[pod].wanted != 0 || s.Memory.Wanted != s.Memory.Started)
 }
 
 // has returns the memory that memcached in a Pod was given.
-func (s *state) has(pod *Pod) int64 { return cmp.Or(pod.memory.wanted, s.Memory.Started) }
+func (s *state) has(pod *Pod) int64 { return cmp.Or(s.memory[pod].wanted, s.Memory.Started) }
 
 // former returns the largest memory that memcached in a Pod had, or shall have.
 func (s *state) former(pod *Pod) int64 {
-	return max(pod.memory.former, s.has(pod), s.Memory.Wanted)
+	return max(s.memory[pod].former, s.has(pod), s.Memory.Wanted)
 }
 
 // allows reports whether the container of a Pod has what its memcached needs with the memory that is wanted.

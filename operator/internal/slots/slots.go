@@ -82,6 +82,9 @@ type state struct {
 
 	// next is the next instruction of a Pod. Others keep what they have.
 	next map[*Pod]instruction.Instruction
+
+	// memory is the part of the instruction of each Pod that all of these are without.
+	memory map[*Pod]memory
 }
 
 func lookAt(in Input) *state {
@@ -95,11 +98,11 @@ func lookAt(in Input) *state {
 	in.Pods = slices.Clone(in.Pods)
 	b := &state{
 		Input: in, target: target, byUID: map[string]*Pod{}, slot: map[*Pod]int{}, next: map[*Pod]instruction.Instruction{},
-		successors: make([]*Pod, in.Size),
+		successors: make([]*Pod, in.Size), memory: map[*Pod]memory{},
 	}
 	for i := range b.Pods {
 		pod := &b.Pods[i]
-		pod.Instruction, pod.memory = withoutMemory(pod.Instruction.Normal())
+		pod.Instruction, b.memory[pod] = withoutMemory(pod.Instruction.Normal())
 		if pod.Gated && !pod.Ended && pod.UID != "" && b.byUID[pod.UID] == nil {
 			b.live, b.byUID[pod.UID] = append(b.live, pod), pod
 		}
@@ -159,7 +162,7 @@ func (s *state) changes() []Change {
 	var changes []Change
 	for _, pod := range s.live {
 		change := Change{Pod: pod.Name, UID: pod.UID}
-		if next := s.following(pod); next != pod.memory.in(pod.Instruction) {
+		if next := s.following(pod); next != s.memory[pod].in(pod.Instruction) {
 			change.Instruction = &next
 		}
 		if cost := s.cost(pod); cost != pod.Cost {
