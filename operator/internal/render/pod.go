@@ -104,7 +104,8 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 		WithSecurityContext(containerSecurity())
 	switch {
 	case p.NeedsSlot:
-		container.WithLifecycle(untilEnded()).WithEnv(corev1ac.EnvVar().WithName(mapThresholdVariable).WithValue(mapThreshold))
+		container.WithLifecycle(untilEnded()).
+			WithEnv(corev1ac.EnvVar().WithName(mapThresholdVariable).WithValue(mapThreshold))
 	case p.TerminationDelaySeconds > 0: // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().

@@ -44,8 +44,8 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 	return m.in(i)
 }
 
-// changesMemory reports whether a Pod has, or had, another memory than memcached starts with. One of another template is
-// replaced.
+// changesMemory reports whether a Pod has, had or gets another memory than memcached starts with. One of another
+// template is replaced.
 func (s *state) changesMemory(pod *Pod) bool {
 	return s.Memory != nil && s.isCurrent(pod) && !pod.Terminating &&
 		(s.memory[pod].wanted != 0 || s.Memory.Wanted != s.Memory.Started)
