@@ -71,6 +71,8 @@ var rights = []right{
 		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestAHandoffThatCannotSucceedEndsInACacheThatServes"},
 	{resource: "pods/status", verbs: "patch", of: "slots", why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",
 		test: "TestANewCacheWithSlotsGivesEachPodOne"},
+	{resource: "pods/resize", verbs: "patch", of: "slots", why: "the memory of running Pods, with `rollout.memoryChange: Resize`",
+		allows: "to change requests and limits of any Pod, as it can already by a Deployment", test: "TestMemoryChangesInTheRunningPods"},
 	{resource: "replicasets", verbs: "list watch", of: "slots", why: "which one a rollout scales up; their metadata only", allows: "to read the Pod template of any " +
 		"ReplicaSet, as it can already that of a Deployment", test: "TestAHandoffThatCannotSucceedEndsInACacheThatServes"},
 	{resource: "endpointslices", verbs: "get list watch create patch delete", of: "slots", why: "which Pod has which slot", allows: "to direct the clients of any " +

@@ -38,6 +38,8 @@ func (w *world) patch(object client.Object, name, patch string) {
 
 // testedElsewhere are fields that change no object here, or that the API server keeps.
 var testedElsewhere = map[string]string{
+	"spec.rollout.memoryChange": "resize_test.go",
+
 	"spec.suspend":      "TestSuspendedPausesARolloutThatContinuesAfterwards",
 	"spec.updatePolicy": "waves_test.go",
 	"spec.slots":        "slots_test.go",

@@ -115,6 +115,7 @@ func (w *slotWorld) run(pod *corev1.Pod) {
 		change.(act)(pod, order)
 	}
 	if pod.Status.Phase == corev1.PodRunning {
+		kubelet.Resize(pod)
 		kubelet.SetConditions(pod, "ContainersNotReady")
 	}
 }

@@ -125,6 +125,7 @@ func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 			a.report(status, now)
 		}
 	}
+	Resize(pod)
 	SetConditions(pod, "ContainersNotReady")
 }
 

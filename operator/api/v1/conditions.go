@@ -53,6 +53,10 @@ const (
 	// and how long a Pod that terminates keeps its slot at most.
 	ReasonHandingOver = "HandingOver"
 
+	// ReasonResizing: running Pods get the memory of the spec, without a restart. The message says how many, and what a
+	// Pod waits for.
+	ReasonResizing = "Resizing"
+
 	// ReasonPodsNotReady: Pods are missing or not ready. The message has the cause, as the cluster reports it.
 	ReasonPodsNotReady = "PodsNotReady"
 

@@ -151,7 +151,27 @@ type Rollout struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+
+	// memoryChange is what a change of memory does to Pods with slots: Replace replaces them, and each new Pod copies the
+	// keys of the one before; Resize changes the memory of running Pods, and of memcached in them, without a restart. A
+	// change replaces no Pod. Defaults to Replace.
+	// +optional
+	MemoryChange MemoryChange `json:"memoryChange,omitempty"`
 }
+
+// MemoryChange is what a change of spec.memory does to Pods with slots.
+//
+// +kubebuilder:validation:Enum=Replace;Resize
+type MemoryChange string
+
+const (
+	// MemoryReplace replaces the Pods, as other changes of the spec do.
+	MemoryReplace MemoryChange = "Replace"
+
+	// MemoryResize resizes running Pods in place, which Kubernetes can from 1.33 on, and gives memcached its new memory.
+	// Where a Node has no room for it, the Pods are replaced.
+	MemoryResize MemoryChange = "Resize"
+)
 
 // UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods without slots empties them.
 //

@@ -9,7 +9,8 @@
 //   - memcached does not need the agent while nothing changes.
 //
 // Data flows one way: mounted reads a Secret, users and certs validate it, reload makes memcached load it, with
-// protocol. In a Pod with a slot, slot reads the operator's instruction, and handoff copies the keys.
+// protocol. In a Pod with a slot, slot reads the operator's instruction, handoff copies the keys, and resize changes
+// how much memory memcached has for them.
 package agent
 
 import (
@@ -23,6 +24,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/resize"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 )
 
@@ -47,6 +49,10 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 	if options.HandoffFile != "" {
 		follower := a.follower()
 		addSlotHandlers(probes, follower.Ready, a.ender(ctx, follower))
+		group.Go(func() error {
+			(&resize.Follower{Wanted: follower.Memory, Dial: a.dialOwn, Log: log}).Run(ctx)
+			return nil
+		})
 		group.Go(func() error {
 			if err := a.copier.CheckVersion(ctx); err != nil {
 				return err

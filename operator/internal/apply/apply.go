@@ -36,6 +36,7 @@ type Client interface {
 	Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error
 	Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error
 	Status() client.SubResourceWriter
+	SubResource(name string) client.SubResourceClient
 }
 
 // Syncer applies managed objects.

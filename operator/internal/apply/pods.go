@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,6 +52,12 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}
 		version = pod.ResourceVersion
 	}
+	if change.Container != nil {
+		if err := s.resize(ctx, pod, change, version); err != nil {
+			return err
+		}
+		version = pod.ResourceVersion
+	}
 	if change.Gate == nil {
 		return nil
 	}
@@ -66,6 +73,28 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}}},
 	}))
 	return s.client.Status().Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
+}
+
+// resize changes the memory of memcached's container, which the kubelet then does without a restart.
+func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {
+	patch := client.RawPatch(types.StrategicMergePatchType, mustEncode(map[string]any{
+		"metadata": map[string]any{"uid": change.UID, "resourceVersion": version},
+		"spec": map[string]any{"containers": []any{map[string]any{
+			"name": names.Container, "resources": map[string]any{
+				"requests": memory(change.Container.Request), "limits": memory(change.Container.Limit),
+			},
+		}}},
+	}))
+	err := s.client.SubResource("resize").Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
+	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) { // It does not know the path.
+		return errors.New("the cluster resizes no running Pods, as Kubernetes does from 1.33 on: set " +
+			"spec.rollout.memoryChange to Replace")
+	}
+	return err
+}
+
+func memory(bytes int64) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(bytes, resource.BinarySI)}
 }
 
 // patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch holds for any version of it.

@@ -3,6 +3,8 @@ package cached
 // Trims Pods.
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,6 +99,23 @@ func keepSlot(trimmed, pod *corev1.Pod) {
 	}
 	trimmed.Status.InitContainerStatuses = withReadiness(pod.Status.InitContainerStatuses, names.Agent)
 	trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Container)
+	keepMemory(trimmed, pod)
+}
+
+// keepMemory adds to a trimmed Pod what memory memcached's container shall have and has, and why it is not resized.
+func keepMemory(trimmed, pod *corev1.Pod) {
+	shall, has := MemoryOf(pod)
+	trimmed.Spec.Containers = append(slices.Clip(trimmed.Spec.Containers), withMemory(shall))
+	for i := range trimmed.Status.ContainerStatuses {
+		if status := &trimmed.Status.ContainerStatuses[i]; status.Name == names.Container && !has.isZero() {
+			status.Resources = new(has.requirements())
+		}
+	}
+	if waits := NotResized(pod); waits != nil {
+		trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.PodCondition{
+			Type: waits.Type, Status: waits.Status, Reason: waits.Reason, Message: waits.Message,
+		})
+	}
 }
 
 // keepDiscovery adds to a trimmed Pod what discoveryPod reads.

@@ -19,7 +19,17 @@ func logInstructions(log logr.Logger, pods []slots.Pod, written []slots.Change) 
 		before[pod.UID], names[pod.IP] = pod.Instruction, pod.Name
 	}
 	for _, change := range written {
-		if change.Instruction == nil || change.Instruction.Order() == before[change.UID].Order() {
+		if change.Container != nil {
+			log.Info("The container of memcached is resized", "pod", change.Pod, "memoryLimit", change.Container.Limit)
+		}
+		if change.Instruction == nil {
+			continue
+		}
+		was, is := before[change.UID].Order(), change.Instruction.Order()
+		if is.Memory != was.Memory {
+			log.Info("Memcached gets other memory for items", "pod", change.Pod, "memory", is.Memory)
+		}
+		if was.Memory = is.Memory; is == was {
 			continue
 		}
 		from := cmp.Or(names[change.Instruction.From], change.Instruction.From)

@@ -20,6 +20,7 @@ import (
 // What slots and discovery need beyond the rights for other caches. overlays/components/without-slots takes these away.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;patch
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
 // +kubebuilder:rbac:groups="",resources=services,verbs=delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=delete
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
@@ -31,6 +32,7 @@ var (
 		{Group: "", Resource: "pods", Verb: "get"},
 		{Group: "", Resource: "pods", Verb: "patch"},
 		{Group: "", Resource: "pods", Subresource: "status", Verb: "patch"},
+		{Group: "", Resource: "pods", Subresource: "resize", Verb: "patch"},
 		{Group: "", Resource: "services", Verb: "delete"},
 		{Group: "apps", Resource: "deployments", Verb: "delete"},
 		{Group: "apps", Resource: "replicasets", Verb: "list"},

@@ -254,8 +254,10 @@ func rightsIn(t *testing.T, dir string) map[string]bool {
 			t.Fatal(err)
 		}
 		for _, rule := range role.Rules {
-			for _, verb := range rule.Verbs {
-				rights[rule.APIGroups[0]+": "+verb+" "+rule.Resources[0]] = true
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					rights[rule.APIGroups[0]+": "+verb+" "+resource] = true
+				}
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
 	switch is.Reason {
 	case cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero:
 		return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: is.Reason, action: "Observe", note: is.Message}}
-	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver:
+	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonResizing:
 		return nil
 	}
 	return []pendingEvent{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}

@@ -89,6 +89,10 @@ type Instruction struct {
 	// clocks of two Nodes may differ.
 	End int64 `json:"end,omitempty"`
 
+	// Memory is the memory for items, in bytes and whole mebibytes, if memcached was started with another one. 0 leaves it
+	// as it was started. It holds for every role.
+	Memory int64 `json:"memory,omitempty"`
+
 	// Record is the operator's own. The agent ignores it: a change of the record alone is no new instruction.
 	Record Record `json:"record,omitzero"`
 }
@@ -117,6 +121,9 @@ type Record struct {
 	// Began is when the operator saw an agent with the role Send not ready: from then on its readiness is that of the
 	// copy.
 	Began time.Time `json:"began,omitzero"`
+
+	// FormerMemory is the largest memory for items that this Pod had, in bytes, if it was ever changed.
+	FormerMemory int64 `json:"formerMemory,omitempty"`
 
 	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
 	// times are of the same clock.
@@ -171,6 +178,8 @@ func Decode(content string) (Instruction, error) {
 	return i, nil
 }
 
+const mebibyte = 1 << 20
+
 // longestEnd keeps End and Within far from what a time.Duration can't hold.
 const longestEnd = 24 * 60 * 60
 
@@ -190,6 +199,8 @@ func (i Instruction) validate() error {
 		return fmt.Errorf("end %d is not within 0 and %d", i.End, longestEnd)
 	case i.Within < 0 || i.Within > longestEnd:
 		return fmt.Errorf("within %d is not within 0 and %d", i.Within, longestEnd)
+	case i.Memory < 0 || i.Memory%mebibyte != 0:
+		return fmt.Errorf("memory %d is no number of whole mebibytes", i.Memory)
 	case i.Record.CopySeconds < 0:
 		return fmt.Errorf("record: copySeconds %d is negative", i.Record.CopySeconds)
 	}

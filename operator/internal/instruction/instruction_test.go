@@ -32,6 +32,10 @@ func TestEncode(t *testing.T) {
 			`{"slot":"shop-2","role":"receive","from":"10.1.2.3","rate":33554432,"within":90,"since":"2026-11-23T12:00:00Z",` +
 				`"record":{"state":"Copying","copySeconds":9,"stateSince":"2026-11-23T12:00:00Z"}}`,
 		},
+		"other memory than at the start": {
+			Instruction{Slot: "shop-0", Role: Serve, Since: noon, Memory: 128 << 20},
+			`{"slot":"shop-0","role":"serve","since":"2026-11-23T12:00:00Z","memory":134217728}`,
+		},
 		"only the operator's record": {
 			Instruction{Record: Record{MovedAt: noon}},
 			`{"record":{"movedAt":"2026-11-23T12:00:00Z"}}`,
@@ -70,6 +74,7 @@ func TestDecode(t *testing.T) {
 		"a negative time":               {`{"slot":"a-0","role":"leave","end":-1}`, "end -1 is not within 0 and 86400"},
 		"a year that can't be encoded":  {`{"since":"9999-12-31T23:59:59-01:00"}`, "the year 10000 can't be encoded"},
 		"a record with a negative time": {`{"record":{"copySeconds":-1}}`, "record: copySeconds -1 is negative"},
+		"half a mebibyte":               {`{"slot":"a-0","role":"serve","memory":524288}`, "memory 524288 is no number of whole mebibytes"},
 		"a deadline in the past":        {`{"slot":"a-0","role":"serve","within":-1}`, "within -1 is not within 0 and 86400"},
 	}
 	for name, test := range tests {

@@ -16,6 +16,10 @@ type Settings struct {
 	// ItemMemory is the memory for items, in bytes. memcached counts it in mebibytes.
 	ItemMemory int64
 
+	// FormerMemory is the largest memory for items that this memcached had, in bytes, if it was more: its hash table
+	// stays as large as it became.
+	FormerMemory int64
+
 	// Port is the TCP port without TLS.
 	Port int32
 

@@ -76,7 +76,7 @@ func OrdinaryMemory(s Settings) int64 {
 // memory adds what does not depend on how busy clients are.
 func (s Settings) memory(slabClasses, connections int64) int64 {
 	sum := s.ItemMemory + s.ItemMemory*pagePercent/100 +
-		hashTable(s.ItemMemory) +
+		hashTable(max(s.ItemMemory, s.FormerMemory)) +
 		slabClasses +
 		programMemory +
 		connections +

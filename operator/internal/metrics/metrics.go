@@ -28,7 +28,7 @@ const kindMemcached = "Memcached"
 var reasons = []string{
 	cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonHandingOver,
 	cachev1.ReasonPodsNotReady, cachev1.ReasonProgressDeadlineExceeded, cachev1.ReasonInvalidSpec,
-	cachev1.ReasonKeysMoving,
+	cachev1.ReasonKeysMoving, cachev1.ReasonResizing,
 	cachev1.ReasonCertificateUnavailable, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
 	cachev1.ReasonCertificateExpired, cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
 	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,

@@ -29,7 +29,7 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 	cost, _ := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32)
 	memcached := cached.Container(pod.Status.ContainerStatuses, names.Container)
 	agent := cached.Container(pod.Status.InitContainerStatuses, names.Agent)
-	return slots.Pod{
+	observed := slots.Pod{
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Created: pod.CreationTimestamp.UTC(),
 		Hash: pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], Gated: true,
 		Terminating: pod.DeletionTimestamp != nil, Ends: endOf(pod), Ended: hasEnded(pod),
@@ -37,6 +37,12 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 		Ready: cached.IsTrue(pod, corev1.PodReady), GateTrue: cached.IsTrue(pod, names.HasSlot),
 		Cost: int32(cost), Instruction: order.Normal(), Failure: slotFailure(agent),
 	}
+	shall, has := cached.MemoryOf(pod)
+	observed.Container, observed.Actual = slots.Container(shall), slots.Container(has)
+	if waits := cached.NotResized(pod); waits != nil {
+		observed.ResizeRefused, observed.ResizeMessage = waits.Reason, waits.Message
+	}
+	return observed
 }
 
 // endOf returns when the kubelet kills a Pod at the latest; zero unless it terminates.

@@ -30,6 +30,9 @@ func TestTheDocsListEveryPendingUpdate(t *testing.T) {
 	}
 	comments := page.FieldComments(t, "inputs.go", "Inputs")
 	for field := range reflect.TypeFor[Inputs]().Fields() {
+		if field.Name == "Memory" {
+			continue // No update waits because of it: running Pods get it, or new ones.
+		}
 		now := before
 		now.Architectures = slices.Clone(before.Architectures)
 		change := changes[field.Name]

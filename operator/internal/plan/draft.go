@@ -49,6 +49,9 @@ func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, 
 		// Pods ready.
 		return d.Updated(), nil
 	}
+	if current.Slots.lackRoom() {
+		before.Memory = now.Memory
+	}
 	d.keeps = true
 	return d.from(*before), nil
 }

@@ -41,6 +41,10 @@ type Inputs struct {
 	// Image is the memcached image for a spec without one.
 	Image string `json:"image,omitempty"`
 
+	// Memory is the memory for items that memcached starts with, in bytes, if it may be changed later without another Pod
+	// template: then the spec may have another one. 0 is that of the spec.
+	Memory int64 `json:"memory,omitempty"`
+
 	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
 
@@ -138,12 +142,24 @@ type Current struct {
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
 	now.Slots = mc.Spec.Slots != nil
+	if resizes(mc.Spec) {
+		now.Memory = memcachedSettings(mc.Spec).ItemMemory
+	}
 	found, ok := recorded(mc, live, now)
 	if !ok {
 		return nil, now
 	}
 	found, now = completed(found, now)
+	found.Memory = startMemory(found, now)
 	return &found, now
+}
+
+// startMemory returns the memory that memcached starts with in Pods that are made from a record; 0 is that of the spec.
+func startMemory(before, now Record) int64 {
+	if now.Memory == 0 || !before.Slots {
+		return 0
+	}
+	return cmp.Or(before.Memory, now.Memory)
 }
 
 // completed fills values that only the other record has.

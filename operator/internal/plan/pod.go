@@ -69,6 +69,7 @@ type PodTemplate struct {
 func podOf(mc *cachev1.Memcached, record Record) Pod {
 	spec := mc.Spec
 	settings := memcachedSettings(spec)
+	settings.ItemMemory = cmp.Or(record.Memory, settings.ItemMemory)
 	settings.Handoff = record.Slots
 	handoffTimeout := int32(0)
 	if record.Slots {

@@ -97,7 +97,7 @@ func (d Draft) slots(size int32, services bool) *Slots {
 		Rate: d.copyRate(), Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
 		MinReady: time.Duration(orDefault(orZero(spec.Rollout).MinReadySeconds, 0)) * time.Second,
 		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods,
-		Listed: observed.Listed, Scaling: d.scaling(services),
+		Listed: observed.Listed, Scaling: d.scaling(services), Memory: d.memory(),
 		Addresses: d.slotAddresses(max(int(size), observed.Listed), services),
 	}
 	if deployment := d.current.Deployment; deployment != nil {

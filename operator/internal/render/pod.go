@@ -68,6 +68,14 @@ func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	return spec
 }
 
+// From mapThreshold bytes on, glibc's malloc maps memory, and returns it as soon as it is free. By default it learns to
+// keep memory of the size of memcached's pages, a mebibyte, once the first one is given back: then a memcached that
+// shrinks again would keep what it had.
+const (
+	mapThresholdVariable = "MALLOC_MMAP_THRESHOLD_"
+	mapThreshold         = "524288"
+)
+
 // podSecurity meets the restricted Pod Security Standard, together with the container's security context.
 func podSecurity(p plan.Pod) *corev1ac.PodSecurityContextApplyConfiguration {
 	security := corev1ac.PodSecurityContext().
@@ -96,7 +104,8 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 		WithSecurityContext(containerSecurity())
 	switch {
 	case p.NeedsSlot:
-		container.WithLifecycle(untilEnded())
+		container.WithLifecycle(untilEnded()).
+			WithEnv(corev1ac.EnvVar().WithName(mapThresholdVariable).WithValue(mapThreshold))
 	case p.TerminationDelaySeconds > 0: // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().

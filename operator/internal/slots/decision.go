@@ -36,6 +36,9 @@ type Decision struct {
 	// Slots are what the status reports for each slot.
 	Slots []Status
 
+	// Resizing is how many Pods still get other memory, and what they wait for, in one line; empty if none does.
+	Resizing string
+
 	// Progress is how many slots are still to be handed over, in one line; empty if none is.
 	Progress string
 }
@@ -51,6 +54,9 @@ type Change struct {
 
 	// Gate is the condition of the readiness gate, in the status of the Pod.
 	Gate *bool
+
+	// Container is the memory of memcached's container, in the subresource resize of the Pod.
+	Container *Container
 }
 
 // Deletion costs. A ReplicaSet that is scaled down deletes Pods that are not ready first, and of those the Pods with

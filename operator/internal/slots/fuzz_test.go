@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/randfill"
 
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
@@ -16,7 +17,11 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte("shop-0"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in Input
-		filler := arbitrary.Filler(data)
+		filler := arbitrary.Filler(data).Funcs(func(m *Memory, c randfill.Continue) {
+			c.FillNoCustom(&m.Started)
+			c.FillNoCustom(&m.Wanted)
+			m.Container = func(former int64) Container { return Container{m.Wanted, max(m.Wanted, former)} }
+		})
 		filler.Fill(&in)
 		in.Size = min(max(in.Size, -1), 9)
 		bend(&in)

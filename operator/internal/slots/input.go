@@ -22,6 +22,9 @@ type Input struct {
 	// lost.
 	Scaling *Scaling
 
+	// Memory is what running Pods shall have; nil leaves it as it is.
+	Memory *Memory
+
 	// Suspended leaves everything as it is.
 	Suspended bool
 
@@ -119,9 +122,20 @@ type Pod struct {
 	// role Unknown if it can't be decoded.
 	Instruction instruction.Instruction
 
+	// Container is the memory of memcached's container in the spec of the Pod, and Actual what it has; zero if that is
+	// unknown.
+	Container, Actual Container
+
+	// ResizeRefused is why the kubelet has not resized the Pod: Deferred, Infeasible or Error, and ResizeMessage what it
+	// says.
+	ResizeRefused, ResizeMessage string
+
 	// Failure is the last termination of the agent with instruction.ExitCode.
 	Failure Failure
 }
+
+// Container is the memory of a container, in bytes.
+type Container struct{ Request, Limit int64 }
 
 // Unknown is the role in an instruction that can't be decoded.
 const Unknown instruction.Role = "unknown"

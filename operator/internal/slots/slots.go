@@ -23,7 +23,7 @@
 // instruction: its agent finds out by the name of the slot who has it.
 //
 // The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
-// scaling, then moves, leaving, scale, timeouts and status.
+// scaling, then moves, leaving, scale, memory, timeouts and status.
 package slots
 
 // The roles of Pods, and the order of the decisions.
@@ -53,7 +53,7 @@ func Decide(in Input) Decision {
 	}
 	if !in.Suspended {
 		d.Endpoints, d.Changes, d.Replicas, d.RequeueAfter = b.endpoints(), b.changes(), b.replicas(), b.requeueAfter()
-		d.Listed = b.listed()
+		d.Listed, d.Resizing = b.listed(), b.resizing()
 		d.Moving = b.isScaling() || slices.ContainsFunc(d.Endpoints, b.isMoving)
 	}
 	return d
@@ -82,6 +82,9 @@ type state struct {
 
 	// next is the next instruction of a Pod. Others keep what they have.
 	next map[*Pod]instruction.Instruction
+
+	// memory is the part of the instruction of each Pod that all of these are without.
+	memory map[*Pod]memory
 }
 
 func lookAt(in Input) *state {
@@ -95,11 +98,11 @@ func lookAt(in Input) *state {
 	in.Pods = slices.Clone(in.Pods)
 	b := &state{
 		Input: in, target: target, byUID: map[string]*Pod{}, slot: map[*Pod]int{}, next: map[*Pod]instruction.Instruction{},
-		successors: make([]*Pod, in.Size),
+		successors: make([]*Pod, in.Size), memory: map[*Pod]memory{},
 	}
 	for i := range b.Pods {
 		pod := &b.Pods[i]
-		pod.Instruction = pod.Instruction.Normal()
+		pod.Instruction, b.memory[pod] = withoutMemory(pod.Instruction.Normal())
 		if pod.Gated && !pod.Ended && pod.UID != "" && b.byUID[pod.UID] == nil {
 			b.live, b.byUID[pod.UID] = append(b.live, pod), pod
 		}
@@ -159,7 +162,7 @@ func (s *state) changes() []Change {
 	var changes []Change
 	for _, pod := range s.live {
 		change := Change{Pod: pod.Name, UID: pod.UID}
-		if next := s.following(pod); next != pod.Instruction {
+		if next := s.following(pod); next != s.memory[pod].in(pod.Instruction) {
 			change.Instruction = &next
 		}
 		if cost := s.cost(pod); cost != pod.Cost {
@@ -168,7 +171,8 @@ func (s *state) changes() []Change {
 		if gate := s.gate(pod); gate != pod.GateTrue {
 			change.Gate = &gate
 		}
-		if change.Instruction != nil || change.Cost != nil || change.Gate != nil {
+		change.Container = s.resized(pod)
+		if change != (Change{Pod: pod.Name, UID: pod.UID}) {
 			changes = append(changes, change)
 		}
 	}
@@ -185,5 +189,5 @@ func (s *state) following(pod *Pod) instruction.Instruction {
 		next.Since = s.Now
 	}
 	next.Record = s.dated(next.Record)
-	return next
+	return s.withMemory(pod, next)
 }

@@ -71,6 +71,8 @@ var checks = []check{
 	rolloutIsComplete,
 	// Every Pod is ready.
 	podsAreReady,
+	// Every Pod has the memory of the spec.
+	podsAreResized,
 	// The certificate has not expired.
 	certificateIsValid,
 }

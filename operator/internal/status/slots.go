@@ -62,6 +62,14 @@ func tookAllSlots(in Input) bool {
 	return ready >= desiredSize(in)
 }
 
+// podsAreResized finds Pods that get another memory.
+func podsAreResized(in Input) (verdict, bool) {
+	if in.Plan.Slots == nil || in.Plan.Slots.Resizing == "" {
+		return verdict{}, false
+	}
+	return verdict{reconciling, cachev1.ReasonResizing, in.Plan.Slots.Resizing}, true
+}
+
 // handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods
 // that terminate keep their slots.
 func handoffProgress(in Input, v verdict) string {

@@ -25,7 +25,7 @@ rules:
     verbs: [create, update, patch, delete, deletecollection]
     resources:
       - {group: cache.example.com, resources: [memcacheds, memcacheds/status, memcacheds/scale]}
-      - {group: "", resources: [services, pods, pods/status, pods/eviction]}
+      - {group: "", resources: [services, pods, pods/status, pods/resize, pods/eviction]}
       - group: apps
         resources: [deployments, deployments/status, deployments/scale, replicasets, replicasets/status]
       - {group: networking.k8s.io, resources: [networkpolicies]}

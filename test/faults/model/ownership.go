@@ -28,10 +28,10 @@ func ownershipRules() []Rule {
 	}, {
 		Name: "rights",
 		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, " +
-			"Certificates, events, the status of Memcacheds, of Pods with slots two annotations and one condition, and of " +
-			"those that answer clients with auto discovery an annotation and a label, of those that copy the keys of other " +
-			"servers an annotation, and the Secrets of bindings, in the namespaces that it serves, and nothing else. It may " +
-			"ask what it is allowed to do.",
+			"Certificates, events, the status of Memcacheds, of Pods with slots two annotations, one condition and the memory " +
+			"of memcached's container, and of those that answer clients with auto discovery an annotation and a label, of " +
+			"those that copy the keys of other servers an annotation, and the Secrets of bindings, in the namespaces that it " +
+			"serves, and nothing else. It may ask what it is allowed to do.",
 		New: rights,
 	}}
 }

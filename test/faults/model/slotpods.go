@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -104,8 +106,23 @@ func isOfSlots(q *audit.Request) bool {
 		conditions, _ := status["conditions"].([]any)
 		return only(body.Object, "metadata", "status") && only(metadata, "uid", "resourceVersion") &&
 			only(status, "conditions") && len(conditions) == 1 && conditions[0].(map[string]any)["type"] == hasSlot
+	case "resize":
+		containers, _ := value(body, "spec", "containers").([]any)
+		return only(body.Object, "metadata", "spec") && only(metadata, "uid", "resourceVersion") &&
+			len(containers) == 1 && encoded(containers[0]) == encoded(onlyMemory(containers[0]))
 	}
 	return false
+}
+
+// onlyMemory is a change of memcached's container that changes its memory alone.
+func onlyMemory(container any) any {
+	memory := func(of string) any {
+		quantity, _, _ := unstructured.NestedString(container.(map[string]any), "resources", of, "memory")
+		return map[string]any{"memory": quantity}
+	}
+	return map[string]any{
+		"name": "memcached", "resources": map[string]any{"requests": memory("requests"), "limits": memory("limits")},
+	}
 }
 
 // deploymentsSeen returns the states of the Deployment of a cache that a process may know.

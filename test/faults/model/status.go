@@ -54,6 +54,7 @@ var stateOf = map[string]string{
 
 	cachev1.ReasonRollingOut: cachev1.ConditionReconciling, cachev1.ReasonPodsNotReady: cachev1.ConditionReconciling,
 	cachev1.ReasonHandingOver:    cachev1.ConditionReconciling,
+	cachev1.ReasonResizing:       cachev1.ConditionReconciling,
 	cachev1.ReasonSecretNotFound: cachev1.ConditionReconciling, cachev1.ReasonApplyFailed: cachev1.ConditionReconciling,
 
 	cachev1.ReasonProgressDeadlineExceeded: cachev1.ConditionStalled, cachev1.ReasonInvalidSpec: cachev1.ConditionStalled,

@@ -29,6 +29,7 @@ var specFields = map[string]specField{
 	"resources.requests":                       {isQuantity: true},
 	"rollout.maxSurge":                         {harmless: true},
 	"rollout.maxUnavailable":                   {harmless: true},
+	"rollout.memoryChange":                     {harmless: true},
 	"rollout.minReadySeconds":                  {harmless: true},
 	"rollout.progressDeadlineSeconds":          {harmless: true},
 	"rollout.revisionHistoryLimit":             {harmless: true},

@@ -148,6 +148,18 @@ func (s *spool) addLine(text string, wanted func(key) bool, unnamed func()) erro
 
 // remove removes the items of some keys of a memcached. One that does not answer is not waited for.
 func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
+	return removing(ctx, dial, func(remove func(key)) error {
+		return listEach(ctx, dial, func(k key) error {
+			if which(k.raw()) {
+				remove(k)
+			}
+			return nil
+		})
+	})
+}
+
+// removing calls choose with what removes the item of a key, and returns when memcached has removed all.
+func removing(ctx context.Context, dial Dial, choose func(remove func(key)) error) error {
 	connection, err := dial(ctx)
 	if err != nil {
 		return err
@@ -159,12 +171,7 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	answered := make(chan error, 1)
 	r := newRemovals(connection, func(error) {}) // run returns it, too
 	go func() { answered <- r.run() }()
-	err = listEach(ctx, dial, func(k key) error {
-		if which(k.raw()) {
-			r.remove(k)
-		}
-		return nil
-	})
+	err = choose(r.remove)
 	r.flush()
 	hangUp(connection)
 	return errors.Join(err, ignoreEnd(<-answered))

@@ -81,6 +81,15 @@ func (f *Follower) Ready() error {
 // Order returns the last instruction. It is nil until the file was read for the first time.
 func (f *Follower) Order() *instruction.Instruction { return f.ordered.Load() }
 
+// Memory returns the memory for items that the last instruction wants, in bytes; 0 if it wants no other than at the
+// start.
+func (f *Follower) Memory() int64 {
+	if order := f.Order(); order != nil {
+		return order.Memory
+	}
+	return 0
+}
+
 // Run follows the instructions until the context ends. It returns a report.Failed if a copy failed.
 func (f *Follower) Run(ctx context.Context) error {
 	f.wake = make(chan struct{}, 1)
@@ -113,6 +122,10 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 		f.order.Within = order.Within
 		f.Copier.Hurry(time.Duration(order.Within) * time.Second)
 	}
+	if err == nil && order.Memory != f.order.Memory {
+		f.order.Memory = order.Memory
+		f.ordered.Store(&order)
+	}
 	if err := f.checkJob(ctx); err != nil {
 		return err
 	}
@@ -140,8 +153,9 @@ func (f *Follower) read() (instruction.Instruction, error) {
 	return decoded.Order(), err
 }
 
-// differs ignores how fast the copy is: that must not make a copy start again. The rate applies from the next one.
+// differs ignores how fast the copy is, and the memory: neither must make a copy start again. The rate applies from the
+// next one.
 func differs(a, b instruction.Instruction) bool {
-	a.Rate, a.Within = b.Rate, b.Within
+	a.Rate, a.Within, a.Memory = b.Rate, b.Within, b.Memory
 	return a != b
 }

@@ -138,6 +138,7 @@ func after(seconds int) func(*testing.T, *scene) {
 func later(i *instruction.Instruction)    { i.Since = begin.Add(time.Minute) }
 func faster(i *instruction.Instruction)   { i.Rate = 2 }
 func hurried(i *instruction.Instruction)  { i.Rate, i.Within = 2, 90 }
+func grown(i *instruction.Instruction)    { i.Memory = 128 << 20 }
 func recorded(i *instruction.Instruction) { i.Record.CopySeconds = 7 }
 func other(i *instruction.Instruction)    { i.From = "10.0.0.2" }
 
@@ -182,6 +183,7 @@ func TestRoles(t *testing.T) {
 		"a copy in progress":                {{order(receive), "waits: copy 10.0.0.1"}, {nothing, "waits:"}},
 		"a copy whose progress is recorded": {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, recorded), "waits:"}},
 		"a copy, then another rate":         {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, faster), "waits:"}},
+		"a copy, then other memory":         {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, grown), "waits:"}},
 		"a copy whose old Pod is deleted": {
 			{order(receive), "waits: copy 10.0.0.1"}, {order(receive, hurried), "waits: hurry 1m30s"}, {nothing, "waits:"}, {copied, "ready:"},
 			{order(moved), "ready:"},

@@ -47,7 +47,7 @@ func (c commands) after(asked overview.Waiting) []Advice {
 	switch asked.Reason {
 	case "":
 		return c.checkOperator()
-	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonUpdateInProgress:
+	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonResizing, cachev1.ReasonUpdateInProgress:
 		return c.wait()
 	case cachev1.ReasonPodsNotReady, cachev1.ReasonProgressDeadlineExceeded:
 		return c.inspect()

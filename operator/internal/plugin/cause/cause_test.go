@@ -86,7 +86,9 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonScaledToZero: ready(cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"),
 		cachev1.ReasonRollingOut: changed(ready(cachev1.ReasonRollingOut, "1 of 3 Pods replaced; the Deployment is paused: "+
 			"kubectl rollout resume deployment shop"), func(e *cause.Evidence) { e.Deployment.Spec.Paused = true }),
-		cachev1.ReasonHandingOver:  ready(cachev1.ReasonHandingOver, "1 of 3 Pods replaced; 2 of 3 slots to be handed over, 1 being copied"),
+		cachev1.ReasonHandingOver: ready(cachev1.ReasonHandingOver, "1 of 3 Pods replaced; 2 of 3 slots to be handed over, 1 being copied"),
+		cachev1.ReasonResizing: ready(cachev1.ReasonResizing, "1 of 3 Pods are still to be resized; Pod shop-5d8f7c6b9-1aaaa: Deferred: "+
+			"Node didn't have enough resource: memory"),
 		cachev1.ReasonPodsNotReady: crash(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready; 1 Pod: container \"memcached\" exited with code 64 and is restarted")),
 		cachev1.ReasonProgressDeadlineExceeded: changed(ready(cachev1.ReasonProgressDeadlineExceeded, "No progress for 600 seconds "+
 			"(spec.rollout.progressDeadlineSeconds): 2 of 3 Pods ready; 1 Pod: cannot be scheduled: 0/3 nodes are available"), func(e *cause.Evidence) {

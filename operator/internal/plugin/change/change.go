@@ -59,7 +59,7 @@ const (
 	// KeysAreMoved: those that clients look for elsewhere are copied there.
 	KeysAreMoved Keys = "Moved"
 
-	// SomeKeysAreLost: those of removed Pods, and those that clients look for elsewhere.
+	// SomeKeysAreLost: those of removed Pods, those that clients look for elsewhere, and those that do not fit any more.
 	SomeKeysAreLost Keys = "SomeLost"
 
 	// AllKeysAreLost: new Pods start empty.
@@ -186,6 +186,8 @@ func keysOf(in Input, pods Pods) Keys {
 		return KeysAreMoved
 	case pods == PodsAreReplaced:
 		return KeysAreHandedOver
+	case grows(in) < 0:
+		return SomeKeysAreLost
 	}
 	return KeysStay
 }

@@ -57,6 +57,11 @@ func slots(s *cachev1.MemcachedSpec) { s.Slots = &cachev1.Slots{Mode: cachev1.Sl
 
 func memory(s *cachev1.MemcachedSpec) { s.Memory = new(resource.MustParse("256Mi")) }
 
+func resized(s *cachev1.MemcachedSpec) {
+	slots(s)
+	s.Rollout = &cachev1.Rollout{MemoryChange: cachev1.MemoryResize}
+}
+
 func size(to int32) func(*cachev1.MemcachedSpec) {
 	return func(s *cachev1.MemcachedSpec) { s.Size = &to }
 }
@@ -70,9 +75,15 @@ func TestWhatAChangeDoes(t *testing.T) {
 		before, after func(*cachev1.MemcachedSpec)
 		want          effect
 	}{
-		"nothing":                           {nothing, nothing, effect{change.PodsStay, change.KeysStay}},
-		"memory without slots":              {nothing, memory, effect{change.PodsAreReplaced, change.AllKeysAreLost}},
-		"memory with slots":                 {slots, memory, effect{change.PodsAreReplaced, change.KeysAreHandedOver}},
+		"nothing":                         {nothing, nothing, effect{change.PodsStay, change.KeysStay}},
+		"memory without slots":            {nothing, memory, effect{change.PodsAreReplaced, change.AllKeysAreLost}},
+		"memory with slots":               {slots, memory, effect{change.PodsAreReplaced, change.KeysAreHandedOver}},
+		"memory of Pods that are resized": {resized, memory, effect{change.PodsStay, change.KeysStay}},
+		"less memory of Pods that are resized": {
+			func(s *cachev1.MemcachedSpec) { resized(s); memory(s) },
+			func(s *cachev1.MemcachedSpec) { s.Memory = new(resource.MustParse("64Mi")) },
+			effect{change.PodsStay, change.SomeKeysAreLost},
+		},
 		"more Pods without slots":           {nothing, size(4), effect{change.PodsStay, change.SomeKeysAreLost}},
 		"no Pods":                           {nothing, size(0), effect{change.PodsAreDeleted, change.AllKeysAreLost}},
 		"slots for the first time":          {nothing, slots, effect{change.PodsStay, change.KeysStay}},

@@ -37,6 +37,9 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 		found = append(found, fmt.Sprintf("size %d to %d: this is the first step. Once clients no longer see the servers of "+
 			"the last slots, their Pods are deleted", sizeOf(in.Before), sizeOf(in.After)))
 	}
+	if note := memoryNote(in); note != "" && c.Pods == PodsStay {
+		found = append(found, note)
+	}
 	if note := hashNote(in.Before, in.After); note != "" {
 		found = append(found, note)
 	}

@@ -1,0 +1,51 @@
+package resize
+
+// The memory that a memcached has for items now.
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// pages is what memcached has taken for items, in pages of a mebibyte for each class of sizes.
+type pages struct {
+	taken    int64 // bytes
+	classes  int64 // that have a page: memcached takes their first one whatever its limit is, and does not give it up
+	roomiest int   // the class that can give up a page and has most bytes in free chunks; 0 if none can
+}
+
+// fit reports whether memcached has no more than it may have, except for the first pages of its classes.
+func (p pages) fit(memory int64) bool { return p.taken <= memory+p.classes*mebibyte }
+
+func (m *memcached) pages(ctx context.Context) (pages, error) {
+	stats, err := m.client.Stats(ctx, "slabs")
+	if err != nil {
+		return pages{}, err
+	}
+	return pagesOf(stats)
+}
+
+// pagesOf reads the answer to stats slabs.
+func pagesOf(stats map[string]string) (found pages, err error) {
+	if found.taken, err = strconv.ParseInt(stats["total_malloced"], 10, 64); err != nil {
+		return found, fmt.Errorf("memcached has taken %q bytes for items", stats["total_malloced"])
+	}
+	most := int64(-1)
+	for name, value := range stats {
+		number, isPages := strings.CutSuffix(name, ":total_pages")
+		class, _ := strconv.Atoi(number)
+		count, _ := strconv.ParseInt(value, 10, 64)
+		if !isPages || class == 0 || count == 0 {
+			continue
+		}
+		found.classes++
+		chunks, _ := strconv.ParseInt(stats[number+":free_chunks"], 10, 64)
+		size, _ := strconv.ParseInt(stats[number+":chunk_size"], 10, 64)
+		if count > 1 && chunks*size > most {
+			found.roomiest, most = class, chunks*size
+		}
+	}
+	return found, nil
+}

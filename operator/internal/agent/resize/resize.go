@@ -1,0 +1,151 @@
+// Package resize changes how much memory a memcached has for items, while it serves.
+package resize
+
+// Whether a memcached has the memory that it should, and the steps to it.
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
+)
+
+const (
+	// interval is how often memcached is asked how much memory it has: one that restarted has what it was started with.
+	interval = time.Second
+
+	// within limits how long a memcached may take to answer a command.
+	within = 10 * time.Second
+
+	// busy is how long memcached is left alone while it moves a page.
+	busy = time.Millisecond
+
+	// stalledAfter is how long memcached may take to give up a page.
+	stalledAfter = 2 * time.Second
+
+	mebibyte = 1 << 20
+)
+
+// Follower keeps a memcached at the memory that is wanted.
+type Follower struct {
+	// Wanted returns the memory for items, in bytes and whole mebibytes; 0 leaves memcached as it was started.
+	Wanted func() int64
+
+	// Dial connects to memcached.
+	Dial handoff.Dial
+
+	Log *slog.Logger
+
+	undone report.Problem
+}
+
+// Run follows until the context ends.
+func (f *Follower) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if wanted := f.Wanted(); wanted > 0 {
+			f.undone.Log(f.Log, "The memory for items can't be changed yet", f.follow(ctx, wanted))
+		}
+		_ = handoff.Wait(ctx, interval)
+	}
+}
+
+// follow changes the memory if it is not the one that is wanted.
+func (f *Follower) follow(ctx context.Context, wanted int64) error {
+	connection, err := f.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	m := &memcached{protocol.New(connection).Within(within), f.Dial}
+	general, err := m.client.Stats(ctx, "")
+	if err != nil {
+		return err
+	}
+	limit, err := strconv.ParseInt(general["limit_maxbytes"], 10, 64)
+	if err != nil {
+		return fmt.Errorf("memcached has the limit %q", general["limit_maxbytes"])
+	}
+	pages, err := m.pages(ctx)
+	if err != nil || limit == wanted && pages.fit(wanted) {
+		return err
+	}
+	began := time.Now()
+	removed, err := m.resize(ctx, pages, wanted)
+	if err == nil {
+		f.Log.Info("The memory for items is changed", "from", limit, "to", wanted, "keysRemoved", removed,
+			"took", time.Since(began).Round(time.Millisecond).String())
+	}
+	return err
+}
+
+// memcached is a memcached whose memory is changed.
+type memcached struct {
+	client *protocol.Client
+	dial   handoff.Dial
+}
+
+// resize changes the memory, and returns how many keys it removed for that. The coldest ones that will not fit come
+// first: memcached then finds room for the others of a page that it gives up.
+func (m *memcached) resize(ctx context.Context, now pages, wanted int64) (removed int64, err error) {
+	if now.taken > wanted {
+		if removed, err = handoff.Trim(ctx, m.dial, wanted); err != nil {
+			return removed, fmt.Errorf("remove the coldest keys: %w", err)
+		}
+	}
+	answer, err := m.client.Ask(ctx, fmt.Sprintf("cache_memlimit %d\r\n", wanted/mebibyte))
+	if err == nil && answer != "OK" {
+		err = fmt.Errorf("memcached answers %q to cache_memlimit %d", answer, wanted/mebibyte)
+	}
+	if err != nil {
+		return removed, err
+	}
+	return removed, m.giveBack(ctx, wanted)
+}
+
+// giveBack has memcached give up pages until it has no more memory than wanted.
+func (m *memcached) giveBack(ctx context.Context, wanted int64) error {
+	least, since := int64(math.MaxInt64), time.Now()
+	for {
+		now, err := m.pages(ctx)
+		switch {
+		case err != nil || now.taken <= wanted:
+			return err
+		case now.taken < least:
+			least, since = now.taken, time.Now()
+		case time.Since(since) > stalledAfter && now.fit(wanted):
+			return nil
+		case time.Since(since) > stalledAfter:
+			return fmt.Errorf("memcached holds %d MiB for items, and gives up no more: memcached 1.6.42 or newer does",
+				now.taken/mebibyte)
+		}
+		if err := m.giveUp(ctx, now, (now.taken-wanted+mebibyte-1)/mebibyte); err != nil {
+			return err
+		}
+	}
+}
+
+// giveUp has memcached move so many pages out of the class with most room, or some of them.
+func (m *memcached) giveUp(ctx context.Context, now pages, count int64) error {
+	const most = 16 // then look again which class has most room
+	for range min(count, most) {
+		answer, err := m.client.Ask(ctx, fmt.Sprintf("slabs reassign %d 0\r\n", now.roomiest))
+		switch known, _, _ := strings.Cut(answer, " "); {
+		case err != nil:
+			return err
+		case known == "OK", known == "BUSY", known == "NOSPARE", known == "BADCLASS", known == "SAME":
+		default:
+			return fmt.Errorf("memcached answers %q to slabs reassign: it needs -o slab_reassign, which is its default", answer)
+		}
+		if err := handoff.Wait(ctx, busy); err != nil {
+			return err
+		}
+	}
+	return nil
+}

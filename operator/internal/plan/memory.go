@@ -1,0 +1,43 @@
+package plan
+
+// How the memory of running Pods follows the spec.
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// resizes reports whether running Pods get another memory.
+func resizes(spec cachev1.MemcachedSpec) bool {
+	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
+}
+
+// memory returns the memory of running Pods; nil if they keep theirs.
+func (d Draft) memory() *slots.Memory {
+	if d.record.Memory == 0 {
+		return nil
+	}
+	spec, settings := d.memcached.Spec, d.Pod.Memcached
+	settings.ItemMemory = memcachedSettings(spec).ItemMemory
+	return &slots.Memory{
+		Started: d.record.Memory, Wanted: settings.ItemMemory,
+		Container: func(former int64) slots.Container {
+			settings.FormerMemory = former
+			found := resources(spec, settings)
+			return slots.Container{
+				Request: found.Requests.Memory().Value(), Limit: found.Limits.Memory().Value(),
+			}
+		},
+	}
+}
+
+// lackRoom reports whether a Node will never have room for what a Pod of the current template is to have.
+func (c CurrentSlots) lackRoom() bool {
+	return slices.ContainsFunc(c.Pods, func(pod slots.Pod) bool {
+		return pod.Hash == c.Hash && !pod.Terminating && pod.ResizeRefused == corev1.PodReasonInfeasible
+	})
+}

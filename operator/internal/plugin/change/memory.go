@@ -1,0 +1,38 @@
+package change
+
+// What another memory means for Pods that are resized.
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+)
+
+// grows returns 1 if running Pods get more memory, -1 if they get less, and 0 if they keep theirs or are replaced.
+func grows(in Input) int {
+	spec := in.After.Spec
+	if in.Before == nil || spec.Slots == nil || spec.Suspend || spec.Rollout == nil ||
+		spec.Rollout.MemoryChange != cachev1.MemoryResize {
+		return 0
+	}
+	return new(memoryOf(spec)).Cmp(memoryOf(in.Before.Spec))
+}
+
+func memoryOf(spec cachev1.MemcachedSpec) resource.Quantity {
+	if spec.Memory == nil {
+		return *resource.NewQuantity(memcached.DefaultItemMemory, resource.BinarySI)
+	}
+	return *spec.Memory
+}
+
+// memoryNote says what happens to Pods that are resized.
+func memoryNote(in Input) string {
+	switch grows(in) {
+	case 1:
+		return "The Pods, and memcached in them, get more memory without a restart"
+	case -1:
+		return "Memcached gives memory back without a restart, and the coldest keys that do not fit are lost"
+	}
+	return ""
+}
