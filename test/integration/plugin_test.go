@@ -46,6 +46,10 @@ func newUser(w *world) user {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
 	})).To(gomega.Succeed())
+	w.Eventually(func() error { // The API server learns of rights by a watch.
+		_, err := u.run("", "status")
+		return err
+	}).Should(gomega.Succeed())
 	return u
 }
 
