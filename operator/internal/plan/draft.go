@@ -64,7 +64,12 @@ func (d Draft) Updated() Draft {
 
 func (d Draft) from(record Record) Draft {
 	d.record, d.Pod = record, podOf(d.memcached, record)
-	d.problems = validate(d.memcached, d.Pod, d.defaults)
+	checked := d.Pod
+	if record.Memory != 0 { // The Pods get the memory of the spec, whatever they started with.
+		record.Memory = 0
+		checked = podOf(d.memcached, record)
+	}
+	d.problems = validate(d.memcached, checked, d.defaults)
 	return d
 }
 
