@@ -49,7 +49,7 @@ func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, 
 		// Pods ready.
 		return d.Updated(), nil
 	}
-	if current.Slots.lackRoom() {
+	if current.Slots.haveNoRoom() {
 		before.Memory = now.Memory
 	}
 	d.keeps = true

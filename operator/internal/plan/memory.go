@@ -16,7 +16,7 @@ func resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
-// memory returns the memory of running Pods; nil if they keep theirs.
+// memory returns the memory of running Pods; nil if that stays as it is.
 func (d Draft) memory() *slots.Memory {
 	if d.record.Memory == 0 {
 		return nil
@@ -35,8 +35,8 @@ func (d Draft) memory() *slots.Memory {
 	}
 }
 
-// lackRoom reports whether a Node will never have room for what a Pod of the current template is to have.
-func (c CurrentSlots) lackRoom() bool {
+// haveNoRoom reports whether a Node will never have room for what a Pod of the current template is to have.
+func (c CurrentSlots) haveNoRoom() bool {
 	return slices.ContainsFunc(c.Pods, func(pod slots.Pod) bool {
 		return pod.Hash == c.Hash && !pod.Terminating && pod.ResizeRefused == corev1.PodReasonInfeasible
 	})
