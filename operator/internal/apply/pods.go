@@ -10,12 +10,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
@@ -80,9 +80,7 @@ func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Chang
 	patch := client.RawPatch(types.StrategicMergePatchType, mustEncode(map[string]any{
 		"metadata": map[string]any{"uid": change.UID, "resourceVersion": version},
 		"spec": map[string]any{"containers": []any{map[string]any{
-			"name": names.Container, "resources": map[string]any{
-				"requests": memory(change.Container.Request), "limits": memory(change.Container.Limit),
-			},
+			"name": names.Container, "resources": cached.Memory(*change.Container).Requirements(),
 		}}},
 	}))
 	err := s.client.SubResource("resize").Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
@@ -91,10 +89,6 @@ func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Chang
 			"spec.rollout.memoryChange to Replace")
 	}
 	return err
-}
-
-func memory(bytes int64) corev1.ResourceList {
-	return corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(bytes, resource.BinarySI)}
 }
 
 // patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch holds for any version of it.

@@ -43,7 +43,8 @@ func memoryOf(resources *corev1.ResourceRequirements) Memory {
 
 func (m Memory) isZero() bool { return m == Memory{} }
 
-func (m Memory) requirements() corev1.ResourceRequirements {
+// Requirements are the requests and limits of a container with the memory.
+func (m Memory) Requirements() corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: memoryList(m.Request), Limits: memoryList(m.Limit)}
 }
 
@@ -52,5 +53,5 @@ func memoryList(bytes int64) corev1.ResourceList {
 }
 
 func withMemory(m Memory) corev1.Container {
-	return corev1.Container{Name: names.Container, Resources: m.requirements()}
+	return corev1.Container{Name: names.Container, Resources: m.Requirements()}
 }

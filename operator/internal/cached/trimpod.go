@@ -108,7 +108,7 @@ func keepMemory(trimmed, pod *corev1.Pod) {
 	trimmed.Spec.Containers = append(slices.Clip(trimmed.Spec.Containers), withMemory(shall))
 	for i := range trimmed.Status.ContainerStatuses {
 		if status := &trimmed.Status.ContainerStatuses[i]; status.Name == names.Container && !has.isZero() {
-			status.Resources = new(has.requirements())
+			status.Resources = new(has.Requirements())
 		}
 	}
 	if waits := NotResized(pod); waits != nil {

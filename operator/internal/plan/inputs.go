@@ -142,7 +142,7 @@ type Current struct {
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
 	now.Slots = mc.Spec.Slots != nil
-	if resizes(mc.Spec) {
+	if Resizes(mc.Spec) {
 		now.Memory = memcachedSettings(mc.Spec).ItemMemory
 	}
 	found, ok := recorded(mc, live, now)

@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// resizes reports whether running Pods get another memory.
-func resizes(spec cachev1.MemcachedSpec) bool {
+// Resizes reports whether running Pods get another memory.
+func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 

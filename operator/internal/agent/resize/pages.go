@@ -6,7 +6,8 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
 // pages is what memcached has taken for items, in pages of a mebibyte for each class of sizes.
@@ -33,16 +34,15 @@ func pagesOf(stats map[string]string) (found pages, err error) {
 		return found, fmt.Errorf("memcached has taken %q bytes for items", stats["total_malloced"])
 	}
 	most := int64(-1)
-	for name, value := range stats {
-		number, isPages := strings.CutSuffix(name, ":total_pages")
+	for number, of := range exporter.ByClass(stats, "") {
 		class, _ := strconv.Atoi(number)
-		count, _ := strconv.ParseInt(value, 10, 64)
-		if !isPages || class == 0 || count == 0 {
+		count, _ := strconv.ParseInt(of["total_pages"], 10, 64)
+		if class == 0 || count == 0 {
 			continue
 		}
 		found.classes++
-		chunks, _ := strconv.ParseInt(stats[number+":free_chunks"], 10, 64)
-		size, _ := strconv.ParseInt(stats[number+":chunk_size"], 10, 64)
+		chunks, _ := strconv.ParseInt(of["free_chunks"], 10, 64)
+		size, _ := strconv.ParseInt(of["chunk_size"], 10, 64)
 		if count > 1 && chunks*size > most {
 			found.roomiest, most = class, chunks*size
 		}

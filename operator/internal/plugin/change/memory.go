@@ -7,14 +7,14 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // grows returns 1 if running Pods get more memory, -1 if they get less, and 0 if that stays as it is, or if they are
 // replaced.
 func grows(in Input) int {
 	spec := in.After.Spec
-	if in.Before == nil || spec.Slots == nil || spec.Suspend || spec.Rollout == nil ||
-		spec.Rollout.MemoryChange != cachev1.MemoryResize {
+	if in.Before == nil || spec.Suspend || !plan.Resizes(spec) {
 		return 0
 	}
 	return new(memoryOf(spec)).Cmp(memoryOf(in.Before.Spec))
