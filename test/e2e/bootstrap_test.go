@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -79,7 +80,7 @@ func (it *cache) holds(keys int) {
 			held += it.metricsOf(pod).value("memcached_current_items")
 		}
 		g.Expect(held).To(gomega.BeEquivalentTo(keys))
-	}).WithTimeout(time.Minute).Should(gomega.Succeed())
+	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
 }
 
 // runsOtherServer runs a memcached that does not belong to the cache, with a Service of its name.
@@ -94,7 +95,7 @@ func (it *cache) runsOtherServer(name string) *corev1.Pod {
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		Containers: []corev1.Container{{
-			Name: "memcached", Image: newMemcached(it.t), ImagePullPolicy: corev1.PullIfNotPresent,
+			Name: "memcached", Image: newMemcached(it.t), ImagePullPolicy: corev1.PullIfNotPresent, ReadinessProbe: listens(),
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			},
@@ -104,9 +105,17 @@ func (it *cache) runsOtherServer(name string) *corev1.Pod {
 	it.Expect(c.Client.Create(it.t.Context(), &corev1.Service{ObjectMeta: metadata, Spec: corev1.ServiceSpec{
 		Selector: labels, ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Name: "memcached", Port: 11211}},
 	}})).To(gomega.Succeed())
-	it.Eventually(func() corev1.PodPhase {
+	it.Eventually(func() bool {
 		it.Expect(c.Client.Get(it.t.Context(), client.ObjectKeyFromObject(pod), pod)).To(gomega.Succeed())
-		return pod.Status.Phase
-	}).WithTimeout(2 * time.Minute).Should(gomega.Equal(corev1.PodRunning))
+		return podIsReady(pod)
+	}).WithTimeout(2 * time.Minute).Should(gomega.BeTrue())
 	return pod
+}
+
+// listens is a probe of a memcached that is not the operator's: a Pod runs before its memcached accepts connections.
+func listens() *corev1.Probe {
+	return &corev1.Probe{
+		PeriodSeconds: 1,
+		ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(11211)}},
+	}
 }

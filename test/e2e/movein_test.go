@@ -92,19 +92,20 @@ func (it *cache) runsRelease(server string, arguments []string) []corev1.Pod {
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: own}, Spec: corev1.PodSpec{
 				Containers: []corev1.Container{{
 					Name: "memcached", Image: newMemcached(it.t), ImagePullPolicy: corev1.PullIfNotPresent, Args: arguments,
+					ReadinessProbe: listens(),
 				}},
 			}},
 		},
 	})
 	pods := &corev1.PodList{}
-	it.Eventually(func() (running int) {
+	it.Eventually(func() (ready int) {
 		it.Expect(c.Client.List(it.t.Context(), pods, client.InNamespace(it.key.Namespace), client.MatchingLabels(own))).To(gomega.Succeed())
 		for _, pod := range pods.Items {
-			if pod.Status.Phase == corev1.PodRunning && pod.Status.PodIP != "" {
-				running++
+			if podIsReady(&pod) {
+				ready++
 			}
 		}
-		return running
+		return ready
 	}).Should(gomega.Equal(2))
 	return pods.Items
 }
