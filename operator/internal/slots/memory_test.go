@@ -3,6 +3,7 @@ package slots
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,6 +28,12 @@ func sized(pod Pod, given, former, shall, has int64) Pod {
 	return pod
 }
 
+// gave is a Pod that was given its memory so many seconds ago.
+func gave(pod Pod, seconds int) Pod {
+	pod.Instruction.Record.MemoryAt = noon.Add(-time.Duration(seconds) * time.Second)
+	return pod
+}
+
 // TestMemory decides about Pod b0. The lines are what it is instructed to have, and had before, and its container.
 func TestMemory(t *testing.T) {
 	serving := holder("b0", 0)
@@ -44,6 +51,11 @@ func TestMemory(t *testing.T) {
 		"then it is complete":                            {sized(serving, 128, 128, 138, 138), wanted(128), nil, ""},
 		"shrinking, memcached comes first":               {sized(serving, 128, 128, 138, 138), wanted(64), []string{"memory 64, before 128"}, "1 of 1 Pods are still to be resized"},
 		"then the container, with the larger hash table": {sized(serving, 64, 128, 138, 138), wanted(64), []string{"container 64 78"}, "1 of 1 Pods are still to be resized"},
+		"but not before memcached has given it back":     {gave(sized(serving, 64, 128, 138, 138), 4), wanted(64), nil, "1 of 1 Pods are still to be resized"},
+		"which takes some seconds":                       {gave(sized(serving, 64, 128, 138, 138), 5), wanted(64), []string{"container 64 78"}, "1 of 1 Pods are still to be resized"},
+		"and longer if it is much":                       {gave(sized(serving, 64, 128, 138<<22, 138<<22), 6), wanted(64), nil, "1 of 1 Pods are still to be resized"},
+		"by a clock that was set back it counts again":   {gave(sized(serving, 64, 128, 138, 138), -3600), wanted(64), []string{"memory 64, before 128"}, "1 of 1 Pods are still to be resized"},
+		"growing while the container may still shrink":   {sized(serving, 64, 128, 78, 138), wanted(128), []string{"container 128 138"}, "1 of 1 Pods are still to be resized"},
 		"a container that does not shrink yet":           {but(sized(serving, 64, 128, 78, 138), func(p *Pod) { p.Container.Request = 64 }), wanted(64), nil, "1 of 1 Pods are still to be resized"},
 		"smaller than at the start":                      {sized(serving, 0, 0, 74, 74), wanted(32), []string{"memory 32, before 64"}, "1 of 1 Pods are still to be resized"},
 		"growing again before it has shrunk":             {sized(serving, 64, 128, 138, 138), wanted(128), []string{"memory 128, before 128"}, "1 of 1 Pods are still to be resized"},
@@ -63,7 +75,11 @@ func TestMemory(t *testing.T) {
 			for _, change := range d.Changes {
 				if i := change.Instruction; i != nil {
 					got = append(got, fmt.Sprintf("memory %d, before %d", i.Memory/mib, i.Record.FormerMemory/mib))
-					i.Memory, i.Record.FormerMemory = tc.pod.Instruction.Memory, tc.pod.Instruction.Record.FormerMemory
+					if at := i.Record.MemoryAt; !at.Equal(noon) {
+						t.Errorf("the memory is dated %s", at)
+					}
+					before := tc.pod.Instruction
+					i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = before.Memory, before.Record.FormerMemory, before.Record.MemoryAt
 					if *i != tc.pod.Instruction.Normal() {
 						t.Errorf("more than the memory is changed: %+v", *i)
 					}
@@ -84,19 +100,23 @@ func TestMemory(t *testing.T) {
 
 // TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less, it would have no room for all.
 func TestANewPodGetsItsMemoryBeforeItCopiesKeys(t *testing.T) {
+	const larger, smaller = 128, 32
 	old := but(sized(holder("a0", 0), 128, 128, 138, 138), func(p *Pod) { p.Terminating, p.Ends = true, noon.Add(simTimeout) })
 	old.Hash = "b"
 	for _, tc := range []struct {
-		name string
-		pod  Pod
-		want instruction.Role
+		name   string
+		memory int64
+		pod    Pod
+		want   instruction.Role
 	}{
-		{"as it started", sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
-		{"with its container", sized(fresh("b1"), 0, 0, 138, 138), instruction.None},
-		{"with all", sized(fresh("b1"), 128, 128, 138, 138), instruction.Receive},
+		{"as it started", larger, sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
+		{"with its container", larger, sized(fresh("b1"), 0, 0, 138, 138), instruction.None},
+		{"with all", larger, sized(fresh("b1"), 128, 128, 138, 138), instruction.Receive},
+		{"as it started, with more", smaller, sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
+		{"with more only in its container", smaller, gave(sized(fresh("b1"), 32, 64, 74, 74), 0), instruction.Receive},
 	} {
 		in := cache(old, tc.pod)
-		in.Size, in.Memory = 1, wanted(128)
+		in.Size, in.Memory = 1, wanted(tc.memory)
 		role := instruction.None
 		for _, change := range Decide(in).Changes {
 			if change.Pod == "b1" && change.Instruction != nil {
@@ -106,5 +126,14 @@ func TestANewPodGetsItsMemoryBeforeItCopiesKeys(t *testing.T) {
 		if role != tc.want {
 			t.Errorf("%s: role %q, want %q", tc.name, role, tc.want)
 		}
+	}
+}
+
+// TestAContainerThatShrinksIsDecidedAboutAgain: nothing reports that memcached has given its memory back.
+func TestAContainerThatShrinksIsDecidedAboutAgain(t *testing.T) {
+	in := cache(gave(sized(holder("b0", 0), 64, 128, 138, 138), 2))
+	in.Size, in.Deployed, in.Memory = 1, 1, wanted(64)
+	if after := Decide(in).RequeueAfter; after != 3*time.Second {
+		t.Errorf("decides again after %s, want 3s", after)
 	}
 }

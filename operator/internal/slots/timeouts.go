@@ -93,7 +93,11 @@ func (s *state) moveEnds(pod *Pod) time.Time {
 func (s *state) requeueAfter() time.Duration {
 	var first time.Duration
 	for _, pod := range s.live {
-		for _, at := range s.deadlines(pod) {
+		deadlines := s.deadlines(pod)
+		if s.givesBack(pod) {
+			deadlines = append(deadlines, s.givenBack(pod))
+		}
+		for _, at := range deadlines {
 			if left := max(at.Sub(s.Now), time.Second); first == 0 || left < first {
 				first = left
 			}

@@ -92,21 +92,30 @@ type memcached struct {
 }
 
 // resize changes the memory, and returns how many keys it removed for that. The coldest ones that will not fit come
-// first: memcached then finds room for the others of a page that it gives up.
+// first: memcached then finds room for the others of a page that it gives up. Until then it takes no more than it has.
 func (m *memcached) resize(ctx context.Context, now pages, wanted int64) (removed int64, err error) {
 	if now.taken > wanted {
+		if err := m.limit(ctx, now.taken); err != nil {
+			return 0, err
+		}
 		if removed, err = handoff.Trim(ctx, m.dial, wanted); err != nil {
 			return removed, fmt.Errorf("remove the coldest keys: %w", err)
 		}
 	}
-	answer, err := m.client.Ask(ctx, fmt.Sprintf("cache_memlimit %d\r\n", wanted/mebibyte))
-	if err == nil && answer != "OK" {
-		err = fmt.Errorf("memcached answers %q to cache_memlimit %d", answer, wanted/mebibyte)
-	}
-	if err != nil {
+	if err := m.limit(ctx, wanted); err != nil {
 		return removed, err
 	}
 	return removed, m.giveBack(ctx, wanted)
+}
+
+// limit has memcached take no more memory for items than that.
+func (m *memcached) limit(ctx context.Context, bytes int64) error {
+	command := fmt.Sprintf("cache_memlimit %d", (bytes+mebibyte-1)/mebibyte)
+	answer, err := m.client.Ask(ctx, command+"\r\n")
+	if err == nil && answer != "OK" {
+		err = fmt.Errorf("memcached answers %q to %s", answer, command)
+	}
+	return err
 }
 
 // giveBack has memcached give up pages until it has no more memory than wanted.

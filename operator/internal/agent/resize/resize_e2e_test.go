@@ -241,3 +241,41 @@ func TestManyChangesLeaveNoMemoryTaken(t *testing.T) {
 		f.becomes(t, 200)
 	}
 }
+
+// TestAMemcachedThatShrinksTakesNoMoreUntilItHas: its container loses memory a few seconds after the instruction.
+func TestAMemcachedThatShrinksTakesNoMoreUntilItHas(t *testing.T) {
+	const whole, small = 512, 64
+	f := follow(t, start(t, whole))
+	c := f.connect(t)
+	c.store(t, "before", 150_000)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for writer, n := f.connect(t), 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+				writer.send(t, 500, func(i int) string {
+					return fmt.Sprintf("ms more-%d-%d 900 q\r\n%s\r\n", n, i, strings.Repeat("z", 900))
+				})
+			}
+		}
+	}()
+	f.wanted.Store(small * mib)
+	var held, most int64
+	gomega.NewWithT(t).Eventually(func() int64 {
+		limit, _ := strconv.ParseInt(f.stats(t, "")["limit_maxbytes"], 10, 64)
+		if taken, _ := strconv.ParseInt(f.stats(t, "slabs")["total_malloced"], 10, 64); limit < whole*mib {
+			held, most = max(held, limit), max(most, taken)
+		}
+		return limit
+	}).WithTimeout(2 * time.Minute).WithPolling(time.Millisecond).Should(gomega.BeEquivalentTo(small * mib))
+	close(stop)
+	<-done
+	t.Logf("%d MiB are taken, %d allowed", most/mib, held/mib)
+	const classes = 5
+	if held <= small*mib || most > held+classes*mib {
+		t.Errorf("%d MiB are taken, %d allowed", most/mib, held/mib)
+	}
+}
