@@ -42,11 +42,11 @@ func NewGroup(name string, limit int64) (Group, error) {
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return Group{}, err
 	}
-	limitFile, swapFile := "memory.limit_in_bytes", "memory.swappiness"
+	swapFile := "memory.swappiness"
 	if g.v2 {
-		limitFile, swapFile = "memory.max", "memory.swap.max"
+		swapFile = "memory.swap.max"
 	}
-	if err := g.write(limitFile, strconv.FormatInt(limit, 10)); err != nil {
+	if err := g.SetLimit(limit); err != nil {
 		return Group{}, err
 	}
 	if _, err := os.Stat(filepath.Join(g.dir, swapFile)); err == nil { // A kernel may have no swap.
@@ -99,6 +99,14 @@ func (g Group) CountSockets() error {
 	}
 	const none = int64(1) << 50
 	return g.write("memory.kmem.tcp.limit_in_bytes", strconv.FormatInt(none, 10))
+}
+
+// SetLimit sets the most that the group may use, in bytes. Version 1 refuses less than is in use.
+func (g Group) SetLimit(bytes int64) error {
+	if g.v2 {
+		return g.write("memory.max", strconv.FormatInt(bytes, 10))
+	}
+	return g.write("memory.limit_in_bytes", strconv.FormatInt(bytes, 10))
 }
 
 // Limit returns the most that the group may use, in bytes.

@@ -7,19 +7,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What may happen to a copy.
+// What may happen to a copy, or to the resize of a Pod.
 const (
 	Fails    = "fails"    // the agent ends with the exit code 3, and a reason
 	Restarts = "restarts" // the agent is killed
 	Hangs    = "hangs"    // the copy makes no progress while the fault lasts
+
+	Deferred   = corev1.PodReasonDeferred   // the Node has no room now
+	Infeasible = corev1.PodReasonInfeasible // it never has
 )
 
-// Fault is something that happens to the copies of a cache, once to each.
+// Fault is something that happens to the copies of a cache, once to each, or to the resizes of its Pods.
 type Fault struct {
 	Namespace, Cache string
 	Kind             string
 
-	// Struck is called for each copy.
+	// Struck is called for each of them.
 	Struck func()
 
 	struck map[Order]bool
@@ -46,11 +49,16 @@ func (k *Kubelet) End(f *Fault) {
 	}
 }
 
+func (f *Fault) isOf(pod *corev1.Pod) bool {
+	return f.Namespace == pod.Namespace && f.Cache == pod.Labels["memcached_cr"]
+}
+
+func (f *Fault) refusesResizes() bool { return f.Kind == Deferred || f.Kind == Infeasible }
+
 // strike lets the faults happen to an agent that copies.
 func (k *Kubelet) strike(a *player, pod *corev1.Pod, now time.Time) {
 	for _, f := range k.faults {
-		of := f.Namespace == pod.Namespace && f.Cache == pod.Labels["memcached_cr"]
-		if !of || f.struck[a.current] || !a.isCopying(now) {
+		if !f.isOf(pod) || f.refusesResizes() || f.struck[a.current] || !a.isCopying(now) {
 			continue
 		}
 		f.struck[a.current] = true

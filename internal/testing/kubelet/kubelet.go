@@ -125,7 +125,7 @@ func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 			a.report(status, now)
 		}
 	}
-	Resize(pod)
+	k.resize(pod)
 	SetConditions(pod, "ContainersNotReady")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -135,5 +136,38 @@ func TestAPodThatTerminatesEndsWithItsGracePeriod(t *testing.T) {
 	k := &Kubelet{agents: map[types.UID]*player{"p": {current: Order{Slot: "a-0", Role: "serve"}}}}
 	if !k.ends(pod, holders{{Name: "a-0"}: "p"}, now) {
 		t.Error("it runs on")
+	}
+}
+
+func TestAPodIsResizedUnlessItsNodeHasNoRoom(t *testing.T) {
+	k, now := &Kubelet{agents: map[types.UID]*player{}}, time.Now()
+	pod := running()
+	pod.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{}
+	becomes := func(memory, want string) {
+		t.Helper()
+		requirements := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}}
+		pod.Spec.Containers = []corev1.Container{{Name: "memcached", Resources: requirements}}
+		k.play(pod, now)
+		got := pod.Status.ContainerStatuses[0].Resources.Limits.Memory().String()
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodResizePending {
+				got += " " + c.Reason
+			}
+		}
+		if got != want {
+			t.Errorf("with %s: %s, want %s", memory, got, want)
+		}
+	}
+	full, struck := &Fault{Namespace: "n", Cache: "a", Kind: Deferred}, 0
+	full.Struck = func() { struck++ }
+	k.Begin(full)
+	becomes("1Gi", "1Gi") // it has just started
+	becomes("2Gi", "1Gi Deferred")
+	becomes("1Gi", "1Gi")
+	becomes("2Gi", "1Gi Deferred")
+	k.End(full)
+	becomes("2Gi", "2Gi")
+	if struck != 2 {
+		t.Errorf("refused %d times", struck)
 	}
 }

@@ -1,6 +1,37 @@
 package kubelet
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// resize does so unless a fault refuses it.
+func (k *Kubelet) resize(pod *corev1.Pod) {
+	resized := pod.DeepCopy()
+	resized.Status.Conditions = slices.DeleteFunc(resized.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodResizePending
+	})
+	Resize(resized)
+	i := slices.IndexFunc(k.faults, func(f *Fault) bool { return f.refusesResizes() && f.isOf(pod) })
+	if i < 0 || !differ(pod.Status.ContainerStatuses, resized.Status.ContainerStatuses) {
+		pod.Status = resized.Status
+		return
+	}
+	RefuseResize(pod, k.faults[i].Kind, "the campaign refused it")
+	k.faults[i].Struck()
+}
+
+// differ reports whether containers had other resources before.
+func differ(before, after []corev1.ContainerStatus) bool {
+	for i := range before {
+		if had := before[i].Resources; had != nil && !equality.Semantic.DeepEqual(had, after[i].Resources) {
+			return true
+		}
+	}
+	return false
+}
 
 // Resize gives the containers of a Pod the resources of its spec, as a kubelet on a Node with room does without a
 // restart.

@@ -30,6 +30,20 @@ func Start(t testing.TB, arguments ...string) *Server {
 // StartAt starts one at an address, such as that of one that has ended.
 func StartAt(t testing.TB, address string, arguments ...string) *Server {
 	t.Helper()
+	return startBy(t, exec.Command, address, arguments...)
+}
+
+// Run is exec.Command, or starts a program elsewhere.
+type Run func(program string, arguments ...string) *exec.Cmd
+
+// StartBy starts one as Run does, such as in a control group.
+func StartBy(t testing.TB, run Run, arguments ...string) *Server {
+	t.Helper()
+	return startBy(t, run, unused.Address(t), arguments...)
+}
+
+func startBy(t testing.TB, run Run, address string, arguments ...string) *Server {
+	t.Helper()
 	begin, err := command(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +53,7 @@ func StartAt(t testing.TB, address string, arguments ...string) *Server {
 	}
 	// memcached listens in this order: once it accepts connections here, it does at the addresses of arguments, too.
 	begin = append(append(begin, arguments...), "--listen="+address)
-	s := &Server{Address: address, cmd: exec.Command(begin[0], begin[1:]...), ended: make(chan struct{})}
+	s := &Server{Address: address, cmd: run(begin[0], begin[1:]...), ended: make(chan struct{})}
 	var log bytes.Buffer
 	s.cmd.Stdout, s.cmd.Stderr = &log, &log
 	if err := s.cmd.Start(); err != nil {

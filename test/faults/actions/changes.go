@@ -30,6 +30,7 @@ func changes(s *schema.Schema) []Action {
 		{plan.Action{Name: "scale", Weight: 8, Draw: drawSize}, edited(scale)},
 		{plan.Action{Name: "turn slots on or off", Weight: 3, Draw: drawSlots}, edited(merge)},
 		{plan.Action{Name: "replace all Pods", Weight: 4, Draw: drawThreads}, edited(merge)},
+		{plan.Action{Name: "resize running Pods", Weight: 4, Draw: drawResize}, edited(merge)},
 		{plan.Action{Name: "suspend", Weight: 2}, set("suspend", true)},
 		{plan.Action{Name: "resume", Weight: 3}, set("suspend", false)},
 		{plan.Action{Name: "set updatePolicy to Automatic", Weight: 2}, set("updatePolicy", "Automatic")},
@@ -62,6 +63,16 @@ func drawSlots(r *rand.Rand) any {
 		spec["threads"] = 1 + r.IntN(8)
 	}
 	return changed{Field: "spec.slots", Spec: spec}
+}
+
+func drawResize(r *rand.Rand) any { return changed{Field: "spec.memory", Spec: resized(r)} }
+
+// resized is a spec with another memory for running Pods, which they get only with slots.
+func resized(r *rand.Rand) map[string]any {
+	return map[string]any{
+		"memory": one(r, "32Mi", "64Mi", "100Mi", "128Mi", "512Mi"), "slots": map[string]any{"mode": "DNS"},
+		"rollout": map[string]any{"memoryChange": "Resize"},
+	}
 }
 
 func drawThreads(r *rand.Rand) any {

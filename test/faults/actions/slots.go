@@ -54,6 +54,7 @@ func slotFaults() []Action {
 		{plan.Action{Name: "copies of keys fail", Weight: 3, Draw: during}, onCopies(kubelet.Fails)},
 		{plan.Action{Name: "agents that copy keys are killed", Weight: 3, Draw: during}, onCopies(kubelet.Restarts)},
 		{plan.Action{Name: "copies of keys hang", Weight: 3, Draw: during}, onCopies(kubelet.Hangs)},
+		{plan.Action{Name: "resizes of Pods are refused", Weight: 3, Draw: drawFullNodes}, given(refuseResizes)},
 	}), []Action{
 		{plan.Action{Name: "a third party edits the notes on Pods", Weight: 3, Draw: drawAnnotating}, given(annotatePods)},
 		{plan.Action{Name: "a third party edits who holds the slots", Weight: 3, Draw: func(r *rand.Rand) any {

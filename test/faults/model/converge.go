@@ -283,5 +283,11 @@ func (p *past) compare(kind string, a, b *cachev1.Memcached) string {
 	}
 	fields := ownFields(one).Union(ownFields(other)).Leaves()
 	found := differences("", valuesOf(one, fields), valuesOf(other, fields))
+	if resizes(a) { // What Pods start with may be of an earlier spec.
+		found = slices.DeleteFunc(found, func(difference string) bool {
+			return strings.Contains(difference, "containers[memcached].args") ||
+				strings.Contains(difference, "containers[memcached].resources")
+		})
+	}
 	return strings.Join(found[:min(3, len(found))], "; ")
 }

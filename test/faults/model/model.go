@@ -29,6 +29,7 @@ func Rules() []Rule {
 		rolloutRules(),
 		availabilityRules(),
 		slotRules(),
+		memoryRules(),
 		discoveryRules(),
 		bindingRules(),
 		fieldRules(),

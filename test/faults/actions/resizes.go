@@ -1,0 +1,36 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// fullNodes is that Nodes have no room for what Pods are to have, while the spec has another memory.
+type fullNodes struct {
+	lasting
+
+	Reason string         `json:"reason"` // Deferred or Infeasible
+	Spec   map[string]any `json:"spec"`
+}
+
+func drawFullNodes(r *rand.Rand) any {
+	with := fullNodes{drawLasting(r), one(r, kubelet.Deferred, kubelet.Infeasible), resized(r)}
+	with.For.Duration += untilCopied
+	return with
+}
+
+func refuseResizes(ctx context.Context, w *world.World, step plan.Step, with fullNodes) error {
+	fault := &kubelet.Fault{
+		Namespace: w.Namespace, Cache: step.Cache, Kind: with.Reason, Struck: func() { world.HadEffect(ctx) },
+	}
+	w.Kubelet.Begin(fault)
+	w.During(with.For.Duration, func() { w.Kubelet.End(fault) })
+	return editSpec(world.WithoutEffect(ctx), w, step.Cache, func(spec map[string]any) map[string]any {
+		return schema.Merge(spec, with.Spec)
+	})
+}

@@ -1,0 +1,147 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+func memoryRules() []Rule {
+	return []Rule{{
+		Name: "memcached fits into its container",
+		Promise: "While running Pods get other memory, memcached never gets more for items than its container has and " +
+			"keeps, and no container less than its memcached has for items.",
+		New: overfull,
+	}, {
+		Name: "running Pods have the memory of the spec",
+		Promise: "Once the faults are over, and a Memcached whose running Pods get other memory is Ready, memcached and " +
+			"its container in each of them have it.",
+		New: otherMemory,
+	}}
+}
+
+func overfull(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		by := p.byOperator(e)
+		if by == nil || e.State.Object.GetKind() != "Pod" {
+			return ""
+		}
+		after, before := e.State.Object, p.before(e.State.Object)
+		if before == nil {
+			return ""
+		}
+		given, limit := itemMemory(after), memoryOf(after, "spec", "containers")
+		switch {
+		case given > itemMemory(before) && (limit < given || !p.mayKnowOf(after, by, given)):
+			return fmt.Sprintf("memcached of Pod %s gets %d MiB, and its container may have less", after.GetName(),
+				given/mebibyte)
+		case limit < memoryOf(before, "spec", "containers") && limit < given:
+			return fmt.Sprintf("the container of Pod %s gets %d MiB, and its memcached has %d", after.GetName(), limit/mebibyte,
+				given/mebibyte)
+		}
+		return ""
+	}
+}
+
+// mayKnowOf reports whether the operator may have seen that the container of a Pod has so much memory.
+func (p *past) mayKnowOf(pod *object, by *audit.Request, bytes int64) bool {
+	return slices.ContainsFunc(p.seen(history.ProcessOf(by), pod.GetUID()), func(state *object) bool {
+		return memoryOf(state, "status", "containerStatuses") >= bytes
+	})
+}
+
+func otherMemory(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		if e.Step != history.PhaseReady {
+			return ""
+		}
+		for _, mc := range p.upToDate() {
+			if wrong := p.wrongMemory(mc); wrong != "" {
+				return wrong
+			}
+		}
+		return ""
+	}
+}
+
+func (p *past) wrongMemory(mc *cachev1.Memcached) string {
+	if !resizes(mc) || mc.Spec.Suspend {
+		return ""
+	}
+	for _, pod := range p.podsOf(mc.Name) {
+		if wrong := wrongMemory(pod, itemsOf(mc)); wrong != "" && pod.GetDeletionTimestamp() == nil {
+			return fmt.Sprintf("%s is Ready, and Pod %s %s", mc.Name, pod.GetName(), wrong)
+		}
+	}
+	return ""
+}
+
+func wrongMemory(pod *object, wanted int64) string {
+	shall, has := memoryOf(pod, "spec", "containers"), memoryOf(pod, "status", "containerStatuses")
+	switch given := itemMemory(pod); {
+	case given != wanted:
+		return fmt.Sprintf("has %d MiB for items, and the spec %d", given/mebibyte, wanted/mebibyte)
+	case shall != has:
+		return fmt.Sprintf("is to have a container of %d MiB, and has one of %d", shall/mebibyte, has/mebibyte)
+	}
+	return ""
+}
+
+// resizes reports whether running Pods get other memory.
+func resizes(mc *cachev1.Memcached) bool {
+	return wantsSlots(mc) && orEmpty(mc.Spec.Rollout).MemoryChange == cachev1.MemoryResize
+}
+
+// itemsOf is the memory for items that a spec requests, in bytes and whole mebibytes.
+func itemsOf(mc *cachev1.Memcached) int64 {
+	if mc.Spec.Memory == nil {
+		return 64 * mebibyte
+	}
+	return mc.Spec.Memory.Value() / mebibyte * mebibyte
+}
+
+// itemMemory is what memcached in a Pod has for items, in bytes: by the operator's instruction, or as it was started.
+func itemMemory(pod *object) int64 {
+	var instruction struct{ Memory int64 }
+	if json.Unmarshal([]byte(pod.GetAnnotations()[handoff]), &instruction) == nil && instruction.Memory > 0 {
+		return instruction.Memory
+	}
+	arguments, _ := memcachedIn(pod, "spec", "containers")["args"].([]any)
+	for _, argument := range arguments {
+		text, _ := argument.(string)
+		if limit, found := strings.CutPrefix(text, memoryLimit); found {
+			mebibytes, _ := strconv.ParseInt(limit, 10, 64)
+			return mebibytes * mebibyte
+		}
+	}
+	return 0
+}
+
+// memoryLimit is the option of memcached for it.
+const memoryLimit = "--memory-limit="
+
+// memoryOf is the memory limit of memcached's container, in bytes, in one of the lists of a Pod.
+func memoryOf(pod *object, path ...string) int64 {
+	text := text(&object{Object: memcachedIn(pod, path...)}, "resources", "limits", "memory")
+	quantity, _ := resource.ParseQuantity(text)
+	return quantity.Value()
+}
+
+// memcachedIn is what a list of a Pod has about memcached's container.
+func memcachedIn(pod *object, path ...string) map[string]any {
+	list, _ := value(pod, path...).([]any)
+	for _, item := range list {
+		if fields, _ := item.(map[string]any); fields["name"] == "memcached" {
+			return fields
+		}
+	}
+	return nil
+}
