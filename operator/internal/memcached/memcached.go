@@ -5,6 +5,7 @@ package memcached
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -74,11 +75,28 @@ const (
 	DefaultMaxItemSize    = 1 * Mebibyte
 )
 
+// memoryLimit is the option for the memory for items.
+const memoryLimit = "--memory-limit="
+
+// ItemMemoryOf returns the memory for items by memcached's arguments, in bytes; 0 if they do not say.
+func ItemMemoryOf(arguments []string) int64 {
+	for _, argument := range arguments {
+		if value, found := strings.CutPrefix(argument, memoryLimit); found {
+			mebibytes, err := strconv.ParseInt(value, 10, 32)
+			if err != nil {
+				return 0
+			}
+			return mebibytes * Mebibyte
+		}
+	}
+	return 0
+}
+
 // Arguments returns memcached's arguments. UDP is off by default since 1.5.6.
 func Arguments(s Settings) []string {
 	arguments := []string{
 		listen(s),
-		fmt.Sprintf("--memory-limit=%d", s.ItemMemory/Mebibyte),
+		memoryLimit + strconv.FormatInt(s.ItemMemory/Mebibyte, 10),
 		fmt.Sprintf("--conn-limit=%d", s.MaxConnections+s.agentsConnections()+ownDescriptors(s.Threads)),
 		fmt.Sprintf("--threads=%d", s.Threads),
 		fmt.Sprintf("--max-item-size=%d", s.MaxItemSize),

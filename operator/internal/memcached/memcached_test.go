@@ -24,6 +24,22 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestTheItemMemoryOfArguments(t *testing.T) {
+	settings := Settings{ItemMemory: 512 * Mebibyte, ExtraArguments: []string{"--verbose"}}
+	for _, tc := range []struct {
+		arguments []string
+		want      int64
+	}{
+		{Arguments(settings), 512 * Mebibyte},
+		{[]string{"--threads=4"}, 0},
+		{[]string{"--memory-limit=many"}, 0},
+	} {
+		if got := ItemMemoryOf(tc.arguments); got != tc.want {
+			t.Errorf("%v: %d, want %d", tc.arguments, got, tc.want)
+		}
+	}
+}
+
 func TestArgumentsOfTLSAndAuthentication(t *testing.T) {
 	certificate := TLS{Port: 11212, Certificate: "/t/tls.crt", Key: "/t/tls.key"}
 	tests := map[string]struct {

@@ -150,16 +150,17 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		return nil, now
 	}
 	found, now = completed(found, now)
-	found.Memory = startMemory(found, now)
+	found.Memory = startMemory(found, now, live)
 	return &found, now
 }
 
 // startMemory returns the memory that memcached starts with in Pods that are made from a record; 0 is that of the spec.
-func startMemory(before, now Record) int64 {
+// If another memory would have replaced the Pods until now, the Deployment has it.
+func startMemory(before, now Record, live *appsv1.Deployment) int64 {
 	if now.Memory == 0 || !before.Slots {
 		return 0
 	}
-	return cmp.Or(before.Memory, now.Memory)
+	return cmp.Or(before.Memory, deployedMemory(live), now.Memory)
 }
 
 // completed fills values that only the other record has.

@@ -5,15 +5,31 @@ package plan
 import (
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
 // Resizes reports whether running Pods get another memory.
 func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
+}
+
+// deployedMemory returns the memory that memcached starts with by a Deployment; 0 if that is unknown.
+func deployedMemory(live *appsv1.Deployment) int64 {
+	if live == nil {
+		return 0
+	}
+	for _, container := range live.Spec.Template.Spec.Containers {
+		if container.Name == names.Container {
+			return memcached.ItemMemoryOf(container.Args)
+		}
+	}
+	return 0
 }
 
 // memory returns the memory of running Pods; nil if that stays as it is.

@@ -67,6 +67,20 @@ func TestTheMemoryOfRunningPods(t *testing.T) {
 	}
 }
 
+// TestTheModeAndTheMemoryMayChangeTogether, as in one commit: no Pod is replaced.
+func TestTheModeAndTheMemoryMayChangeTogether(t *testing.T) {
+	spec := resizable("64Mi")
+	spec.Rollout = nil
+	mc := memcachedWith(spec)
+	live := deployedBy(t, mc, defaults)
+	live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "memcached", Args: []string{"--memory-limit=64"}}}
+	mc.Spec = resizable("128Mi")
+	p, err := computed(mc, currently(live), defaults)
+	if err != nil || p.Memcached.ItemMemory != 64*memcached.Mebibyte {
+		t.Errorf("%v; the Pods start with %d", err, p.Memcached.ItemMemory)
+	}
+}
+
 // TestAnotherMemoryHasToFitTheLimit, though no Pod is replaced for it.
 func TestAnotherMemoryHasToFitTheLimit(t *testing.T) {
 	spec := resizable("64Mi")

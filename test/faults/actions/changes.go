@@ -65,13 +65,14 @@ func drawSlots(r *rand.Rand) any {
 	return changed{Field: "spec.slots", Spec: spec}
 }
 
-func drawResize(r *rand.Rand) any { return changed{Field: "spec.memory", Spec: resized(r)} }
+func drawResize(r *rand.Rand) any {
+	return changed{Field: "spec.memory", Spec: resized(one(r, "32Mi", "64Mi", "100Mi", "128Mi", "512Mi"))}
+}
 
-// resized is a spec with another memory for running Pods, which they get only with slots.
-func resized(r *rand.Rand) map[string]any {
+// resized is a spec with a memory for running Pods, which they get only with slots.
+func resized(memory string) map[string]any {
 	return map[string]any{
-		"memory": one(r, "32Mi", "64Mi", "100Mi", "128Mi", "512Mi"), "slots": map[string]any{"mode": "DNS"},
-		"rollout": map[string]any{"memoryChange": "Resize"},
+		"memory": memory, "slots": map[string]any{"mode": "DNS"}, "rollout": map[string]any{"memoryChange": "Resize"},
 	}
 }
 

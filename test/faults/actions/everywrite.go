@@ -38,6 +38,8 @@ func Changes() []Change {
 		{"scale to more Pods", []plan.Step{ScaleTo(1)}, ScaleTo(mostPods)},
 		{"scale to more slots, whose keys move", []plan.Step{keysMove, ScaleTo(1)}, ScaleTo(mostPods)},
 		{"scale to fewer slots, whose keys move", []plan.Step{keysMove, ScaleTo(mostPods)}, ScaleTo(1)},
+		{"more memory for running Pods", []plan.Step{change(resized("64Mi"))}, change(resized("128Mi"))},
+		{"less memory for running Pods", []plan.Step{change(resized("64Mi")), change(resized("128Mi"))}, change(resized("64Mi"))},
 		{Deletion, nil, deletion},
 	}
 }

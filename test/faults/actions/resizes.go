@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
@@ -19,7 +20,8 @@ type fullNodes struct {
 }
 
 func drawFullNodes(r *rand.Rand) any {
-	with := fullNodes{drawLasting(r), one(r, kubelet.Deferred, kubelet.Infeasible), resized(r)}
+	memory := fmt.Sprintf("%dMi", 600+r.IntN(1000)) // more than most have, as it shrinks late
+	with := fullNodes{drawLasting(r), one(r, kubelet.Deferred, kubelet.Infeasible), resized(memory)}
 	with.For.Duration += untilCopied
 	return with
 }
