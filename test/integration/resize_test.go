@@ -1,14 +1,18 @@
 package integration
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -22,44 +26,151 @@ func (w *slotWorld) resizable() {
 	})
 }
 
-// memory is what the Pods of the cache have, by name: the limit of the container, and what the agent is instructed to
-// give memcached.
-func (w *slotWorld) memory() (uids map[string]types.UID, limits, instructed map[string]string) {
+// memory is what the Pods of the cache have, by name: the request and the limit of the container, and what the agent is
+// instructed to give memcached.
+func (w *slotWorld) memory() (uids map[string]types.UID, containers, instructed map[string]string) {
 	w.t.Helper()
-	uids, limits, instructed = map[string]types.UID{}, map[string]string{}, map[string]string{}
-	pods := &corev1.PodList{}
-	w.Expect(cluster.List(w.ctx, pods, client.InNamespace(w.namespace))).To(gomega.Succeed())
-	for _, pod := range pods.Items {
-		uids[pod.Name], limits[pod.Name] = pod.UID, pod.Spec.Containers[0].Resources.Limits.Memory().String()
+	uids, containers, instructed = map[string]types.UID{}, map[string]string{}, map[string]string{}
+	for _, pod := range w.pods("cache") {
+		resources := pod.Spec.Containers[0].Resources
+		uids[pod.Name] = pod.UID
+		containers[pod.Name] = resources.Requests.Memory().String() + " of " + resources.Limits.Memory().String()
 		_, memory, _ := strings.Cut(pod.Annotations["cache.example.com/handoff"], `"memory":`)
 		instructed[pod.Name], _, _ = strings.Cut(memory, ",")
 	}
-	return uids, limits, instructed
+	return uids, containers, instructed
+}
+
+// have waits until the container of each Pod requests so much memory, and has such a limit, and memcached is instructed to
+// have so many bytes.
+func (w *slotWorld) have(container, instructed string) {
+	w.t.Helper()
+	w.Eventually(func(g gomega.Gomega) {
+		uids, containers, memory := w.memory()
+		for pod := range uids {
+			g.Expect([]string{containers[pod], memory[pod]}).To(gomega.Equal([]string{container, instructed}))
+		}
+	}).Should(gomega.Succeed())
+}
+
+// keepsPods fails if Pods are not those of before.
+func (w *slotWorld) keepsPods(before map[string]types.UID) {
+	w.t.Helper()
+	uids, _, _ := w.memory()
+	if diff := cmp.Diff(before, uids); diff != "" {
+		w.t.Errorf("Pods (-before +after):\n%s", diff)
+	}
 }
 
 func TestMemoryChangesInTheRunningPods(t *testing.T) {
 	w := newSlotWorld(t)
 	w.resizable()
 	born, _, _ := w.memory()
-	for _, step := range []struct{ memory, limit, instructed string }{
-		{"128Mi", "380Mi", "134217728"},
-		{"64Mi", "316Mi", "67108864"}, // with the hash table of 128Mi
-		{"32Mi", "283Mi", "33554432"},
+	for _, step := range []struct{ memory, container, instructed string }{
+		{"128Mi", "249Mi of 380Mi", "134217728"},
+		{"64Mi", "184Mi of 380Mi", "67108864"}, // with the hash table of 128Mi
+		{"32Mi", "152Mi of 380Mi", "33554432"},
+		{"100500Ki", "218Mi of 380Mi", "102760448"},
 	} {
 		w.patchSpec(`{"memory":"` + step.memory + `"}`)
 		w.served("cache")
-		uids, limits, instructed := w.memory()
-		if diff := cmp.Diff(born, uids); diff != "" {
-			t.Errorf("%s: Pods (-before +after):\n%s", step.memory, diff)
-		}
-		for pod := range born {
-			if limits[pod] != step.limit || instructed[pod] != step.instructed {
-				t.Errorf("%s: Pod %s has the limit %s and the memory %s, want %s and %s", step.memory, pod, limits[pod],
-					instructed[pod], step.limit, step.instructed)
-			}
-		}
+		w.have(step.container, step.instructed)
+		w.keepsPods(born)
 	}
 	w.restartsAtRest()
+	w.patchSpec(`{"memory":"64Mi","rollout":{"memoryChange":"Replace"}}`) // what they started with
+	w.have("184Mi of 380Mi", "67108864")
+	w.keepsPods(born)
+}
+
+// TestTheModeAndTheMemoryChangeTogether, as by one commit.
+func TestTheModeAndTheMemoryChangeTogether(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
+	born, _, _ := w.memory()
+	w.patchSpec(`{"memory":"128Mi","rollout":{"memoryChange":"Resize"}}`)
+	w.served("cache")
+	w.have("249Mi of 380Mi", "134217728")
+	w.keepsPods(born)
+}
+
+// TestAPodThatIsReplacedAfterAResizeHandsOver to one that has the memory, too.
+func TestAPodThatIsReplacedAfterAResizeHandsOver(t *testing.T) {
+	w := newSlotWorld(t)
+	w.resizable()
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.served("cache")
+	born, _, _ := w.memory()
+	for pod := range born {
+		w.Expect(cluster.Delete(w.ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: pod}})).To(gomega.Succeed())
+		break
+	}
+	w.Eventually(func() bool {
+		uids, _, _ := w.memory()
+		return len(uids) == 2 && !maps.Equal(uids, born)
+	}).Should(gomega.BeTrue())
+	w.Eventually(func() (missing []string) {
+		uids, _, _ := w.memory()
+		for _, slot := range get(w.world, "cache", &cachev1.Memcached{}).Status.Slots {
+			if _, exists := uids[slot.Pod]; !exists {
+				missing = append(missing, slot.Name)
+			}
+		}
+		return missing
+	}).Should(gomega.BeEmpty(), "slots that no Pod has")
+	w.have("249Mi of 380Mi", "134217728")
+}
+
+// TestAResizeThatIsTakenBackLeavesNothing but a limit, which never falls: no Node keeps that free.
+func TestAResizeThatIsTakenBackLeavesNothing(t *testing.T) {
+	w := newSlotWorld(t)
+	w.resizable()
+	w.acts.Store("cache", act(func(pod *corev1.Pod, _ kubelet.Order) {
+		kubelet.RefuseResize(pod, corev1.PodReasonDeferred, "Node didn't have enough memory")
+	}))
+	w.patchSpec(`{"memory":"64Gi"}`)
+	w.reason("cache", cachev1.ReasonResizing)
+	w.says("cache", "Deferred")
+	w.patchSpec(`{"memory":"64Mi"}`)
+	w.served("cache")
+	w.have("178Mi of 72574Mi", "67108864")
+}
+
+// TestAnInvalidSpecResizesNothing: neither memcached nor its container.
+func TestAnInvalidSpecResizesNothing(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(spec *cachev1.MemcachedSpec) {
+		spec.Memory, spec.MaxItemSize = new(resource.MustParse("256Mi")), new(resource.MustParse("64Mi"))
+		spec.Rollout = &cachev1.Rollout{MemoryChange: cachev1.MemoryResize}
+	})
+	w.patchSpec(`{"memory":"16Mi"}`)
+	w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.Consistently(func() string {
+		_, _, instructed := w.memory()
+		return strings.Join(slices.Collect(maps.Values(instructed)), "")
+	}).WithTimeout(2 * time.Second).Should(gomega.BeEmpty())
+}
+
+// TestAnotherChangeResizesNoPodThatItReplaces: the container has what that Pod's memcached needs.
+func TestAnotherChangeResizesNoPodThatItReplaces(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(spec *cachev1.MemcachedSpec) {
+		spec.MaxConnections, spec.Rollout = new(int32(10000)), &cachev1.Rollout{MemoryChange: cachev1.MemoryResize}
+	})
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.served("cache")
+	born, before, _ := w.memory()
+	w.copies.Store(false)
+	w.patchSpec(`{"maxConnections":64}`)
+	w.Eventually(func() int { return len(w.pods("cache")) }).Should(gomega.Equal(3))
+	uids, after, _ := w.memory()
+	for pod := range born {
+		if uids[pod] == born[pod] && after[pod] != before[pod] {
+			t.Errorf("Pod %s had %s, and gets %s", pod, before[pod], after[pod])
+		}
+	}
+	w.copies.Store(true)
+	w.served("cache")
 }
 
 func TestResizingSaysWhatAPodWaitsFor(t *testing.T) {

@@ -103,7 +103,8 @@ func (w *slotWorld) run(pod *corev1.Pod) {
 		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "memcached", Ready: true, State: running}}
+	has := kubelet.ResourcesOf(pod)
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "memcached", Ready: true, State: running, Resources: has}}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
 		{Name: "agent", Ready: agentReady || !kubelet.HasSlots(pod), State: running},
 	}

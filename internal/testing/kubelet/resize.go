@@ -49,6 +49,16 @@ func Resize(pod *corev1.Pod) {
 	}
 }
 
+// ResourcesOf returns the resources that memcached's container has; at first those of the spec.
+func ResourcesOf(pod *corev1.Pod) *corev1.ResourceRequirements {
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == "memcached" && status.Resources != nil {
+			return status.Resources
+		}
+	}
+	return pod.Spec.Containers[0].Resources.DeepCopy()
+}
+
 // RefuseResize says why a Pod keeps the resources that it has: Deferred or Infeasible.
 func RefuseResize(pod *corev1.Pod, reason, message string) {
 	SetCondition(&pod.Status, corev1.PodResizePending, true, "")

@@ -24,7 +24,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/resize"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 )
 
@@ -50,7 +49,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		follower := a.follower()
 		addSlotHandlers(probes, follower.Ready, a.ender(ctx, follower))
 		group.Go(func() error {
-			(&resize.Follower{Wanted: follower.Memory, Dial: a.dialOwn, Log: log}).Run(ctx)
+			a.resizer(follower.Memory).Run(ctx)
 			return nil
 		})
 		group.Go(func() error {

@@ -13,6 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/resize"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
@@ -20,8 +21,15 @@ import (
 // follower returns what follows the operator's instructions for the slot of the Pod.
 func (a *agent) follower() *slot.Follower {
 	end := func(ctx context.Context) error { return endMemcached(ctx, a.dialOwn, a.options.Proc) }
-	a.copier = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: end, Log: a.log, Timeout: a.options.HandoffTimeout}
+	a.copier = &slot.Memcached{
+		Own: a.dialOwn, Peer: a.peer, Signal: end, Give: a.resizer(nil).Give, Log: a.log, Timeout: a.options.HandoffTimeout,
+	}
 	return &slot.Follower{File: a.options.HandoffFile, Copier: a.copier, Log: a.log}
+}
+
+// resizer returns what keeps memcached at the memory that is wanted.
+func (a *agent) resizer(wanted func() int64) *resize.Follower {
+	return &resize.Follower{Wanted: wanted, Dial: a.dialOwn, Log: a.log}
 }
 
 // dialOwn connects to memcached on the loopback interface.

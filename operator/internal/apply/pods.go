@@ -52,15 +52,20 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}
 		version = pod.ResourceVersion
 	}
-	if change.Container != nil {
-		if err := s.resize(ctx, pod, change, version); err != nil {
+	if change.Gate != nil {
+		if err := s.setGate(ctx, pod, change, version); err != nil {
 			return err
 		}
 		version = pod.ResourceVersion
 	}
-	if change.Gate == nil {
-		return nil
+	if change.Container != nil { // The last, because a quota or a policy may refuse it.
+		return s.resize(ctx, pod, change, version)
 	}
+	return nil
+}
+
+// setGate sets the condition of the readiness gate.
+func (s *Syncer) setGate(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {
 	status := corev1.ConditionFalse
 	if *change.Gate {
 		status = corev1.ConditionTrue

@@ -26,13 +26,13 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch;create;patch;delete
 
-// slotRights are those of slots, and discoveryRights those of discovery, by verb.
+// slotRights are those of slots, and discoveryRights those of discovery, by verb. That to resize Pods is not among them:
+// without it, a cache has slots, and only its running Pods do not get other memory.
 var (
 	slotRights = []authorizationv1.ResourceAttributes{
 		{Group: "", Resource: "pods", Verb: "get"},
 		{Group: "", Resource: "pods", Verb: "patch"},
 		{Group: "", Resource: "pods", Subresource: "status", Verb: "patch"},
-		{Group: "", Resource: "pods", Subresource: "resize", Verb: "patch"},
 		{Group: "", Resource: "services", Verb: "delete"},
 		{Group: "apps", Resource: "deployments", Verb: "delete"},
 		{Group: "apps", Resource: "replicasets", Verb: "list"},

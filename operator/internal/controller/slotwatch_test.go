@@ -227,7 +227,8 @@ func TestTheComponentRemovesWhatSlotsNeed(t *testing.T) {
 			removed = append(removed, right)
 		}
 	}
-	for _, right := range slotRights {
+	resize := authorizationv1.ResourceAttributes{Resource: "pods", Subresource: "resize", Verb: "patch"}
+	for _, right := range append([]authorizationv1.ResourceAttributes{resize}, slotRights...) {
 		want = append(want, right.Group+": "+describe(right))
 	}
 	slices.Sort(removed)

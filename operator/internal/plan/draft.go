@@ -105,7 +105,7 @@ func (d Draft) Outcome(hash string) Outcome {
 		d = d.from(*d.before) // The Pods stay as they are, and need slots, or do not.
 	}
 	size := d.size()
-	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size)}
+	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size, d.memory(hash))}
 	decided.record.Template = hash
 	decided.disruption = d.disruption(size)
 	template, blocker := d.changeTemplate(hash, decided.slots)

@@ -143,7 +143,7 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
 	now.Slots = mc.Spec.Slots != nil
 	if Resizes(mc.Spec) {
-		now.Memory = memcachedSettings(mc.Spec).ItemMemory
+		now.Memory = ItemMemory(mc.Spec)
 	}
 	found, ok := recorded(mc, live, now)
 	if !ok {

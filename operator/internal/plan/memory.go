@@ -19,6 +19,15 @@ func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
+// ItemMemory returns the memory for items that a spec requests, in bytes. It is rounded down to memcached's unit; the minimum
+// of the schema keeps it above zero.
+func ItemMemory(spec cachev1.MemcachedSpec) int64 {
+	if spec.Memory == nil {
+		return memcached.DefaultItemMemory
+	}
+	return spec.Memory.Value() / memcached.Mebibyte * memcached.Mebibyte
+}
+
 // deployedMemory returns the memory that memcached starts with by a Deployment; 0 if that is unknown.
 func deployedMemory(live *appsv1.Deployment) int64 {
 	if live == nil {
@@ -32,15 +41,18 @@ func deployedMemory(live *appsv1.Deployment) int64 {
 	return 0
 }
 
-// memory returns the memory of running Pods; nil if that stays as it is.
-func (d Draft) memory() *slots.Memory {
-	if d.record.Memory == 0 {
+// memory returns the memory of running Pods; nil if that stays as it is, because they are about to be replaced by those
+// of the Pod template with this hash. If another memory replaces Pods, they only lose what they were given before.
+func (d Draft) memory(hash string) *slots.Memory {
+	live := d.current.Deployment
+	if d.before == nil || d.before.Template != hash || live == nil || live.Status.ObservedGeneration < live.Generation {
 		return nil
 	}
 	spec, settings := d.memcached.Spec, d.Pod.Memcached
-	settings.ItemMemory = memcachedSettings(spec).ItemMemory
+	started := settings.ItemMemory
+	settings.ItemMemory = ItemMemory(spec)
 	return &slots.Memory{
-		Started: d.record.Memory, Wanted: settings.ItemMemory,
+		Started: started, Wanted: settings.ItemMemory,
 		Container: func(former int64) slots.Container {
 			settings.FormerMemory = former
 			found := resources(spec, settings)

@@ -100,10 +100,9 @@ func podOf(mc *cachev1.Memcached, record Record) Pod {
 	}
 }
 
-// memcachedSettings rounds memory down to memcached's unit; the minimum of the schema keeps it above zero.
 func memcachedSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 	settings := memcached.Settings{
-		ItemMemory:     memcached.DefaultItemMemory,
+		ItemMemory:     ItemMemory(spec),
 		Port:           names.PortNumber,
 		TLS:            tlsSettings(spec),
 		AuthFile:       authFile(spec),
@@ -111,9 +110,6 @@ func memcachedSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 		Threads:        orDefault(spec.Threads, memcached.DefaultThreads),
 		MaxItemSize:    memcached.DefaultMaxItemSize,
 		ExtraArguments: spec.ExtraArgs,
-	}
-	if spec.Memory != nil {
-		settings.ItemMemory = spec.Memory.Value() / memcached.Mebibyte * memcached.Mebibyte
 	}
 	if spec.MaxItemSize != nil {
 		settings.MaxItemSize = spec.MaxItemSize.Value()

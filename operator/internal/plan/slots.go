@@ -67,11 +67,11 @@ func handoffTimeoutSeconds(spec cachev1.MemcachedSpec) int32 {
 }
 
 // decideSlots decides which Pod has which slot; nil for a cache without slots.
-func (d Draft) decideSlots(size int32) *Slots {
+func (d Draft) decideSlots(size int32, memory *slots.Memory) *Slots {
 	if !d.Pod.NeedsSlot {
 		return nil
 	}
-	return d.slots(size, orZero(d.memcached.Spec.Slots).Mode == cachev1.SlotsClusterIP)
+	return d.slots(size, orZero(d.memcached.Spec.Slots).Mode == cachev1.SlotsClusterIP, memory)
 }
 
 // keptSlots plans the slots of a cache whose spec is invalid, with the number of slots that it has.
@@ -83,13 +83,13 @@ func (d Draft) keptSlots() *Plan {
 	if count := len(d.memcached.Status.Slots); count > 0 {
 		size = int32(count) //nolint:gosec // An object has room for some thousands.
 	}
-	decided := decisions{size: size, slots: d.slots(size, haveServices(d.memcached))}
+	decided := decisions{size: size, slots: d.slots(size, haveServices(d.memcached), nil)}
 	kept := d.plan(decided)
 	return &kept
 }
 
 // slots decides which Pod has which slot.
-func (d Draft) slots(size int32, services bool) *Slots {
+func (d Draft) slots(size int32, services bool, memory *slots.Memory) *Slots {
 	spec, observed := d.memcached.Spec, d.current.Slots
 	in := slots.Input{
 		Cache: d.memcached.Name, Size: int(size), Suspended: spec.Suspend,
@@ -97,7 +97,7 @@ func (d Draft) slots(size int32, services bool) *Slots {
 		Rate: d.copyRate(), Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
 		MinReady: time.Duration(orDefault(orZero(spec.Rollout).MinReadySeconds, 0)) * time.Second,
 		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods,
-		Listed: observed.Listed, Scaling: d.scaling(services), Memory: d.memory(),
+		Listed: observed.Listed, Scaling: d.scaling(services), Memory: memory,
 		Addresses: d.slotAddresses(max(int(size), observed.Listed), services),
 	}
 	if deployment := d.current.Deployment; deployment != nil {

@@ -1,7 +1,8 @@
 package slots
 
-// The memory of running Pods. A container that is to have more gets it before memcached does, and one that is to have
-// less after it.
+// The memory of running Pods. A container that is to have more gets it before memcached does. One whose memcached is to
+// have less keeps its limit, and only requests less: the agent does not report what memcached has given back, and less
+// than it has would end it.
 
 import (
 	"cmp"
@@ -20,36 +21,40 @@ type Memory struct {
 	Container func(former int64) Container
 }
 
-// gaveBack is how many bytes a memcached gave back in a second: 512 MiB of 1 GiB took 2, without the coldest keys.
-const gaveBack = 256 << 20
+const (
+	// mostMemory is more than the API allows for items, in bytes: another client wrote it.
+	mostMemory = int64(1) << 50
+
+	// roomTime is how long a new Pod without a slot waits for its memory. That takes a second, if the Node has room.
+	roomTime = time.Minute
+)
 
 // memory is the part of an instruction about memory, for items and in bytes.
-type memory struct {
-	wanted, former int64
-	at             time.Time
-}
+type memory struct{ wanted, former int64 }
 
 // withoutMemory parts an instruction: what the Pod does for its slot does not depend on its memory.
 func withoutMemory(i instruction.Instruction) (instruction.Instruction, memory) {
-	m := memory{i.Memory, i.Record.FormerMemory, i.Record.MemoryAt}
-	i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = 0, 0, time.Time{}
+	m := memory{i.Memory, i.Record.FormerMemory}
+	i.Memory, i.Record.FormerMemory = 0, 0
 	return i, m
 }
 
 // in joins what withoutMemory parted.
 func (m memory) in(i instruction.Instruction) instruction.Instruction {
-	i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = m.wanted, m.former, m.at
+	i.Memory, i.Record.FormerMemory = m.wanted, m.former
 	return i
 }
 
-// withMemory adds the memory to the next instruction of a Pod.
+// withMemory adds the memory to the next instruction of a Pod. A Pod whose container is about to change is instructed to
+// have what it has, so that it is known later that the container was changed.
 func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Instruction {
 	m := s.memory[pod]
-	if s.changesMemory(pod) && s.allows(pod) && (m.wanted != s.Memory.Wanted || m.former != s.former(pod)) {
-		m = memory{wanted: s.Memory.Wanted, former: s.former(pod), at: s.Now}
-	}
-	if s.isFuture(m.at) {
-		m.at = s.Now
+	if s.changesMemory(pod) {
+		m.wanted = s.has(pod)
+		if s.allows(pod) {
+			m.wanted = s.Memory.Wanted
+		}
+		m.former = max(s.formerly(pod), m.wanted)
 	}
 	return m.in(i)
 }
@@ -58,78 +63,95 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 // template is replaced.
 func (s *state) changesMemory(pod *Pod) bool {
 	return s.Memory != nil && s.isCurrent(pod) && !pod.Terminating &&
-		(s.memory[pod].wanted != 0 || s.Memory.Wanted != s.Memory.Started)
+		(s.memory[pod] != memory{} || s.Memory.Wanted != s.Memory.Started)
 }
 
 // has returns the memory that memcached in a Pod was given.
 func (s *state) has(pod *Pod) int64 { return cmp.Or(s.memory[pod].wanted, s.Memory.Started) }
 
-// former returns the largest memory that memcached in a Pod had, or shall have.
-func (s *state) former(pod *Pod) int64 {
-	return max(s.memory[pod].former, s.has(pod), s.Memory.Wanted)
+// formerly returns the largest memory that memcached in a Pod had.
+func (s *state) formerly(pod *Pod) int64 {
+	former := s.memory[pod].former
+	if former > mostMemory {
+		former = 0
+	}
+	return max(former, s.has(pod))
+}
+
+// needed returns the memory that the container of a Pod needs.
+func (s *state) needed(pod *Pod) Container {
+	return s.Memory.Container(max(s.formerly(pod), s.Memory.Wanted))
+}
+
+// container returns the memory that the container of a Pod is to have.
+func (s *state) container(pod *Pod) Container {
+	needed := s.needed(pod)
+	limit := max(needed.Limit, pod.Container.Limit)
+	if needed.Request == needed.Limit {
+		return Container{limit, limit}
+	}
+	return Container{needed.Request, limit}
 }
 
 // allows reports whether the container of a Pod has what its memcached needs with the memory that is wanted, and is to
 // keep it.
 func (s *state) allows(pod *Pod) bool {
 	return s.Memory.Wanted <= s.has(pod) ||
-		min(pod.Container.Limit, pod.Actual.Limit) >= s.Memory.Container(s.former(pod)).Limit
+		min(pod.Container.Limit, pod.Actual.Limit) >= s.needed(pod).Limit
 }
 
-// resized returns the memory that the container of a Pod gets now; nil if it keeps what it has.
+// hasRoom reports whether a Pod takes the keys of a slot now. One that does not get its memory takes those that fit.
+func (s *state) hasRoom(pod *Pod) bool {
+	isGiven := !s.changesMemory(pod) || s.has(pod) == s.Memory.Wanted
+	return isGiven || pod.ResizeRefused != "" || !s.Now.Before(pod.Created.Add(roomTime))
+}
+
+// resized returns the memory that the container of a Pod gets now; nil if it keeps what it has. It requests less only
+// when an agent runs that has memcached give memory back.
 func (s *state) resized(pod *Pod) *Container {
-	if !s.changesMemory(pod) || s.Memory.Wanted < s.has(pod) || s.givesBack(pod) {
+	if !s.changesMemory(pod) || s.Memory.Wanted < s.has(pod) {
 		return nil
 	}
-	if container := s.Memory.Container(s.former(pod)); container != pod.Container {
-		return &container
+	container := s.container(pod)
+	runs := pod.AgentReady || pod.Instruction.Role == instruction.None
+	if container == pod.Container || container.Request < pod.Container.Request && !runs {
+		return nil
 	}
-	return nil
+	return &container
 }
 
-// givesBack reports whether memcached in a Pod may still hold what its container is to lose.
-func (s *state) givesBack(pod *Pod) bool { return s.Now.Before(s.givenBack(pod)) }
-
-// givenBack returns when memcached in a Pod has given back what its container is to lose, which nobody reports. The
-// kubelet would refuse less than is in use, and try again late. The time is zero if the container loses nothing.
-func (s *state) givenBack(pod *Pod) time.Time {
-	at := s.memory[pod].at
-	if !s.changesMemory(pod) || at.IsZero() {
-		return time.Time{}
-	}
-	loses := max(pod.Container.Limit, pod.Actual.Limit) - s.Memory.Container(s.former(pod)).Limit
-	if loses <= 0 {
-		return time.Time{}
-	}
-	if s.isFuture(at) {
-		at = s.Now
-	}
-	return at.Add(settleTime + time.Duration(loses/gaveBack)*time.Second)
-}
-
-// hasMemory reports whether a Pod has the memory that it shall have.
+// hasMemory reports whether a Pod has the memory that it shall have, or more.
 func (s *state) hasMemory(pod *Pod) bool {
-	return !s.changesMemory(pod) || s.has(pod) == s.Memory.Wanted && pod.Actual == s.Memory.Container(s.former(pod))
+	if !s.changesMemory(pod) {
+		return true
+	}
+	needed := s.needed(pod)
+	return s.has(pod) == s.Memory.Wanted && pod.Actual.Limit >= needed.Limit && pod.Actual.Request >= needed.Request
 }
 
-// hasRoom reports whether a Pod has the memory for the keys of a slot. Its container may still have more.
-func (s *state) hasRoom(pod *Pod) bool {
-	return !s.changesMemory(pod) || s.has(pod) == s.Memory.Wanted
-}
-
-// resizing returns how many Pods still get other memory.
+// resizing returns how many Pods still get other memory, and what the first of them waits for.
 func (s *state) resizing() string {
 	left, waits := 0, ""
 	for _, pod := range s.live {
 		if s.hasMemory(pod) {
 			continue
 		}
-		if left++; waits == "" && pod.ResizeRefused != "" {
-			waits = fmt.Sprintf("; Pod %s: %s: %s", pod.Name, pod.ResizeRefused, pod.ResizeMessage)
-		}
+		left++
+		waits = cmp.Or(waits, pod.waitsForMemory())
 	}
 	if left == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d Pods are still to be resized%s", left, len(s.live), waits)
+}
+
+// waitsForMemory returns why a Pod does not get its memory, if that is known.
+func (p *Pod) waitsForMemory() string {
+	switch {
+	case p.ResizeRefused != "":
+		return fmt.Sprintf("; Pod %s: %s: %s", p.Name, p.ResizeRefused, p.ResizeMessage)
+	case p.MemcachedReady && p.Actual == Container{}:
+		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, as Kubernetes does from 1.33 on", p.Name)
+	}
+	return ""
 }

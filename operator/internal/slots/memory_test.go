@@ -28,15 +28,26 @@ func sized(pod Pod, given, former, shall, has int64) Pod {
 	return pod
 }
 
-// gave is a Pod that was given its memory so many seconds ago.
-func gave(pod Pod, seconds int) Pod {
-	pod.Instruction.Record.MemoryAt = noon.Add(-time.Duration(seconds) * time.Second)
+// requests is a Pod whose container requests another memory.
+func requests(pod Pod, request int64) Pod {
+	pod.Container.Request, pod.Actual.Request = request, request
 	return pod
+}
+
+// whole is wanted with containers that request their limit.
+func whole(mebibytes int64) *Memory {
+	memory := wanted(mebibytes)
+	part := memory.Container
+	memory.Container = func(former int64) Container { return Container{part(former).Limit, part(former).Limit} }
+	return memory
 }
 
 // TestMemory decides about Pod b0. The lines are what it is instructed to have, and had before, and its container.
 func TestMemory(t *testing.T) {
 	serving := holder("b0", 0)
+	const left = "1 of 1 Pods are still to be resized"
+	unready := func(p *Pod) { p.AgentReady = false }
+	full := func(p *Pod) { p.ResizeRefused, p.ResizeMessage = "Deferred", "Node didn't have enough memory" }
 	tests := map[string]struct {
 		pod          Pod
 		memory       *Memory
@@ -45,25 +56,27 @@ func TestMemory(t *testing.T) {
 	}{
 		"a Pod that has what it started with stays":      {sized(serving, 0, 0, 74, 74), wanted(64), nil, ""},
 		"one whose container others changed stays, too":  {sized(serving, 0, 0, 99, 99), wanted(64), nil, ""},
-		"growing, the container comes first":             {sized(serving, 0, 0, 74, 74), wanted(128), []string{"container 128 138"}, "1 of 1 Pods are still to be resized"},
-		"and memcached waits for it":                     {sized(serving, 0, 0, 138, 74), wanted(128), nil, "1 of 1 Pods are still to be resized"},
-		"then memcached grows":                           {sized(serving, 0, 0, 138, 138), wanted(128), []string{"memory 128, before 128"}, "1 of 1 Pods are still to be resized"},
+		"growing, the container comes first":             {sized(serving, 0, 0, 74, 74), wanted(128), []string{"memory 64, before 64", "container 128 138"}, left},
+		"and memcached waits for it":                     {sized(serving, 64, 64, 138, 74), wanted(128), nil, left},
+		"then memcached grows":                           {sized(serving, 64, 64, 138, 138), wanted(128), []string{"memory 128, before 128"}, left},
 		"then it is complete":                            {sized(serving, 128, 128, 138, 138), wanted(128), nil, ""},
-		"shrinking, memcached comes first":               {sized(serving, 128, 128, 138, 138), wanted(64), []string{"memory 64, before 128"}, "1 of 1 Pods are still to be resized"},
-		"then the container, with the larger hash table": {sized(serving, 64, 128, 138, 138), wanted(64), []string{"container 64 78"}, "1 of 1 Pods are still to be resized"},
-		"but not before memcached has given it back":     {gave(sized(serving, 64, 128, 138, 138), 4), wanted(64), nil, "1 of 1 Pods are still to be resized"},
-		"which takes some seconds":                       {gave(sized(serving, 64, 128, 138, 138), 5), wanted(64), []string{"container 64 78"}, "1 of 1 Pods are still to be resized"},
-		"and longer if it is much":                       {gave(sized(serving, 64, 128, 138<<22, 138<<22), 6), wanted(64), nil, "1 of 1 Pods are still to be resized"},
-		"by a clock that was set back it counts again":   {gave(sized(serving, 64, 128, 138, 138), -3600), wanted(64), []string{"memory 64, before 128"}, "1 of 1 Pods are still to be resized"},
-		"growing while the container may still shrink":   {sized(serving, 64, 128, 78, 138), wanted(128), []string{"container 128 138"}, "1 of 1 Pods are still to be resized"},
-		"a container that does not shrink yet":           {but(sized(serving, 64, 128, 78, 138), func(p *Pod) { p.Container.Request = 64 }), wanted(64), nil, "1 of 1 Pods are still to be resized"},
-		"smaller than at the start":                      {sized(serving, 0, 0, 74, 74), wanted(32), []string{"memory 32, before 64"}, "1 of 1 Pods are still to be resized"},
-		"growing again before it has shrunk":             {sized(serving, 64, 128, 138, 138), wanted(128), []string{"memory 128, before 128"}, "1 of 1 Pods are still to be resized"},
-		"without the mode, what was given stays":         {sized(serving, 128, 128, 138, 138), nil, nil, ""},
+		"taken back before memcached grew":               {sized(serving, 64, 64, 138, 74), wanted(64), []string{"container 64 138"}, ""},
+		"shrinking, memcached comes first":               {sized(serving, 128, 128, 138, 138), wanted(64), []string{"memory 64, before 128"}, left},
+		"then the container requests less":               {sized(serving, 64, 128, 138, 138), wanted(64), []string{"container 64 138"}, ""},
+		"but not while no agent runs":                    {but(sized(serving, 64, 128, 138, 138), unready), wanted(64), nil, ""},
+		"a container that requests less":                 {requests(sized(serving, 64, 128, 138, 138), 64), wanted(64), nil, ""},
+		"one that is reserved as a whole stays":          {sized(serving, 64, 128, 138, 138), whole(64), []string{"container 138 138"}, ""},
+		"smaller than at the start":                      {sized(serving, 0, 0, 74, 74), wanted(32), []string{"memory 32, before 64"}, left},
+		"growing again before the container shrank":      {sized(serving, 64, 128, 138, 138), wanted(128), []string{"memory 128, before 128"}, left},
+		"a container that another client takes away":     {sized(serving, 64, 64, 90, 138), wanted(128), []string{"container 128 138"}, left},
+		"a memory of no API":                             {sized(serving, 64, 1<<40, 74, 74), wanted(64), []string{"memory 64, before 64"}, ""},
+		"without the mode, what was given is taken":      {sized(serving, 128, 128, 138, 138), wanted(64), []string{"memory 64, before 128"}, left},
+		"while nothing may change, what was given stays": {sized(serving, 128, 128, 138, 138), nil, nil, ""},
 		"a terminating Pod stays":                        {but(sized(serving, 0, 0, 74, 74), func(p *Pod) { p.Terminating = true }), wanted(128), nil, ""},
-		"a Node without room": {
-			but(sized(serving, 0, 0, 138, 74), func(p *Pod) { p.ResizeRefused, p.ResizeMessage = "Deferred", "Node didn't have enough memory" }),
-			wanted(128), nil, "1 of 1 Pods are still to be resized; Pod b0: Deferred: Node didn't have enough memory",
+		"a Node without room":                            {but(sized(serving, 64, 64, 138, 74), full), wanted(128), nil, left + "; Pod b0: Deferred: Node didn't have enough memory"},
+		"a kubelet that reports nothing": {
+			but(sized(serving, 64, 64, 138, 0), func(p *Pod) { p.Actual = Container{} }), wanted(128), nil,
+			left + "; Pod b0: its kubelet does not report the memory of containers, as Kubernetes does from 1.33 on",
 		},
 	}
 	for name, tc := range tests {
@@ -75,11 +88,7 @@ func TestMemory(t *testing.T) {
 			for _, change := range d.Changes {
 				if i := change.Instruction; i != nil {
 					got = append(got, fmt.Sprintf("memory %d, before %d", i.Memory/mib, i.Record.FormerMemory/mib))
-					if at := i.Record.MemoryAt; !at.Equal(noon) {
-						t.Errorf("the memory is dated %s", at)
-					}
-					before := tc.pod.Instruction
-					i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = before.Memory, before.Record.FormerMemory, before.Record.MemoryAt
+					i.Memory, i.Record.FormerMemory = tc.pod.Instruction.Memory, tc.pod.Instruction.Record.FormerMemory
 					if *i != tc.pod.Instruction.Normal() {
 						t.Errorf("more than the memory is changed: %+v", *i)
 					}
@@ -98,42 +107,54 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less, it would have no room for all.
+// TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less, it would have no room for all. It waits for a minute at most.
 func TestANewPodGetsItsMemoryBeforeItCopiesKeys(t *testing.T) {
 	const larger, smaller = 128, 32
 	old := but(sized(holder("a0", 0), 128, 128, 138, 138), func(p *Pod) { p.Terminating, p.Ends = true, noon.Add(simTimeout) })
 	old.Hash = "b"
-	for _, tc := range []struct {
-		name   string
+	full := func(p *Pod) { p.ResizeRefused = "Deferred" }
+	for name, tc := range map[string]struct {
 		memory int64
 		pod    Pod
+		age    time.Duration
 		want   instruction.Role
 	}{
-		{"as it started", larger, sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
-		{"with its container", larger, sized(fresh("b1"), 0, 0, 138, 138), instruction.None},
-		{"with all", larger, sized(fresh("b1"), 128, 128, 138, 138), instruction.Receive},
-		{"as it started, with more", smaller, sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
-		{"with more only in its container", smaller, gave(sized(fresh("b1"), 32, 64, 74, 74), 0), instruction.Receive},
+		"as it started":                   {larger, sized(fresh("b1"), 0, 0, 74, 74), 0, instruction.None},
+		"with its container":              {larger, sized(fresh("b1"), 64, 64, 138, 138), 0, instruction.None},
+		"with all":                        {larger, sized(fresh("b1"), 128, 128, 138, 138), 0, instruction.Receive},
+		"a Node without room":             {larger, but(sized(fresh("b1"), 64, 64, 138, 74), full), 0, instruction.Receive},
+		"a minute later":                  {larger, sized(fresh("b1"), 64, 64, 74, 74), roomTime, instruction.Receive},
+		"as it started, with more":        {smaller, sized(fresh("b1"), 0, 0, 74, 74), 0, instruction.None},
+		"with more only in its container": {smaller, sized(fresh("b1"), 32, 64, 74, 74), 0, instruction.Receive},
 	} {
-		in := cache(old, tc.pod)
-		in.Size, in.Memory = 1, wanted(tc.memory)
-		role := instruction.None
-		for _, change := range Decide(in).Changes {
-			if change.Pod == "b1" && change.Instruction != nil {
-				role = change.Instruction.Role
+		t.Run(name, func(t *testing.T) {
+			in := cache(old, tc.pod)
+			in.Size, in.Memory, in.Pods[1].Created = 1, wanted(tc.memory), noon.Add(-tc.age)
+			d, role := Decide(in), instruction.None
+			for _, change := range d.Changes {
+				if change.Pod == "b1" && change.Instruction != nil {
+					role = change.Instruction.Role
+				}
 			}
-		}
-		if role != tc.want {
-			t.Errorf("%s: role %q, want %q", tc.name, role, tc.want)
-		}
+			if role != tc.want {
+				t.Errorf("role %q, want %q", role, tc.want)
+			}
+			if waits := role == instruction.None; waits && (d.RequeueAfter <= 0 || d.RequeueAfter > roomTime) {
+				t.Errorf("decides again after %s", d.RequeueAfter)
+			}
+		})
 	}
 }
 
-// TestAContainerThatShrinksIsDecidedAboutAgain: nothing reports that memcached has given its memory back.
-func TestAContainerThatShrinksIsDecidedAboutAgain(t *testing.T) {
-	in := cache(gave(sized(holder("b0", 0), 64, 128, 138, 138), 2))
-	in.Size, in.Deployed, in.Memory = 1, 1, wanted(64)
-	if after := Decide(in).RequeueAfter; after != 3*time.Second {
-		t.Errorf("decides again after %s, want 3s", after)
+// TestAPodTakesItsSlotWhileItsMemoryChanges: one does not wait for the other.
+func TestAPodTakesItsSlotWhileItsMemoryChanges(t *testing.T) {
+	old := but(holder("a0", 0), func(p *Pod) { p.Terminating, p.Ends = true, noon.Add(simTimeout) })
+	old.Hash = "b"
+	next := but(sized(copying("b1", "a0", 0, 0), 64, 64, 138, 138), copied)
+	in := cache(old, next)
+	in.Size, in.Memory = 1, wanted(128)
+	d := Decide(in)
+	if len(d.Endpoints) != 1 || d.Endpoints[0].Pod != "b1" {
+		t.Errorf("the slot has %+v", d.Endpoints)
 	}
 }

@@ -67,6 +67,7 @@ func (s *state) canTake(pod *Pod) bool {
 	if pod.Instruction.Role == instruction.Cold && !s.isSettled(pod) {
 		return false
 	}
-	return pod.MemcachedReady && pod.IP != "" && s.following(pod) == pod.Instruction &&
+	next, _ := withoutMemory(s.following(pod))
+	return pod.MemcachedReady && pod.IP != "" && next == pod.Instruction &&
 		(pod.AgentReady || s.hasHeld(pod))
 }

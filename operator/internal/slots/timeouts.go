@@ -94,8 +94,8 @@ func (s *state) requeueAfter() time.Duration {
 	var first time.Duration
 	for _, pod := range s.live {
 		deadlines := s.deadlines(pod)
-		if s.givesBack(pod) {
-			deadlines = append(deadlines, s.givenBack(pod))
+		if !s.hasRoom(pod) && !s.holds(pod) {
+			deadlines = append(deadlines, pod.Created.Add(roomTime))
 		}
 		for _, at := range deadlines {
 			if left := max(at.Sub(s.Now), time.Second); first == 0 || left < first {

@@ -50,14 +50,14 @@ type Follower struct {
 func (f *Follower) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if wanted := f.Wanted(); wanted > 0 {
-			f.undone.Log(f.Log, "The memory for items can't be changed yet", f.follow(ctx, wanted))
+			f.undone.Log(f.Log, "The memory for items can't be changed yet", f.Give(ctx, wanted))
 		}
 		_ = handoff.Wait(ctx, interval)
 	}
 }
 
-// follow changes the memory if it is not the one that is wanted.
-func (f *Follower) follow(ctx context.Context, wanted int64) error {
+// Give changes the memory for items, in bytes, if memcached has another one.
+func (f *Follower) Give(ctx context.Context, wanted int64) error {
 	connection, err := f.Dial(ctx)
 	if err != nil {
 		return err

@@ -31,6 +31,9 @@ type Memcached struct {
 	// Signal makes it send its log to the end, and returns when it has ended.
 	Signal func(ctx context.Context) error
 
+	// Give gives it memory for items, in bytes.
+	Give func(ctx context.Context, bytes int64) error
+
 	Log *slog.Logger
 
 	// Timeout is how long a copy may take.
@@ -40,18 +43,19 @@ type Memcached struct {
 	Tracker report.Tracker
 }
 
-// Copy is one of the Copier. Memcached may start after the agent, so it waits for it.
+// Copy is one of the Copier. Memcached may start after the agent, so it waits for it. With less memory than it is to
+// have, it would not get all keys.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
 	h, err := m.handoff(order)
 	if err != nil {
 		return err
 	}
 	h.Copied = copied
-	return m.Tracker.Copy(ctx, h, func(ctx context.Context) error { return m.reach(ctx, h.Move.Servers) })
+	return m.Tracker.Copy(ctx, h, func(ctx context.Context) error { return m.reach(ctx, order, h.Move.Servers) })
 }
 
-func (m *Memcached) reach(ctx context.Context, servers []handoff.Member) error {
-	for peer.Answers(ctx, m.Own) != nil {
+func (m *Memcached) reach(ctx context.Context, order instruction.Instruction, servers []handoff.Member) error {
+	for m.prepare(ctx, order) != nil {
 		if err := peer.Pause(ctx); err != nil {
 			return err
 		}
@@ -60,6 +64,17 @@ func (m *Memcached) reach(ctx context.Context, servers []handoff.Member) error {
 		if err := peer.Reach(ctx, server, peer.Patience); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// prepare returns an error until this memcached answers, and has the memory for the keys that it is to get.
+func (m *Memcached) prepare(ctx context.Context, order instruction.Instruction) error {
+	if err := peer.Answers(ctx, m.Own); err != nil {
+		return err
+	}
+	if order.Role == instruction.Receive && order.Memory > 0 {
+		return m.Give(ctx, order.Memory)
 	}
 	return nil
 }

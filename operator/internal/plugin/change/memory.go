@@ -3,10 +3,8 @@ package change
 // What another memory means for Pods that are resized.
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
+	"cmp"
 
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
@@ -17,14 +15,7 @@ func grows(in Input) int {
 	if in.Before == nil || spec.Suspend || !plan.Resizes(spec) {
 		return 0
 	}
-	return new(memoryOf(spec)).Cmp(memoryOf(in.Before.Spec))
-}
-
-func memoryOf(spec cachev1.MemcachedSpec) resource.Quantity {
-	if spec.Memory == nil {
-		return *resource.NewQuantity(memcached.DefaultItemMemory, resource.BinarySI)
-	}
-	return *spec.Memory
+	return cmp.Compare(plan.ItemMemory(spec), plan.ItemMemory(in.Before.Spec))
 }
 
 // memoryNote says what happens to Pods that are resized.
