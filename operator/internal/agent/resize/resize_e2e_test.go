@@ -227,21 +227,6 @@ func TestAMemcachedThatRestartsGetsTheMemoryAgain(t *testing.T) {
 	f.becomes(t, 100)
 }
 
-// TestManyChangesLeaveNoMemoryTaken: what is given back in the end is not kept by the allocator.
-func TestManyChangesLeaveNoMemoryTaken(t *testing.T) {
-	const keys = 200_000
-	f := follow(t, start(t, 200))
-	c := f.connect(t)
-	for n := range 4 {
-		c.store(t, fmt.Sprint("round-", n%2), keys)
-		f.becomes(t, 64)
-		if got := f.resident(t); got > 64+40 {
-			t.Errorf("%d MiB after change %d", got, n)
-		}
-		f.becomes(t, 200)
-	}
-}
-
 // TestAMemcachedThatShrinksTakesNoMoreUntilItHas: its container loses memory a few seconds after the instruction.
 func TestAMemcachedThatShrinksTakesNoMoreUntilItHas(t *testing.T) {
 	const whole, small = 512, 64
