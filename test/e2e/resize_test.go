@@ -53,3 +53,28 @@ func (it *cache) resizes(mebibytes int) {
 	}).Should(gomega.Succeed())
 	it.t.Logf("%d MiB after %s", mebibytes, time.Since(began).Round(time.Millisecond))
 }
+
+// TestAPodThatWasResizedHandsOverToOneThatIsToo: the new Pod starts with the memory of the template, which has no room
+// for the keys.
+func TestAPodThatWasResizedHandsOverToOneThatIsToo(t *testing.T) {
+	c.shared(t)
+	const keys = 100_000 // of 1 KiB
+	it := newCache(t, "resized-later", cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(1)), Slots: &cachev1.Slots{}, TerminationDelaySeconds: new(int32(1)),
+		Rollout: &cachev1.Rollout{MemoryChange: cachev1.MemoryResize},
+	})
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+	it.patch(`{"memory":"192Mi"}`)
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+	old := it.all()[0]
+	it.Eventually(func() float64 { return it.metricsOf(old.Name).value("memcached_limit_bytes") }).Should(gomega.BeEquivalentTo(192 << 20))
+	it.stores(&old, keys)
+	it.Expect(c.Client.Delete(t.Context(), &old)).To(gomega.Succeed())
+	it.Eventually(func(g gomega.Gomega) {
+		pods := it.all()
+		g.Expect(pods).To(gomega.HaveLen(1))
+		g.Expect(pods[0].UID).NotTo(gomega.Equal(old.UID))
+		g.Expect(it.metricsOf(pods[0].Name).value("memcached_current_items")).To(gomega.BeEquivalentTo(keys))
+	}).WithTimeout(3 * time.Minute).Should(gomega.Succeed())
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+}

@@ -26,8 +26,8 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch;create;patch;delete
 
-// slotRights are those of slots, and discoveryRights those of discovery, by verb. That to resize Pods is not among them:
-// without it, a cache has slots, and only its running Pods do not get other memory.
+// slotRights are those of slots, and discoveryRights those of discovery, by verb. The right to resize Pods is not among
+// them: without it, a cache has slots, and only its running Pods do not get other memory.
 var (
 	slotRights = []authorizationv1.ResourceAttributes{
 		{Group: "", Resource: "pods", Verb: "get"},

@@ -19,8 +19,8 @@ func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
-// ItemMemory returns the memory for items that a spec requests, in bytes. It is rounded down to memcached's unit; the minimum
-// of the schema keeps it above zero.
+// ItemMemory returns the memory for items that a spec requests, in bytes. It is rounded down to memcached's unit; the
+// minimum of the schema keeps it above zero.
 func ItemMemory(spec cachev1.MemcachedSpec) int64 {
 	if spec.Memory == nil {
 		return memcached.DefaultItemMemory

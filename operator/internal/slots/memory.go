@@ -45,7 +45,7 @@ func (m memory) in(i instruction.Instruction) instruction.Instruction {
 	return i
 }
 
-// withMemory adds the memory to the next instruction of a Pod. A Pod whose container is about to change is instructed to
+// withMemory adds the memory to the next instruction of a Pod. One whose container is about to change is instructed to
 // have what it has, so that it is known later that the container was changed.
 func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Instruction {
 	m := s.memory[pod]
@@ -151,7 +151,8 @@ func (p *Pod) waitsForMemory() string {
 	case p.ResizeRefused != "":
 		return fmt.Sprintf("; Pod %s: %s: %s", p.Name, p.ResizeRefused, p.ResizeMessage)
 	case p.MemcachedReady && p.Actual == Container{}:
-		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, as Kubernetes does from 1.33 on", p.Name)
+		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, as Kubernetes does from 1.33 on",
+			p.Name)
 	}
 	return ""
 }

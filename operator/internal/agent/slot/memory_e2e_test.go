@@ -33,7 +33,7 @@ func TestACopyWaitsForTheMemory(t *testing.T) {
 	order := instruction.Instruction{Role: instruction.Receive, From: "10.0.0.1", Memory: 1 << 30}
 	err := m.Copy(ctx, order, stop)
 	if asked != 3 || !errors.Is(err, context.Canceled) {
-		t.Errorf("copied after the memory was asked for %d times: %v", asked, err)
+		t.Errorf("copied after the memory was requested %d times: %v", asked, err)
 	}
 }
 
