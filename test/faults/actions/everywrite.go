@@ -30,6 +30,7 @@ func Changes() []Change {
 	movesIn := change(map[string]any{
 		"slots": map[string]any{"clientHash": "Ketama"}, "bootstrap": map[string]any{"from": from, "mode": "CutOver"},
 	})
+	small, large := change(resized("64Mi")), change(resized("128Mi"))
 	return []Change{
 		{"creation", []plan.Step{deletion}, creation},
 		{"creation from other servers", []plan.Step{movesIn, deletion}, creation},
@@ -38,8 +39,8 @@ func Changes() []Change {
 		{"scale to more Pods", []plan.Step{ScaleTo(1)}, ScaleTo(mostPods)},
 		{"scale to more slots, whose keys move", []plan.Step{keysMove, ScaleTo(1)}, ScaleTo(mostPods)},
 		{"scale to fewer slots, whose keys move", []plan.Step{keysMove, ScaleTo(mostPods)}, ScaleTo(1)},
-		{"more memory for running Pods", []plan.Step{change(resized("64Mi"))}, change(resized("128Mi"))},
-		{"less memory for running Pods", []plan.Step{change(resized("64Mi")), change(resized("128Mi"))}, change(resized("64Mi"))},
+		{"more memory for running Pods", []plan.Step{small}, large},
+		{"less memory for running Pods", []plan.Step{small, large}, small},
 		{Deletion, nil, deletion},
 	}
 }
