@@ -10,9 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -198,4 +200,25 @@ func TestResizingSaysWhatAPodWaitsFor(t *testing.T) {
 		}
 		return len(uids) == 2
 	}).Should(gomega.BeTrue())
+}
+
+// TestWithoutTheRightToResizeSlotsStillWork: only the memory of running Pods stays, and the status says why.
+func TestWithoutTheRightToResizeSlotsStillWork(t *testing.T) {
+	w := newSlotWorld(t)
+	whole := &rbacv1.ClusterRole{}
+	w.Expect(cluster.Get(w.ctx, client.ObjectKey{Name: "memcached-operator-manager-role"}, whole)).To(gomega.Succeed())
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "without-resize"}}
+	for _, rule := range whole.Rules {
+		rule.Resources = slices.DeleteFunc(rule.Resources, func(resource string) bool { return resource == "pods/resize" })
+		if len(rule.Resources) > 0 {
+			role.Rules = append(role.Rules, rule)
+		}
+	}
+	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
+	w.bindOnly(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}, true)
+	w.resizable()
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.reason("cache", cachev1.ReasonApplyFailed)
+	w.says("cache", `cannot patch resource "pods/resize"`)
+	w.have("178Mi of 310Mi", "67108864")
 }

@@ -129,7 +129,7 @@ func TestInvalidSpecNamesTheRightThatSlotsDoNotHave(t *testing.T) {
 		w.create(name, cachev1.MemcachedSpec{Size: new(int32(1)), Slots: &cachev1.Slots{}})
 		mc := w.reason(name, cachev1.ReasonInvalidSpec)
 		message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
-		w.Expect(message).To(gomega.And(gomega.ContainSubstring("(get pods, patch pods, patch pods/status, patch pods/resize, delete services, "),
+		w.Expect(message).To(gomega.And(gomega.ContainSubstring("(get pods, patch pods, patch pods/status, delete services, "),
 			gomega.ContainSubstring("): remove the component overlays/components/without-slots or ")))
 	}
 	w.Expect(w.asked()).To(gomega.BeEmpty(), "a watch without the right would fail for ever")
