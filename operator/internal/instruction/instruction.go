@@ -125,6 +125,9 @@ type Record struct {
 	// FormerMemory is the largest memory for items that this Pod had, in bytes, if it was ever changed.
 	FormerMemory int64 `json:"formerMemory,omitempty"`
 
+	// MemoryAt is when the operator first decided about the memory of this Pod, which had no slot then.
+	MemoryAt time.Time `json:"memoryAt,omitzero"`
+
 	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
 	// times are of the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
@@ -145,7 +148,7 @@ func (i Instruction) Normal() Instruction {
 }
 
 func (i *Instruction) times() []*time.Time {
-	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.Began,
+	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.Began, &i.Record.MemoryAt,
 		&i.Record.OldFailure}
 }
 

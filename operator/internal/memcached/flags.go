@@ -75,6 +75,24 @@ type setting struct {
 	argument, value string
 }
 
+// KeepsMemory returns the first argument with which memcached can't get other memory while it runs, or gives none back;
+// empty if there is none.
+func KeepsMemory(arguments []string) string {
+	for _, s := range parse(arguments) {
+		switch s.name {
+		case "enable-largepages", "disable-dumping":
+			return s.argument
+		case "extended":
+			for _, name := range extendedNames(s.value) {
+				if name == "no_slab_reassign" || name == "no_lru_crawler" {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // CheckArguments returns an error for the first argument that the operator manages itself.
 func CheckArguments(arguments []string) error {
 	for _, s := range parse(arguments) {

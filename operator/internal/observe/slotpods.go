@@ -33,7 +33,7 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Created: pod.CreationTimestamp.UTC(),
 		Hash: pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], Gated: true,
 		Terminating: pod.DeletionTimestamp != nil, Ends: endOf(pod), Ended: hasEnded(pod),
-		MemcachedReady: memcached.Ready, AgentReady: agent.Ready,
+		Unschedulable: cached.IsUnschedulable(pod), MemcachedReady: memcached.Ready, AgentReady: agent.Ready,
 		Ready: cached.IsTrue(pod, corev1.PodReady), GateTrue: cached.IsTrue(pod, names.HasSlot),
 		Cost: int32(cost), Instruction: order.Normal(), Failure: slotFailure(agent),
 	}

@@ -49,11 +49,12 @@ func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, 
 		// Pods ready.
 		return d.Updated(), nil
 	}
-	if current.Slots.haveNoRoom() {
-		before.Memory = now.Memory
+	made := *before
+	if current.Slots.haveNoRoom(now.Memory < made.Memory) {
+		made.Memory = now.Memory
 	}
 	d.keeps = true
-	return d.from(*before), nil
+	return d.from(made), nil
 }
 
 // Updated returns the draft with the operator's current inputs.

@@ -52,7 +52,7 @@ func (d Draft) memory(hash string) *slots.Memory {
 	started := settings.ItemMemory
 	settings.ItemMemory = ItemMemory(spec)
 	return &slots.Memory{
-		Started: started, Wanted: settings.ItemMemory,
+		Started: started, Wanted: settings.ItemMemory, Whole: requestsLimit(spec),
 		Container: func(former int64) slots.Container {
 			settings.FormerMemory = former
 			found := resources(spec, settings)
@@ -63,9 +63,11 @@ func (d Draft) memory(hash string) *slots.Memory {
 	}
 }
 
-// haveNoRoom reports whether a Node will never have room for what a Pod of the current template is to have.
-func (c CurrentSlots) haveNoRoom() bool {
+// haveNoRoom reports whether Pods of the current template can't get their memory: a Node will never have room for one, or
+// no Node has room for one that is to have less than it starts with.
+func (c CurrentSlots) haveNoRoom(shrink bool) bool {
 	return slices.ContainsFunc(c.Pods, func(pod slots.Pod) bool {
-		return pod.Hash == c.Hash && !pod.Terminating && pod.ResizeRefused == corev1.PodReasonInfeasible
+		return pod.Hash == c.Hash && !pod.Terminating &&
+			(pod.ResizeRefused == corev1.PodReasonInfeasible || shrink && pod.Unschedulable)
 	})
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
@@ -93,5 +95,109 @@ func TestAnotherMemoryHasToFitTheLimit(t *testing.T) {
 	const want = `spec.resources.limits.memory "310Mi" is less than a full Pod needs`
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestAMemoryThatIsTakenBackReplacesNoPod: the Pods started with 64Mi, and have 128Mi. With 1Ti a Node never has room;
+// that would be a rollout, which waits for Secrets, or for a slot that moves. Then the change is taken back.
+func TestAMemoryThatIsTakenBackReplacesNoPod(t *testing.T) {
+	mc := memcachedWith(resizable("64Mi"))
+	live := deployedBy(t, mc, defaults)
+	mc.Spec.Memory = new(resource.MustParse("1Ti"))
+	current := currently(live)
+	current.SecretsUsable = false
+	current.Slots.Pods = []slots.Pod{{Name: "b0", Hash: "b", ResizeRefused: corev1.PodReasonInfeasible}}
+	current.Slots.Hash = "b"
+	p, err := computed(mc, current, defaults)
+	if err != nil || p.Template != KeepTemplate {
+		t.Fatal(err, p.Template)
+	}
+	if p.Record.Memory != 64*memcached.Mebibyte {
+		t.Errorf("the kept template starts memcached with 64Mi, but the record says %d", p.Record.Memory)
+	}
+	before := p.Record.Template
+	mc.Status.TemplateInputs = p.Record.Encode()
+	live.Annotations = map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}
+	mc.Spec.Memory = new(resource.MustParse("128Mi"))
+	current = currently(live)
+	p, err = computed(mc, current, defaults)
+	if err != nil || p.Record.Template != before {
+		t.Errorf("%v: the Pods are replaced; they start with %d", err, p.Memcached.ItemMemory)
+	}
+}
+
+// TestArgumentsThatForbidAResize: with the first, memcached refuses cache_memlimit; with the others, it gives no pages back.
+func TestArgumentsThatForbidAResize(t *testing.T) {
+	for _, arguments := range [][]string{{"-L"}, {"-vL"}, {"-o", "modern,no_slab_reassign"}, {"-o", "no_lru_crawler"}, {"-X"}} {
+		spec := resizable("64Mi")
+		spec.ExtraArgs, spec.Slots.Handoff = arguments, &cachev1.Handoff{Mode: cachev1.HandoffNever}
+		if _, err := computed(memcachedWith(spec), nothing, defaults); err == nil {
+			t.Errorf("%q is accepted", arguments)
+		}
+		spec.Rollout = nil
+		if _, err := computed(memcachedWith(spec), nothing, defaults); err != nil {
+			t.Errorf("%q without another memory for running Pods: %v", arguments, err)
+		}
+	}
+}
+
+// TestOnlyAProfileReservesTheWholeContainer, and not a request that is as large as the limit.
+func TestOnlyAProfileReservesTheWholeContainer(t *testing.T) {
+	request := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("500Mi")}
+	for _, tc := range []struct {
+		profile  cachev1.ResourcesProfile
+		requests corev1.ResourceList
+		want     bool
+	}{
+		{"", nil, false}, {"", request, false}, {cachev1.ResourcesGuaranteed, nil, true}, {cachev1.ResourcesGuaranteed, request, false},
+	} {
+		spec := resizable("64Mi")
+		spec.Resources = &cachev1.MemcachedResources{Profile: tc.profile, Resources: cachev1.Resources{Requests: tc.requests}}
+		mc := memcachedWith(spec)
+		draft, err := Resolve(mc, currently(deployedBy(t, mc, defaults)), defaults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := draft.memory(draft.before.Template).Whole; got != tc.want {
+			t.Errorf("profile %q, requests %v: %t", tc.profile, tc.requests, got)
+		}
+	}
+}
+
+// TestNewPodsThatFitNoNodeStartWithLess: 1Ti was a mistake, and its Pods are not scheduled.
+func TestNewPodsThatFitNoNodeStartWithLess(t *testing.T) {
+	mc := memcachedWith(resizable("1Ti"))
+	live := deployedBy(t, mc, defaults)
+	current := currently(live)
+	current.Slots.Pods, current.Slots.Hash = []slots.Pod{{Name: "b0", Hash: "b", Unschedulable: true}}, "b"
+	for memory, want := range map[string]int64{"1Gi": 1 << 30, "2Ti": 1 << 40} {
+		mc.Spec.Memory = new(resource.MustParse(memory))
+		if p, err := computed(mc, current, defaults); err != nil || p.Memcached.ItemMemory != want {
+			t.Errorf("%s: %v; the Pods start with %d", memory, err, p.Memcached.ItemMemory)
+		}
+	}
+}
+
+// TestALostRecordReplacesNoPod: the Pods started with 64Mi, and have 128Mi as the spec says. Then the status and the
+// annotation of the Deployment are lost.
+func TestALostRecordReplacesNoPod(t *testing.T) {
+	mc := memcachedWith(resizable("64Mi"))
+	live := deployedBy(t, mc, defaults)
+	mc.Spec.Memory = new(resource.MustParse("128Mi"))
+	mc.Status.TemplateInputs, live.Annotations = "", nil
+	live.Spec.Template.Annotations = map[string]string{names.AnnotationTemplateRevision: "1"}
+	live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "memcached", Args: []string{"--memory-limit=64"}}}
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: names.FieldOwner, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1",
+		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:template":{
+			"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateRevision + `":{}}},
+			"f:spec":{"f:readinessGates":{},"f:securityContext":{"f:runAsUser":{}}}}}}`)},
+	}}
+	draft, err := Resolve(mc, currently(live), defaults)
+	if err != nil || draft.before == nil || !draft.before.Slots {
+		t.Fatal(err, draft.before)
+	}
+	if got := draft.Pod.Memcached.ItemMemory / memcached.Mebibyte; got != 64 {
+		t.Errorf("the Pods are replaced: memcached starts with 64, and the template has %d", got)
 	}
 }

@@ -38,6 +38,7 @@ func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) 
 		return Inputs{}, false
 	}
 	now.Revision = revision
+	now.Memory = 0 // See startMemory.
 	now.Slots = drift.Owns(live, gatesPath)
 	if image := imageOf(template.Spec.Containers, names.Container); spec.Image == "" && drift.Owns(live, imagePath) {
 		now.Image = image

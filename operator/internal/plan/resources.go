@@ -102,3 +102,10 @@ func setDefault(list corev1.ResourceList, name corev1.ResourceName, quantity res
 		list[name] = quantity
 	}
 }
+
+// requestsLimit reports whether memcached's container requests the memory of its limit.
+func requestsLimit(spec cachev1.MemcachedSpec) bool {
+	wanted := orZero(spec.Resources)
+	_, requests := wanted.Requests[corev1.ResourceMemory]
+	return wanted.Profile == cachev1.ResourcesGuaranteed && !requests
+}

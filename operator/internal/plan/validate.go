@@ -82,6 +82,10 @@ func argumentsProblem(spec cachev1.MemcachedSpec) string {
 	if err := memcached.CheckArguments(spec.ExtraArgs); err != nil {
 		return fmt.Sprintf("spec.extraArgs: %v", err)
 	}
+	if keeps := memcached.KeepsMemory(spec.ExtraArgs); keeps != "" && Resizes(spec) {
+		return fmt.Sprintf("spec.extraArgs: with %q, a running memcached can't get other memory: remove it, or set "+
+			"spec.rollout.memoryChange to Replace", keeps)
+	}
 	return ""
 }
 

@@ -13,7 +13,7 @@ func (s *state) candidates() []*Pod {
 	var candidates []*Pod
 	for _, pod := range s.newPods() {
 		isUnready := !pod.AgentReady && !pod.GateTrue
-		if pod.MemcachedReady && isUnready && pod.IP != "" && s.isSettled(pod) && !s.isPredecessor(pod) && s.hasRoom(pod) {
+		if pod.MemcachedReady && isUnready && pod.IP != "" && s.isSettled(pod) && !s.isPredecessor(pod) {
 			candidates = append(candidates, pod)
 		}
 	}

@@ -22,7 +22,7 @@ type Input struct {
 	// lost.
 	Scaling *Scaling
 
-	// Memory is what running Pods shall have; nil leaves it as it is.
+	// Memory is what running Pods shall have. nil leaves it as it is, and new ones get what the others were given.
 	Memory *Memory
 
 	// Suspended leaves everything as it is.
@@ -103,6 +103,9 @@ type Pod struct {
 
 	// Ended: its phase is Succeeded or Failed.
 	Ended bool
+
+	// Unschedulable: no Node has room for it.
+	Unschedulable bool
 
 	// MemcachedReady and AgentReady are the readiness of the two containers. MemcachedReady is false on a Node that is
 	// not ready, whose kubelet reports nothing.

@@ -19,29 +19,42 @@ type Memory struct {
 
 	// Container returns what the container needs then, if memcached had so much before.
 	Container func(former int64) Container
+
+	// Whole: the container requests its limit.
+	Whole bool
+
+	// isKept: only new Pods get it, as the others of their template did.
+	isKept bool
 }
 
 const (
 	// mostMemory is more than the API allows for items, in bytes: another client wrote it.
 	mostMemory = int64(1) << 50
 
-	// roomTime is how long a new Pod without a slot waits for its memory. That takes a second, if the Node has room.
+	// roomTime is how long a new Pod waits for its memory at most, before it copies keys. That takes a second, if the Node
+	// has room.
 	roomTime = time.Minute
+
+	// roomShare is how much of the time for a copy may pass before it begins.
+	roomShare = 4
 )
 
 // memory is the part of an instruction about memory, for items and in bytes.
-type memory struct{ wanted, former int64 }
+type memory struct {
+	wanted, former int64
+	at             time.Time // the first decision about a Pod without a slot
+}
 
 // withoutMemory parts an instruction: what the Pod does for its slot does not depend on its memory.
 func withoutMemory(i instruction.Instruction) (instruction.Instruction, memory) {
-	m := memory{i.Memory, i.Record.FormerMemory}
-	i.Memory, i.Record.FormerMemory = 0, 0
+	m := memory{i.Memory, i.Record.FormerMemory, i.Record.MemoryAt}
+	i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = 0, 0, time.Time{}
 	return i, m
 }
 
 // in joins what withoutMemory parted.
 func (m memory) in(i instruction.Instruction) instruction.Instruction {
-	i.Memory, i.Record.FormerMemory = m.wanted, m.former
+	i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = m.wanted, m.former, m.at
 	return i
 }
 
@@ -55,6 +68,9 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 			m.wanted = s.Memory.Wanted
 		}
 		m.former = max(s.formerly(pod), m.wanted)
+		if !s.holds(pod) && (m.at.IsZero() || s.isFuture(m.at)) {
+			m.at = s.Now
+		}
 	}
 	return m.in(i)
 }
@@ -62,8 +78,28 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 // changesMemory reports whether a Pod has, had or gets another memory than memcached starts with. One of another
 // template is replaced.
 func (s *state) changesMemory(pod *Pod) bool {
-	return s.Memory != nil && s.isCurrent(pod) && !pod.Terminating &&
+	if s.Memory == nil || s.Memory.isKept && (s.holds(pod) || pod.Instruction.Role != instruction.None) {
+		return false
+	}
+	return s.isCurrent(pod) && !pod.Terminating &&
 		(s.memory[pod] != memory{} || s.Memory.Wanted != s.Memory.Started)
+}
+
+// keptMemory returns the memory of new Pods while the others get no other one: the largest that one of their template
+// was given. It is nil if none was.
+func (s *state) keptMemory() *Memory {
+	var most *Pod
+	for _, pod := range s.live {
+		if s.isCurrent(pod) && s.memory[pod].wanted > 0 && (most == nil || s.memory[pod].wanted > s.memory[most].wanted) {
+			most = pod
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return &Memory{
+		Wanted: s.memory[most].wanted, Container: func(int64) Container { return most.Container }, isKept: true,
+	}
 }
 
 // has returns the memory that memcached in a Pod was given.
@@ -87,7 +123,7 @@ func (s *state) needed(pod *Pod) Container {
 func (s *state) container(pod *Pod) Container {
 	needed := s.needed(pod)
 	limit := max(needed.Limit, pod.Container.Limit)
-	if needed.Request == needed.Limit {
+	if s.Memory.Whole {
 		return Container{limit, limit}
 	}
 	return Container{needed.Request, limit}
@@ -100,10 +136,19 @@ func (s *state) allows(pod *Pod) bool {
 		min(pod.Container.Limit, pod.Actual.Limit) >= s.needed(pod).Limit
 }
 
-// hasRoom reports whether a Pod takes the keys of a slot now. One that does not get its memory takes those that fit.
+// hasRoom reports whether a Pod copies the keys of a slot now. One that does not get its memory copies those that fit.
 func (s *state) hasRoom(pod *Pod) bool {
 	isGiven := !s.changesMemory(pod) || s.has(pod) == s.Memory.Wanted
-	return isGiven || pod.ResizeRefused != "" || !s.Now.Before(pod.Created.Add(roomTime))
+	return isGiven || pod.ResizeRefused != "" || !s.Now.Before(s.roomEnds(pod))
+}
+
+// roomEnds returns until when a new Pod waits for its memory: the Pod whose keys it copies may be about to end.
+func (s *state) roomEnds(pod *Pod) time.Time {
+	at := s.memory[pod].at
+	if at.IsZero() || s.isFuture(at) {
+		at = s.Now
+	}
+	return at.Add(min(roomTime, s.Timeout/roomShare))
 }
 
 // resized returns the memory that the container of a Pod gets now; nil if it keeps what it has. It requests less only

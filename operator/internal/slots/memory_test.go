@@ -37,6 +37,7 @@ func requests(pod Pod, request int64) Pod {
 // whole is wanted with containers that request their limit.
 func whole(mebibytes int64) *Memory {
 	memory := wanted(mebibytes)
+	memory.Whole = true
 	part := memory.Container
 	memory.Container = func(former int64) Container { return Container{part(former).Limit, part(former).Limit} }
 	return memory
@@ -107,48 +108,68 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less, it would have no room for all. It waits for a minute at most.
+// TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less, it would have no room for all. It waits for a quarter of the time
+// for a copy at most, since the first decision.
 func TestANewPodGetsItsMemoryBeforeItCopiesKeys(t *testing.T) {
-	const larger, smaller = 128, 32
-	old := but(sized(holder("a0", 0), 128, 128, 138, 138), func(p *Pod) { p.Terminating, p.Ends = true, noon.Add(simTimeout) })
-	old.Hash = "b"
 	full := func(p *Pod) { p.ResizeRefused = "Deferred" }
+	since := func(seconds int) func(*Pod) {
+		return func(p *Pod) { p.Instruction.Record.MemoryAt = noon.Add(-time.Duration(seconds) * time.Second) }
+	}
+	none := func() *Memory { return nil }
+	of := func(mebibytes int64) func() *Memory { return func() *Memory { return wanted(mebibytes) } }
 	for name, tc := range map[string]struct {
-		memory int64
+		memory func() *Memory
 		pod    Pod
-		age    time.Duration
 		want   instruction.Role
 	}{
-		"as it started":                   {larger, sized(fresh("b1"), 0, 0, 74, 74), 0, instruction.None},
-		"with its container":              {larger, sized(fresh("b1"), 64, 64, 138, 138), 0, instruction.None},
-		"with all":                        {larger, sized(fresh("b1"), 128, 128, 138, 138), 0, instruction.Receive},
-		"a Node without room":             {larger, but(sized(fresh("b1"), 64, 64, 138, 74), full), 0, instruction.Receive},
-		"a minute later":                  {larger, sized(fresh("b1"), 64, 64, 74, 74), roomTime, instruction.Receive},
-		"as it started, with more":        {smaller, sized(fresh("b1"), 0, 0, 74, 74), 0, instruction.None},
-		"with more only in its container": {smaller, sized(fresh("b1"), 32, 64, 74, 74), 0, instruction.Receive},
+		"as it started":                     {of(128), sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
+		"with its container":                {of(128), sized(fresh("b1"), 64, 64, 138, 138), instruction.None},
+		"with all":                          {of(128), sized(fresh("b1"), 128, 128, 138, 138), instruction.Receive},
+		"a Node without room":               {of(128), but(sized(fresh("b1"), 64, 64, 138, 74), full), instruction.Receive},
+		"a moment later":                    {of(128), but(sized(fresh("b1"), 64, 64, 74, 74), since(14)), instruction.None},
+		"too late":                          {of(128), but(sized(fresh("b1"), 64, 64, 74, 74), since(15)), instruction.Receive},
+		"by a clock that was set back":      {of(128), but(sized(fresh("b1"), 64, 64, 74, 74), since(-3600)), instruction.None},
+		"as it started, with more":          {of(32), sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
+		"with more only in its container":   {of(32), sized(fresh("b1"), 32, 64, 74, 74), instruction.Receive},
+		"while nothing else may change":     {none, sized(fresh("b1"), 0, 0, 74, 74), instruction.None},
+		"then with what the other one had":  {none, sized(fresh("b1"), 128, 128, 138, 138), instruction.Receive},
+		"of a template that nobody resized": {none, but(sized(fresh("c1"), 0, 0, 74, 74), func(p *Pod) { p.Hash = "c" }), instruction.Receive},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := cache(old, tc.pod)
-			in.Size, in.Memory, in.Pods[1].Created = 1, wanted(tc.memory), noon.Add(-tc.age)
+			in := cache(givenMore(), tc.pod)
+			in.Size, in.Memory = 1, tc.memory()
 			d, role := Decide(in), instruction.None
 			for _, change := range d.Changes {
-				if change.Pod == "b1" && change.Instruction != nil {
+				if change.Pod == tc.pod.Name && change.Instruction != nil {
 					role = change.Instruction.Role
 				}
 			}
 			if role != tc.want {
 				t.Errorf("role %q, want %q", role, tc.want)
 			}
-			if waits := role == instruction.None; waits && (d.RequeueAfter <= 0 || d.RequeueAfter > roomTime) {
+			if waits := role == instruction.None; waits && (d.RequeueAfter <= 0 || d.RequeueAfter > in.Timeout/roomShare) {
 				t.Errorf("decides again after %s", d.RequeueAfter)
 			}
 		})
 	}
 }
 
+// givenMore is a Pod that started with 64 MiB, has 128 MiB, and is drained.
+func givenMore() Pod { return but(sized(holder("b0", 0), 128, 128, 138, 138), terminating) }
+
+// TestAFreeSlotIsTakenWhateverTheMemory: no keys are copied.
+func TestAFreeSlotIsTakenWhateverTheMemory(t *testing.T) {
+	in := cache(sized(fresh("b1"), 64, 64, 138, 74))
+	in.Size, in.Memory = 1, wanted(128)
+	changes := Decide(in).Changes
+	if len(changes) != 1 || changes[0].Instruction == nil || !serves(changes[0].Instruction.Role) {
+		t.Errorf("changes %+v", changes)
+	}
+}
+
 // TestAPodTakesItsSlotWhileItsMemoryChanges: one does not wait for the other.
 func TestAPodTakesItsSlotWhileItsMemoryChanges(t *testing.T) {
-	old := but(holder("a0", 0), func(p *Pod) { p.Terminating, p.Ends = true, noon.Add(simTimeout) })
+	old := but(holder("a0", 0), terminating)
 	old.Hash = "b"
 	next := but(sized(copying("b1", "a0", 0, 0), 64, 64, 138, 138), copied)
 	in := cache(old, next)

@@ -1,6 +1,8 @@
 package slots
 
 import (
+	"slices"
+
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -8,13 +10,19 @@ import (
 // away are the first that the ReplicaSet deletes.
 func (s *state) replicas() int {
 	size := s.Size
-	if s.target > s.Size && (s.joining != nil || s.isCalm()) {
+	if s.target > s.Size && (s.joining != nil || s.isCalm() && !s.endsOutdated(s.Size)) {
 		size++ // One slot is added at a time, and none during a rollout: the Deployment would wait for its Pod.
 	}
 	if s.Deployed > size && !s.canScaleDown() {
 		return s.Deployed
 	}
 	return size
+}
+
+// endsOutdated reports whether an outdated Pod that gave a slot away has not ended. The Deployment would delete it only
+// after the new Pod of that slot is ready, which waits for its end.
+func (s *state) endsOutdated(slot int) bool {
+	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.isOutdated(pod) && s.gaveAway(pod, slot) })
 }
 
 // canScaleDown reports whether every Pod without a slot is deleted before those with one.

@@ -62,3 +62,13 @@ func TestANewSlotWaitsForTheFormerPodOfItsName(t *testing.T) {
 		},
 	})
 }
+
+// TestNoPodIsAddedForASlotWhoseOutdatedPodEnds: the Deployment would delete that one only after the new Pod is available,
+// which waits for its end.
+func TestNoPodIsAddedForASlotWhoseOutdatedPodEnds(t *testing.T) {
+	in := cache(holder("b0", 0), left("a1", 1), but(fresh("b2"), func(p *Pod) { p.Cost = CostCandidate }))
+	in.Size, in.Listed, in.Deployed, in.Scaling = 3, 1, 2, &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: simOverlap}
+	if d := Decide(in); d.Replicas != 1 {
+		t.Errorf("%d replicas, want 1", d.Replicas)
+	}
+}

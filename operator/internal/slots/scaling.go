@@ -79,14 +79,16 @@ func (s *state) grow() {
 // isStillUsed reports whether a Pod that gave a slot away has not ended. Clients may still use it by the slot's name,
 // and nobody removes from it what they change in another Pod of that name.
 func (s *state) isStillUsed(slot int) bool {
-	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
-		return pod.Instruction.Role == instruction.Leave && pod.Instruction.Slot == s.slotName(slot)
-	})
+	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.gaveAway(pod, slot) })
+}
+
+func (s *state) gaveAway(pod *Pod, slot int) bool {
+	return pod.Instruction.Role == instruction.Leave && pod.Instruction.Slot == s.slotName(slot)
 }
 
 func (s *state) join() {
 	for _, pod := range s.candidates() {
-		if _, isInstructed := s.next[pod]; isInstructed || !s.isCurrent(pod) {
+		if _, isInstructed := s.next[pod]; isInstructed || !s.isCurrent(pod) || !s.hasRoom(pod) {
 			continue
 		}
 		s.joining = pod

@@ -110,6 +110,9 @@ func lookAt(in Input) *state {
 	slices.SortFunc(b.live, olderFirst)
 	b.Endpoints = b.withoutRepeats(in.Endpoints)
 	b.holders = b.findHolders()
+	if b.Memory == nil {
+		b.Memory = b.keptMemory()
+	}
 	return b
 }
 

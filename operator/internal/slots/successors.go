@@ -134,7 +134,7 @@ func (s *state) findSuccessors() {
 		}
 	}
 	for _, holder := range s.toReplace() {
-		index := slices.IndexFunc(candidates, func(pod *Pod) bool { return s.mustSucceed(pod, holder) })
+		index := slices.IndexFunc(candidates, func(pod *Pod) bool { return s.mustSucceed(pod, holder) && s.hasRoom(pod) })
 		if index < 0 {
 			continue
 		}

@@ -95,7 +95,7 @@ func (s *state) requeueAfter() time.Duration {
 	for _, pod := range s.live {
 		deadlines := s.deadlines(pod)
 		if !s.hasRoom(pod) && !s.holds(pod) {
-			deadlines = append(deadlines, pod.Created.Add(roomTime))
+			deadlines = append(deadlines, s.roomEnds(pod))
 		}
 		for _, at := range deadlines {
 			if left := max(at.Sub(s.Now), time.Second); first == 0 || left < first {

@@ -16,6 +16,9 @@ const (
 	// emptyTimeout limits how long a memcached may take to be emptied.
 	emptyTimeout = 5 * time.Second
 
+	// mostGives is how often to try to give memcached its memory before a copy.
+	mostGives = 10
+
 	// endTimeout limits how long memcached may take to end.
 	endTimeout = 10 * time.Second
 )
@@ -55,10 +58,13 @@ func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, cop
 }
 
 func (m *Memcached) reach(ctx context.Context, order instruction.Instruction, servers []handoff.Member) error {
-	for m.prepare(ctx, order) != nil {
+	for peer.Answers(ctx, m.Own) != nil {
 		if err := peer.Pause(ctx); err != nil {
 			return err
 		}
+	}
+	if err := m.give(ctx, order); err != nil {
+		return err
 	}
 	for _, server := range servers {
 		if err := peer.Reach(ctx, server, peer.Patience); err != nil {
@@ -68,14 +74,21 @@ func (m *Memcached) reach(ctx context.Context, order instruction.Instruction, se
 	return nil
 }
 
-// prepare returns an error until this memcached answers, and has the memory for the keys that it is to get.
-func (m *Memcached) prepare(ctx context.Context, order instruction.Instruction) error {
-	if err := peer.Answers(ctx, m.Own); err != nil {
-		return err
+// give gives this memcached the memory for the keys that it is to get. After some attempts it gets those that fit.
+func (m *Memcached) give(ctx context.Context, order instruction.Instruction) error {
+	if order.Role != instruction.Receive || order.Memory == 0 {
+		return nil
 	}
-	if order.Role == instruction.Receive && order.Memory > 0 {
-		return m.Give(ctx, order.Memory)
+	var refused error
+	for range mostGives {
+		if refused = m.Give(ctx, order.Memory); refused == nil {
+			return nil
+		}
+		if err := peer.Pause(ctx); err != nil {
+			return err
+		}
 	}
+	m.Log.Warn("Memcached does not get its memory before it gets keys", "memory", order.Memory, "error", refused)
 	return nil
 }
 
