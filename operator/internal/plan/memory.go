@@ -63,8 +63,8 @@ func (d Draft) memory(hash string) *slots.Memory {
 	}
 }
 
-// haveNoRoom reports whether Pods of the current template can't get their memory: a Node will never have room for one, or
-// no Node has room for one that is to have less than it starts with.
+// haveNoRoom reports whether Pods of the current template can't get their memory: a Node will never have room for one,
+// or no Node has room for one that is to have less than it starts with.
 func (c CurrentSlots) haveNoRoom(shrink bool) bool {
 	return slices.ContainsFunc(c.Pods, func(pod slots.Pod) bool {
 		return pod.Hash == c.Hash && !pod.Terminating &&

@@ -189,9 +189,9 @@ func TestALostRecordReplacesNoPod(t *testing.T) {
 	live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "memcached", Args: []string{"--memory-limit=64"}}}
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{
 		Manager: names.FieldOwner, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1",
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:template":{
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{
 			"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateRevision + `":{}}},
-			"f:spec":{"f:readinessGates":{},"f:securityContext":{"f:runAsUser":{}}}}}}`)},
+			"f:spec":{"f:readinessGates":{},"f:securityContext":{"f:runAsUser":{}}}}}}`),
 	}}
 	draft, err := Resolve(mc, currently(live), defaults)
 	if err != nil || draft.before == nil || !draft.before.Slots {

@@ -77,7 +77,7 @@ func (w *world) input() Input {
 	in := Input{
 		Cache: "shop", Size: w.size, Suspended: w.suspended, Handoff: w.handoff, Timeout: simTimeout, Rate: 1,
 		Drain: simDrain, Now: w.now, Deployed: w.deployment.replicas, Hash: w.view.hash, Endpoints: w.view.slice,
-		Listed: w.view.listed, Scaling: w.scaling,
+		Listed: w.view.listed, Scaling: w.scaling, Memory: w.specMemory(),
 	}
 	for _, pod := range w.pods { // in a fixed order
 		if seen, found := w.view.pods[pod.UID]; found {
@@ -101,6 +101,7 @@ func (w *world) input() Input {
 // the number of writes.
 func (w *world) operate(between func()) int {
 	w.reportRoles()
+	w.planMemory()
 	in := w.input()
 	d := Decide(in)
 	if w.suspended {
@@ -121,6 +122,9 @@ func (w *world) operate(between func()) int {
 		}
 		if change.Gate != nil {
 			writes = append(writes, func() { versions[change.UID] = w.writePod(change, true, versions[change.UID]) })
+		}
+		if change.Container != nil && !w.mem.refusesAPI {
+			writes = append(writes, func() { versions[change.UID] = w.writeContainer(change, versions[change.UID]) })
 		}
 	}
 	if d.Replicas != w.deployment.replicas || w.deployment.template != w.template || w.deployment.paused {
@@ -261,10 +265,11 @@ func (w *world) checkRest() {
 	in := w.input()
 	d := Decide(in)
 	if diff := cmp.Diff(Decision{Endpoints: in.Endpoints, Listed: w.size, Replicas: w.size}, Decision{
-		Endpoints: d.Endpoints, Listed: d.Listed, Replicas: d.Replicas, Changes: d.Changes,
+		Endpoints: d.Endpoints, Listed: d.Listed, Replicas: d.Replicas, Changes: w.refusable(d.Changes),
 	}); diff != "" {
 		w.violated("it is not at rest (-observed +desired):\n%s", diff)
 	}
+	w.checkMemoryRest(d)
 	if len(w.slice) != w.size || len(w.pods) != w.size || w.deployment.replicas != w.size {
 		w.violated("size %d, replicas %d, slice %v, %d Pods", w.size, w.deployment.replicas, w.slice, len(w.pods))
 	}

@@ -59,6 +59,7 @@ func simulate(seed uint64, tracing bool) *world {
 	}
 	w.log("no more events")
 	w.suspended, w.killed = false, false
+	w.healMemory()
 	w.cordoned[w.IntN(3)] = false
 	if !w.settle(1500) {
 		w.violated("it does not come to rest")
@@ -124,7 +125,7 @@ func (w *world) settle(rounds int) bool {
 func (w *world) state() int {
 	state := w.sliceRV + w.names + len(w.pods)
 	for _, pod := range w.pods {
-		state += pod.rv + pod.agent.copied
+		state += pod.rv + pod.agent.copied + pod.memory.changes
 	}
 	for _, set := range w.sets {
 		state += 1000 * set.replicas
@@ -194,9 +195,14 @@ func (w *world) event() {
 	if len(w.pods) > 0 {
 		pod = w.pods[w.IntN(len(w.pods))]
 	}
+	if w.mem != nil && w.IntN(2) == 0 {
+		w.memoryEvent()
+		return
+	}
 	switch event := w.IntN(17); {
 	case event < 2:
 		w.template = string(rune('a' + w.IntN(3)))
+		w.setTemplate(w.template)
 		w.log("EVENT template %s", w.template)
 	case event < 4:
 		w.size = w.IntN(6)
@@ -255,6 +261,24 @@ func (w *world) disturb(pod *simPod, event int) {
 		pod.agent.hangs = !pod.agent.hangs
 		w.log("EVENT %s hangs: %v", pod.Name, pod.agent.hangs)
 	case 16:
+		w.edited = true
 		w.edit(pod)
+	}
+}
+
+// reportRoles lets agents follow, kubelets report, and the operator see what agents were instructed to do settleTime
+// ago.
+func (w *world) reportRoles() {
+	for _, pod := range slices.Clone(w.pods) {
+		since := pod.Instruction.Since
+		if since.Equal(pod.reported) || w.now.Before(since.Add(settleTime-time.Second)) {
+			continue
+		}
+		pod.reported = since
+		if order, _ := withoutMemory(pod.Instruction.Order()); pod.agent.seen != order {
+			w.obey(pod)
+		}
+		w.kubelet(pod)
+		w.see(pod.UID)
 	}
 }

@@ -39,6 +39,9 @@ type world struct {
 	losses   int       // holders that a ReplicaSet deleted
 	careful  bool      // a holder that ends before its successor has the keys is a violation
 
+	mem    *simMemory // nil if no memory changes
+	edited bool       // another client edited an instruction at some time
+
 	patience time.Duration // how long a Pod that terminates waits for a copy to begin
 }
 
@@ -67,6 +70,7 @@ type simPod struct {
 	scaled    instruction.Scale // the change of the list for which it copied keys
 	reported  time.Time
 	agent     simAgent
+	memory    simPodMemory
 }
 
 // simAgent is the agent in a Pod.
@@ -96,6 +100,9 @@ func newWorld(seed uint64, tracing bool) *world {
 	}
 	if tracing {
 		w.trace = []string{fmt.Sprintf("size %d, surge %d", w.size, w.deployment.surge)}
+	}
+	if seed%3 > 0 {
+		w.changeMemory()
 	}
 	w.view.pods = map[string]Pod{}
 	w.view.versions = map[string]int{}
@@ -141,6 +148,7 @@ func (w *world) create(hash string) {
 		Name: fmt.Sprintf("%s%d", hash, w.names), UID: fmt.Sprintf("uid-%d", w.names), Hash: hash, Gated: true,
 		Created: w.now,
 	}, rv: 1, node: none}
+	w.createMemory(pod)
 	w.pods = append(w.pods, pod)
 	w.log("created %s", pod.Name)
 }
@@ -158,9 +166,12 @@ func (w *world) kubelet(pod *simPod) {
 		return
 	case !pod.running:
 		pod.running, pod.IP = true, w.address()
+		pod.memory.allocated = pod.Container
 	case !pod.memcached:
 		pod.memcached = true
+		pod.memory.given = startedWith(pod.Hash)
 	}
+	w.resizeContainer(pod)
 	pod.MemcachedReady, pod.AgentReady = pod.memcached, pod.running && pod.agent.ready
 	ready := pod.MemcachedReady && pod.AgentReady && pod.GateTrue
 	if ready && !pod.Ready {
@@ -196,7 +207,9 @@ func (w *world) obey(pod *simPod) {
 	if !pod.running {
 		return
 	}
+	w.give(pod)
 	agent, now := &pod.agent, pod.Instruction.Order()
+	now.Memory = 0
 	if now.Role == Unknown {
 		now = agent.seen
 	}
@@ -277,21 +290,4 @@ func (w *world) endAgent(pod *simPod, failed bool) {
 	}
 	pod.rv++
 	w.log("the agent of %s ends, failed: %v", pod.Name, failed)
-}
-
-// reportRoles lets agents follow, kubelets report, and the operator see what agents were instructed to do settleTime
-// ago.
-func (w *world) reportRoles() {
-	for _, pod := range slices.Clone(w.pods) {
-		since := pod.Instruction.Since
-		if since.Equal(pod.reported) || w.now.Before(since.Add(settleTime-time.Second)) {
-			continue
-		}
-		pod.reported = since
-		if pod.agent.seen != pod.Instruction.Order() {
-			w.obey(pod)
-		}
-		w.kubelet(pod)
-		w.see(pod.UID)
-	}
 }
