@@ -33,12 +33,7 @@ func deployedMemory(live *appsv1.Deployment) int64 {
 	if live == nil {
 		return 0
 	}
-	for _, container := range live.Spec.Template.Spec.Containers {
-		if container.Name == names.Container {
-			return memcached.ItemMemoryOf(container.Args)
-		}
-	}
-	return 0
+	return memcached.ItemMemoryOf(containerOf(live.Spec.Template.Spec.Containers, names.Container).Args)
 }
 
 // memory returns the memory of running Pods; nil if that stays as it is, because they are about to be replaced by those

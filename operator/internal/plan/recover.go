@@ -3,6 +3,7 @@ package plan
 // Restores a record that was lost, from the Pod template.
 
 import (
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -59,12 +60,16 @@ func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) 
 }
 
 func imageOf(containers []corev1.Container, name string) string {
-	for _, container := range containers {
-		if container.Name == name {
-			return container.Image
-		}
+	return containerOf(containers, name).Image
+}
+
+// containerOf returns the container with a name, or none.
+func containerOf(containers []corev1.Container, name string) corev1.Container {
+	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
+	if i < 0 {
+		return corev1.Container{}
 	}
-	return ""
+	return containers[i]
 }
 
 // architecturesOf reads the expression for the architectures, which follows that of the operating system in each

@@ -27,11 +27,7 @@ func drawFullNodes(r *rand.Rand) any {
 }
 
 func refuseResizes(ctx context.Context, w *world.World, step plan.Step, with fullNodes) error {
-	fault := &kubelet.Fault{
-		Namespace: w.Namespace, Cache: step.Cache, Kind: with.Reason, Struck: func() { world.HadEffect(ctx) },
-	}
-	w.Kubelet.Begin(fault)
-	w.During(with.For.Duration, func() { w.Kubelet.End(fault) })
+	w.During(with.For.Duration, beginFault(ctx, w, step.Cache, with.Reason))
 	return editSpec(world.WithoutEffect(ctx), w, step.Cache, func(spec map[string]any) map[string]any {
 		return schema.Merge(spec, with.Spec)
 	})

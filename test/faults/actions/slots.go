@@ -70,19 +70,25 @@ func NeedsSlots(name string) bool {
 
 func onCopies(kind string) do {
 	return given(func(ctx context.Context, w *world.World, step plan.Step, with copyFault) error {
-		fault := &kubelet.Fault{
-			Namespace: w.Namespace, Cache: step.Cache, Kind: kind, Struck: func() { world.HadEffect(ctx) },
-		}
-		w.Kubelet.Begin(fault)
+		end := beginFault(ctx, w, step.Cache, kind)
 		if with.Forever {
-			w.Later(func(context.Context) error { w.Kubelet.End(fault); return nil })
+			w.Later(func(context.Context) error { end(); return nil })
 		} else {
-			w.During(with.For.Duration, func() { w.Kubelet.End(fault) })
+			w.During(with.For.Duration, end)
 		}
 		return editSpec(world.WithoutEffect(ctx), w, step.Cache, func(spec map[string]any) map[string]any {
 			return schema.Merge(spec, map[string]any{"threads": with.Threads})
 		})
 	})
+}
+
+// beginFault begins a fault of the Pods of a cache. The step has an effect once it strikes.
+func beginFault(ctx context.Context, w *world.World, cache, kind string) (end func()) {
+	fault := &kubelet.Fault{
+		Namespace: w.Namespace, Cache: cache, Kind: kind, Struck: func() { world.HadEffect(ctx) },
+	}
+	w.Kubelet.Begin(fault)
+	return func() { w.Kubelet.End(fault) }
 }
 
 const (

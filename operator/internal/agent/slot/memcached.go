@@ -16,11 +16,11 @@ const (
 	// emptyTimeout limits how long a memcached may take to be emptied.
 	emptyTimeout = 5 * time.Second
 
-	// mostGives is how often to try to give memcached its memory before a copy.
-	mostGives = 10
-
 	// endTimeout limits how long memcached may take to end.
 	endTimeout = 10 * time.Second
+
+	// mostGives is how often to try to give memcached its memory before a copy.
+	mostGives = 10
 )
 
 // Memcached is the Copier for the memcached next to the agent.
