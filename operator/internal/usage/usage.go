@@ -1,0 +1,44 @@
+// Package usage is what the agent of a Pod reports about how its memcached is used: how much memory clients would use,
+// and with what hit ratio. It is pure.
+package usage
+
+// Path is where an agent reports, on the port of its probes. It watches memcached while it is asked: the first answer
+// knows nothing, and it stops once nobody has asked for Patience.
+const Path = "/usage"
+
+// Report is what one memcached was used for. Its clients choose the Pod of a key by a hash, so each Pod is a sample of
+// the whole cache.
+type Report struct {
+	// Observed is how long the requests of clients are watched, in seconds, at most a day.
+	Observed int64 `json:"observedSeconds"`
+
+	// Memory is what memcached has for items, in bytes.
+	Memory int64 `json:"memory"`
+
+	// Evicting: it evicted items in the last five minutes. EvictedAge is then the shortest time for which one of them had
+	// not been used, in seconds.
+	Evicting   bool  `json:"evicting,omitempty"`
+	EvictedAge int64 `json:"evictedAgeSeconds,omitempty"`
+
+	// Reads are the reads of the last hour, and HitRatio is how many of them found their item.
+	Reads    int64   `json:"reads"`
+	HitRatio float64 `json:"hitRatio"`
+
+	// Skipped is the share of the requests that memcached did not log, since there were too many: 0 to 1.
+	Skipped float64 `json:"skipped,omitempty"`
+
+	// Curve is what other memories would bring, by ascending ages, up to half of what was observed.
+	Curve []Point `json:"curve,omitempty"`
+}
+
+// Point is a memory.
+type Point struct {
+	// Age is for how long an item that is not used stays in that memory, in seconds, at the busiest time that was observed.
+	Age int64 `json:"ageSeconds"`
+
+	// Memory is for items, in bytes: memcached's -m.
+	Memory int64 `json:"memory"`
+
+	// HitRatio is the expected one of all reads that were observed.
+	HitRatio float64 `json:"hitRatio"`
+}
