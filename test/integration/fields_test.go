@@ -39,6 +39,13 @@ func (w *world) patch(object client.Object, name, patch string) {
 // testedElsewhere are fields that change no object here, or that the API server keeps.
 var testedElsewhere = map[string]string{
 	"spec.rollout.memoryChange": "resize_test.go",
+	"spec.autoscaling":          "autoscaling_test.go",
+
+	"spec.autoscaling.memory.mode":               "the same",
+	"spec.autoscaling.memory.min":                "the same",
+	"spec.autoscaling.memory.max":                "the same",
+	"spec.autoscaling.memory.evictionAgeSeconds": "the same",
+	"spec.autoscaling.memory.cooldownSeconds":    "the same",
 
 	"spec.suspend":      "TestSuspendedPausesARolloutThatContinuesAfterwards",
 	"spec.updatePolicy": "waves_test.go",

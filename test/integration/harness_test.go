@@ -36,8 +36,9 @@ type world struct {
 	began    time.Time // the recorder
 	allowed  []string  // rules
 
-	// binary is the operator, and kubeconfig what it connects by.
+	// binary is the operator, kubeconfig what it connects by, and flags what start gives it besides.
 	binary, kubeconfig string
+	flags              []string
 }
 
 // newWorld makes a namespace and starts an operator that may act in it and nowhere else. Both end with the test,
@@ -100,7 +101,7 @@ func (w *world) lets(name string, users []string, rules ...rbacv1.PolicyRule) {
 // start starts an operator that serves the namespace of the world.
 func (w *world) start() {
 	w.t.Helper()
-	w.startWith(nil, "--watch-namespaces="+w.namespace)
+	w.startWith(nil, append([]string{"--watch-namespaces=" + w.namespace}, w.flags...)...)
 }
 
 // startWith starts an operator with the given environment and flags. Later flags win over earlier ones.

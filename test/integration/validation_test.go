@@ -19,6 +19,10 @@ import (
 var violations = map[string][]string{
 	"spec.agent.resources.limits rule 1":   {`{agent: {resources: {limits: {cpu: 1e1.5}}}}`},
 	"spec.agent.resources.requests rule 1": {`{agent: {resources: {requests: {cpu: 1e1.5}}}}`},
+	"spec.autoscaling.memory rule 1":       {`{autoscaling: {memory: {min: 65Mi, max: 64Mi}}}`},
+	"spec.autoscaling.memory.min rule 1":   {`{autoscaling: {memory: {min: 16383Ki, max: 64Mi}}}`},
+	"spec.autoscaling.memory.max rule 1":   {`{autoscaling: {memory: {max: 15Mi}}}`, `{autoscaling: {memory: {max: 64}}}`},
+	"spec.autoscaling.memory.max rule 2":   {`{autoscaling: {memory: {max: 4097Gi}}}`},
 	"spec.disruption.maxUnavailable rule 1": {
 		`{disruption: {maxUnavailable: 1001}}`, `{disruption: {maxUnavailable: 101%}}`,
 	},

@@ -10,6 +10,9 @@ import (
 // memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in a
 // separate object: they are what a cache is about, and the first that its users write. Everything about Kubernetes
 // is in an object by topic.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.memory) || self.autoscaling.memory.mode != 'Act' || !has(self.memory)",message="memory and autoscaling.memory with the mode Act set the same: remove memory, or set the mode to Observe"
+// +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.memory) || self.autoscaling.memory.mode != 'Act' || has(self.slots) && has(self.rollout) && has(self.rollout.memoryChange) && self.rollout.memoryChange == 'Resize'",message="autoscaling.memory with the mode Act needs slots, and rollout.memoryChange Resize: otherwise each step would replace the Pods. Add both, or set the mode to Observe"
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
 	// HorizontalPodAutoscaler sets it through the scale subresource; omit it from Git then.
@@ -122,6 +125,11 @@ type MemcachedSpec struct {
 	// further rights for it. A change replaces no Pod. Defaults to none.
 	// +optional
 	Binding *Binding `json:"binding,omitempty"`
+
+	// autoscaling finds from the use of the cache how much memory it needs, and can set that. A change replaces no Pod.
+	// Defaults to none.
+	// +optional
+	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
 	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
 	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, immediately. A change

@@ -100,6 +100,10 @@ type MemcachedStatus struct {
 	// +optional
 	TLS *TLSStatus `json:"tls,omitempty"`
 
+	// autoscaling is what was found about the use of the cache; empty without spec.autoscaling.
+	// +optional
+	Autoscaling *AutoscalingStatus `json:"autoscaling,omitempty"`
+
 	// slots are the slots of the cache, in their order; empty if it has none.
 	// +optional
 	// +listType=map

@@ -3,7 +3,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +25,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
+	"github.com/example-inc/memcached-operator/operator/internal/reports"
 	"github.com/example-inc/memcached-operator/operator/internal/snapshots"
 )
 
@@ -76,14 +80,14 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, err
 	}
 	changed := make(chan event.GenericEvent, 1)
-	if options.servesAll() {
-		if err := mgr.Add(platformWatch{config: config, platform: platform, changed: changed}); err != nil {
-			return nil, fmt.Errorf("set up the operator: %w", err)
-		}
-	}
-	named, err := newSecretCache(mgr, options)
-	if err != nil {
+	err = watchPlatform(mgr, options, platformWatch{config: config, platform: platform, changed: changed})
+	named, failure := newSecretCache(mgr, options)
+	if err = errors.Join(err, failure); err != nil {
 		return nil, err
+	}
+	report, err := reports.OverHTTP(options.UsageProxy)
+	if err != nil {
+		return nil, fmt.Errorf("--usage-proxy: %w", err)
 	}
 	work := controller.NewWork(reconcileTimeout)
 	err = controller.Setup(mgr, controller.Config{
@@ -92,6 +96,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		Nodes: nodeReader(mgr, options), NamedSecrets: named, LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
 		Namespaces: options.WatchNamespaces,
+		Report:     report, ReportInterval: options.UsageInterval,
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,
@@ -112,6 +117,17 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, fmt.Errorf("set up the probes: %w", err)
 	}
 	return mgr, nil
+}
+
+// watchPlatform adds the watch of the platform, if the operator has the rights for it.
+func watchPlatform(mgr ctrl.Manager, options *Options, watch platformWatch) error {
+	if !options.servesAll() {
+		return nil
+	}
+	if err := mgr.Add(watch); err != nil {
+		return fmt.Errorf("set up the operator: %w", err)
+	}
+	return nil
 }
 
 // newSecretCache returns a cache of Secrets that Memcacheds name. Only the leader fills it.
@@ -136,14 +152,25 @@ func nodeReader(mgr ctrl.Manager, options *Options) client.Reader {
 
 // podDefaults returns the operator's defaults for Pods.
 func podDefaults(platform *platform, options *Options) controller.Defaults {
+	namespace := ownNamespace()
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
 			Revisions: render.Revisions(), Image: options.MemcachedImage, AgentImage: options.AgentImage,
-			SnapshotImage: options.SnapshotImage, Architectures: options.Architectures,
+			SnapshotImage: options.SnapshotImage, Architectures: options.Architectures, Namespace: namespace,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)
 		return defaults
 	}
+}
+
+// ownNamespace returns the namespace of the operator, as the kubelet writes it into each container; empty outside of a
+// cluster.
+func ownNamespace() string {
+	content, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
 }
 
 // newScheme holds the types that the operator reads and writes.

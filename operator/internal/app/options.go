@@ -101,6 +101,11 @@ type Options struct {
 	// The operator takes over their fields.
 	LegacyFieldManagers []string
 
+	// UsageInterval is how often a Pod of each autoscaled cache is read, and UsageProxy the URL of an HTTP proxy to the
+	// Pods; empty connects to them.
+	UsageInterval time.Duration
+	UsageProxy    string
+
 	// ShowVersion prints the version and exits.
 	ShowVersion bool
 
@@ -126,6 +131,7 @@ func NewOptions() *Options {
 		SnapshotImage:           cmp.Or(os.Getenv(EnvSnapshotImage), DefaultSnapshotImage),
 		Architectures:           splitList(os.Getenv(EnvArchitectures)),
 		LegacyFieldManagers:     splitList(legacy),
+		UsageInterval:           time.Minute,
 		Log:                     zap.Options{TimeEncoder: zapcore.RFC3339TimeEncoder},
 	}
 }
@@ -134,6 +140,9 @@ func NewOptions() *Options {
 func (o *Options) validate() error {
 	if o.MaxConcurrentUpdates < 1 {
 		return fmt.Errorf("--max-concurrent-updates is %d: set it to 1 or more", o.MaxConcurrentUpdates)
+	}
+	if o.UsageInterval < time.Second {
+		return fmt.Errorf("--usage-interval is %s: set it to 1s or more", o.UsageInterval)
 	}
 	return nil
 }
@@ -167,6 +176,10 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Field managers, separated by commas, of operators that created a Memcached's objects before this one. This "+
 			"operator takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+
 			EnvLegacyFieldManagers+".")
+	flags.DurationVar(&o.UsageInterval, "usage-interval", o.UsageInterval,
+		"How often one Pod of each Memcached with autoscaling is read for how its memory is used, at least 1s.")
+	flags.StringVar(&o.UsageProxy, "usage-proxy", o.UsageProxy,
+		"URL of an HTTP proxy to the Pods, for an operator outside of their network. None if empty, also with $HTTP_PROXY.")
 	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")
 
 	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)

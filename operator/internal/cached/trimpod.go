@@ -47,7 +47,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 		trimmed.OwnerReferences = trimmedController
 	}
 	trimmed.Spec.Containers = declared[Ports(&pod.Spec)]
-	trimmed.Status.Phase = pod.Status.Phase
+	trimmed.Status.Phase, trimmed.Status.PodIP = pod.Status.Phase, pod.Status.PodIP
 	trimmed.Status.Conditions = relevantConditions(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
 	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)

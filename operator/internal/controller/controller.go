@@ -22,6 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
+	"github.com/example-inc/memcached-operator/operator/internal/reports"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
@@ -52,6 +53,7 @@ type Reconciler struct {
 	nodes    *nodes
 	statuses *statuses
 	updates  *updateQueue
+	reports  *reports.Reader
 	metrics  *metrics.Metrics
 }
 
@@ -104,6 +106,7 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 		return err
 	}
 	c.snapshot, err = r.observe.Collect(ctx, c.memcached, has)
+	c.snapshot.Usage = r.reports.Of(client.ObjectKeyFromObject(c.memcached))
 	return err
 }
 

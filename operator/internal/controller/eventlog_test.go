@@ -55,7 +55,8 @@ func examples() []pendingEvent {
 		handedOver(status.HandedOver{Name: "sessions-0", From: pod, To: next, Took: 12 * time.Second}),
 		startedCold(cachev1.SlotStatus{Name: "sessions-0", Pod: next, Reason: slots.ReasonTimedOut}),
 		slotsRemoved(1, 3), updatesStopped(),
-	}, suspension(cachev1.MemcachedStatus{}, suspended), suspension(suspended, cachev1.MemcachedStatus{}))
+	}, memoryChosen(withMemory("1Gi", ""), withMemory("1536Mi", "")), suspension(cachev1.MemcachedStatus{}, suspended),
+		suspension(suspended, cachev1.MemcachedStatus{}))
 }
 
 // line is a line of the log.

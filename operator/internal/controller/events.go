@@ -67,6 +67,9 @@ const (
 	// hash clients choose a slot.
 	eventSlotsRemoved = "SlotsRemoved"
 
+	// eventMemoryChosen: the operator chose another memory for the Pods, by the use of the cache. The note has why.
+	eventMemoryChosen = "MemoryChosen"
+
 	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.
 	eventUpdatesStopped = "UpdatesStopped"
 )
@@ -159,6 +162,7 @@ func eventsOfStatus(c *reconciliation) []pendingEvent {
 		found = append(found, slotsRemoved(removed, len(before.Slots)))
 	}
 	found = append(found, bootstrapped(before, now)...)
+	found = append(found, memoryChosen(before, now)...)
 	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)
 	if c.updating && updateFailed(now) && !updateFailed(before) {

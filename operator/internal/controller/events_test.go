@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -138,6 +139,16 @@ func TestEvents(t *testing.T) {
 		"an automatic update hands slots over": {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "1 of 3"), now: ready(cachev1.ReasonHandingOver, "1 of 3"),
 		},
+		"the operator chooses another memory": {
+			before: withMemory("1Gi", ""), now: withMemory("1536Mi", ""),
+			want: []string{"Normal MemoryChosen: The memory of each Pod changes from 1Gi to 1536Mi. Items that are not used stay " +
+				"for 1h0m0s with 1536Mi, and for less with 1Gi"},
+		},
+		"a Pod could not get the memory": {
+			before: withMemory("1536Mi", ""), now: withMemory("1Gi", "1536Mi"),
+			want: []string{"Normal MemoryChosen: The memory of each Pod is 1Gi again: a Pod could not get 1536Mi"},
+		},
+		"the memory stays": {before: withMemory("1Gi", ""), now: withMemory("1Gi", "")},
 		"a slot lost its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},
@@ -204,4 +215,17 @@ func TestEvents(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withMemory is a status with a memory that the operator chose.
+func withMemory(current, refused string) cachev1.MemcachedStatus {
+	memory := &cachev1.MemoryAutoscalingStatus{
+		Reason:  cachev1.MemoryTooSmall,
+		Message: "Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi",
+		Current: new(resource.MustParse(current)),
+	}
+	if refused != "" {
+		memory.Refused = new(resource.MustParse(refused))
+	}
+	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Memory: memory}}
 }

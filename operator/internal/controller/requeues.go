@@ -23,6 +23,8 @@ var requeues = []requeue{
 	podsAreReadAgain,
 	// Another list of servers is due.
 	serversAreAnnounced,
+	// The operator chose another memory.
+	memoryIsChosen,
 	// The cache becomes Stalled.
 	deadlinePasses,
 	// The certificate expires.
@@ -56,6 +58,14 @@ func objectsMayBeWritten(c *reconciliation) time.Duration { return c.report.Retr
 func slotsAreDecided(c *reconciliation) time.Duration { return c.slots().RequeueAfter }
 
 func serversAreAnnounced(c *reconciliation) time.Duration { return c.discovery().After }
+
+// memoryIsChosen holds once the status says which memory the Pods get from now on: its own write triggers nothing.
+func memoryIsChosen(c *reconciliation) time.Duration {
+	if c.memcached == nil || status.MemoryStep(c.memcached.Status, c.status) == "" {
+		return 0
+	}
+	return time.Millisecond
+}
 
 func podsAreReadAgain(c *reconciliation) time.Duration {
 	if c.podsChanged {

@@ -38,6 +38,15 @@ func slotsRemoved(removed, before int) pendingEvent {
 	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventSlotsRemoved, action: "Scale", note: note}
 }
 
+// memoryChosen returns the event of a memory that the operator chose.
+func memoryChosen(before, now cachev1.MemcachedStatus) []pendingEvent {
+	note := status.MemoryStep(before, now)
+	if note == "" {
+		return nil
+	}
+	return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: eventMemoryChosen, action: "Autoscale", note: note}}
+}
+
 // suspension returns the event of the beginning or the end of a suspension. A suspended Memcached without Pods has one
 // by the reason of its condition Ready.
 func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {

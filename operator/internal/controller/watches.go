@@ -30,6 +30,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/reports"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
@@ -62,6 +63,10 @@ type Config struct {
 	LegacyFieldManagers []string
 	Options             controller.Options
 
+	// Report reads how the memory of a Pod is used, and ReportInterval is how often that of a cache is.
+	Report         reports.Get
+	ReportInterval time.Duration
+
 	// Work monitors the workers.
 	Work *Work
 }
@@ -81,6 +86,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		statuses: newStatuses(),
 		updates:  newUpdateQueue(config.MaxConcurrentUpdates),
 		metrics:  metrics.New(ctrlmetrics.Registry),
+		reports:  reports.NewReader(mgr.GetCache(), config.Report, config.ReportInterval),
 	}
 	access, err := authorizationclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
@@ -105,6 +111,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOf),
 			builder.WithPredicates(writer.Predicate(), podChanges)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
+		WatchesRawSource(source.Channel(reconciler.reports.Changed, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(
 			reconciler.updates.changed, handler.EnqueueRequestsFromMapFunc(reconciler.updates.due))).
 		WithOptions(config.Work.watched(config.Options))
@@ -117,7 +124,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	}
 	reconciler.secrets.controller, reconciler.slots.controller = built, built
 	reconciler.bindings.controller, reconciler.certificates.controller = built, built
-	return errors.Join(indexSecrets(mgr), indexPods(mgr), indexSlotServices(mgr), mgr.Add(counted))
+	return errors.Join(indexSecrets(mgr), indexPods(mgr), indexSlotServices(mgr), indexAutoscaled(mgr), mgr.Add(counted),
+		mgr.Add(reconciler.reports))
 }
 
 // objectChanges ignores events that bring nothing new about a managed object: its creation by the operator, and
@@ -155,6 +163,10 @@ func memcacheds(ctx context.Context, cache client.Reader, matching ...client.Lis
 func indexPods(mgr ctrl.Manager) error {
 	return mgr.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, observe.PodIndex,
 		func(pod client.Object) []string { return []string{observe.InstanceOf(pod)} })
+}
+
+func indexAutoscaled(mgr ctrl.Manager) error {
+	return mgr.GetFieldIndexer().IndexField(context.Background(), &cachev1.Memcached{}, reports.Index, reports.IndexOf)
 }
 
 // memcachedOf returns the Memcached of a Pod or a ReplicaSet.

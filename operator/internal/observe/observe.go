@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -56,6 +57,9 @@ type Snapshot struct {
 	// Bootstrap is what copies the keys of other servers; zero if the spec does not request that.
 	Bootstrap plan.CurrentBootstrap
 
+	// Usage is what Pods reported about the use of their memory; none if the spec does not request that.
+	Usage autoscale.Reports
+
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
 	TLS, Auth *secrets.State
 }
@@ -82,6 +86,7 @@ func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery, Bound: s.bound(),
 		Bootstrap:     s.Bootstrap,
+		Usage:         s.Usage,
 		UnownedSecret: s.TLS.ExistsForOther(s.Name),
 		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
 		ServicePorts:  servicePorts(s.Main(ServiceKind.GroupKind())),

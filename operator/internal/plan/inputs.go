@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
@@ -91,6 +92,9 @@ type Defaults struct {
 	// MissingBindingRights are rights that the binding needs and the operator does not have.
 	MissingBindingRights []string
 
+	// Namespace is the operator's; empty if it runs outside of the cluster.
+	Namespace string
+
 	// Now is the current time.
 	Now time.Time
 }
@@ -132,6 +136,9 @@ type Current struct {
 
 	// Bootstrap is what copies the keys of other servers; zero without a bootstrap.
 	Bootstrap CurrentBootstrap
+
+	// Usage is what Pods reported about the use of their memory.
+	Usage autoscale.Reports
 
 	// UnownedSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
 	UnownedSecret bool

@@ -25,7 +25,7 @@ func ItemMemory(spec cachev1.MemcachedSpec) int64 {
 	if spec.Memory == nil {
 		return memcached.DefaultItemMemory
 	}
-	return spec.Memory.Value() / memcached.Mebibyte * memcached.Mebibyte
+	return wholeMebibytes(*spec.Memory)
 }
 
 // deployedMemory returns the memory that memcached starts with by a Deployment; 0 if that is unknown.
@@ -59,10 +59,11 @@ func (d Draft) memory(hash string) *slots.Memory {
 }
 
 // haveNoRoom reports whether Pods of the current template can't get their memory: a Node will never have room for one,
-// or no Node has room for one that is to have less than it starts with.
-func (c CurrentSlots) haveNoRoom(shrink bool) bool {
+// or no Node has room for one that is to have less than it starts with. Unless the spec insists on the memory, it is
+// taken back instead.
+func (c CurrentSlots) haveNoRoom(shrink, insists bool) bool {
 	return slices.ContainsFunc(c.Pods, func(pod slots.Pod) bool {
 		return pod.Hash == c.Hash && !pod.Terminating &&
-			(pod.ResizeRefused == corev1.PodReasonInfeasible || shrink && pod.Unschedulable)
+			(insists && pod.ResizeRefused == corev1.PodReasonInfeasible || shrink && pod.Unschedulable)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -50,6 +51,9 @@ type Plan struct {
 
 	// Slots are the slots of the Pods; nil means none.
 	Slots *Slots
+
+	// Autoscaling is how the memory follows the use of the cache from now on; nil if it does not.
+	Autoscaling *autoscale.State
 
 	// Discovery announces the servers to clients; nil means that nobody does. AnswersDiscovery reports whether a Pod can.
 	Discovery        *Discovery
@@ -103,6 +107,9 @@ type NetworkPolicy struct {
 
 	// Restores: the Job that restores a snapshot is a client.
 	Restores bool
+
+	// UsageFrom is the namespace of the operator, which reads how the memory is used; empty if nobody does.
+	UsageFrom string
 }
 
 // Rollout is how Pods are replaced.
@@ -153,24 +160,28 @@ func (d Draft) plan(decided decisions) Plan {
 		Bootstrap:      d.decideBootstrap(decided.slots),
 		Certificate:    d.certificate(decided.slots.Number(decided.size)),
 		Disruption:     decided.disruption,
-		NetworkPolicy:  networkPolicy(spec),
+		NetworkPolicy:  networkPolicy(spec, d.defaults.Namespace),
 		CommonMetadata: orZero(spec.CommonMetadata),
 		Service:        service(spec),
 
 		AnswersDiscovery: spec.Discovery != nil || d.current.OpenPorts.Has(names.DiscoveryPorts),
 	}
-	p.Binding = d.decideBinding(p)
+	p.Binding, p.Autoscaling = d.decideBinding(p), d.autoscaling()
 	return p
 }
 
-func networkPolicy(spec cachev1.MemcachedSpec) *NetworkPolicy {
+func networkPolicy(spec cachev1.MemcachedSpec, operator string) *NetworkPolicy {
 	wanted := orZero(spec.NetworkPolicy)
 	if wanted.Mode == cachev1.NetworkPolicyDisabled {
 		return nil
 	}
-	return &NetworkPolicy{
+	policy := &NetworkPolicy{
 		From: wanted.From, MetricsFrom: wanted.MetricsFrom, Restores: orZero(spec.Bootstrap).From.Snapshot != nil,
 	}
+	if AutoscalesMemory(spec) {
+		policy.UsageFrom = operator
+	}
+	return policy
 }
 
 func service(spec cachev1.MemcachedSpec) Service {

@@ -24,7 +24,7 @@ import (
 func validate(mc *cachev1.Memcached, pod Pod, defaults Defaults) []string {
 	spec := mc.Spec
 	problems := slices.Concat(slotProblems(mc, defaults), discoveryProblems(mc, defaults),
-		bindingProblems(mc, defaults), bootstrapProblems(mc))
+		bindingProblems(mc, defaults), bootstrapProblems(mc), autoscalingProblems(mc, pod))
 	for _, problem := range []string{
 		imageProblem(spec),
 		itemSizeProblem(spec, pod),

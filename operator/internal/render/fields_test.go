@@ -21,10 +21,12 @@ const (
 )
 
 // withoutObjects are fields that change when the operator writes, and not what, or how Pods with slots are replaced, added
-// and removed, or what a Job restores (snapshot_test.go).
+// and removed, what running Pods get (package autoscale), or what a Job restores (snapshot_test.go).
 var withoutObjects = []string{
 	"spec.suspend", "spec.updatePolicy", "spec.rollout.memoryChange",
 	"spec.slots.clientHash", "spec.slots.scaleOverlapSeconds", "spec.slots.handoff.mode", "spec.slots.handoff.bytesPerSecond",
+	"spec.autoscaling.memory.mode", "spec.autoscaling.memory.min",
+	"spec.autoscaling.memory.evictionAgeSeconds", "spec.autoscaling.memory.cooldownSeconds",
 	"spec.bootstrap.mode", "spec.bootstrap.from.snapshot.url",
 	"spec.bootstrap.from.snapshot.credentials.secretName", "spec.bootstrap.from.snapshot.credentials.serviceAccountName",
 	"spec.bootstrap.from.snapshot.persistentVolumeClaim.claimName",

@@ -11,6 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -96,6 +97,7 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 	both := func(change, other func(*cachev1.MemcachedSpec)) func(*cachev1.MemcachedSpec) {
 		return func(s *cachev1.MemcachedSpec) { change(s); other(s) }
 	}
+	operator := map[string]string{"app.kubernetes.io/name": "memcached-operator", "control-plane": "controller-manager"}
 	parties := map[string]party{
 		"a client":                           {namespace: "team", labels: shop, address: "10.0.0.1"},
 		"a client's namesake elsewhere":      {namespace: "other", labels: shop, address: "10.0.0.2"},
@@ -103,6 +105,8 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 		"a cache of the same name elsewhere": {namespace: "other", labels: names.Labels("cache"), address: "10.0.0.4"},
 		"Prometheus":                         {namespace: "monitoring", labels: map[string]string{"app": "prometheus"}, address: "10.0.0.5"},
 		"a cache whose author labels it so":  {namespace: "team", labels: labels.Merge(names.Labels("sessions"), labels.Set{"team": "shop"})},
+		"the operator":                       {namespace: "memcached-operator-system", labels: operator},
+		"a Pod that calls itself so":         {namespace: "team", labels: operator},
 		"a Pod of the same cache":            {namespace: "team", labels: names.Labels("cache"), address: "10.0.0.6"},
 	}
 	everyone := func(ports ...int32) map[string][]int32 {
@@ -124,6 +128,14 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 		}, everyone(memcachedPort)},
 		"clients and Prometheus are named": {named, map[string][]int32{"a client": {memcachedPort}, "Prometheus": {metricsPort}}},
 		"named, with TLS":                  {both(named, tls), map[string][]int32{"a client": {tlsPort}, "Prometheus": {metricsPort}}},
+		"named, and its use is observed": {
+			both(named, func(s *cachev1.MemcachedSpec) {
+				s.Autoscaling = &cachev1.Autoscaling{Memory: &cachev1.MemoryAutoscaling{Max: resource.MustParse("1Gi")}}
+			}),
+			map[string][]int32{
+				"a client": {memcachedPort}, "Prometheus": {metricsPort}, "the operator": {names.AgentProbePortNumber},
+			},
+		},
 		"by a label that anyone may set": {
 			func(s *cachev1.MemcachedSpec) {
 				s.NetworkPolicy = &cachev1.NetworkPolicy{From: peer(map[string]string{"team": "shop"}), MetricsFrom: peer(shop)}

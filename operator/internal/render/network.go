@@ -28,6 +28,10 @@ func networkPolicy(p plan.Plan) Object {
 		metrics := plan.Port{Name: names.MetricsPort, Number: names.MetricsPortNumber}
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}
+	if operator := p.NetworkPolicy.UsageFrom; operator != "" {
+		reports := plan.Port{Name: "usage", Number: names.AgentProbePortNumber}
+		spec.WithIngress(ingress([]networkingv1.NetworkPolicyPeer{operatorIn(operator)}, reports))
+	}
 	if p.AnswersDiscovery {
 		spec.WithIngress(ingress(p.NetworkPolicy.From, discoveryPorts...))
 	}
@@ -40,6 +44,14 @@ func networkPolicy(p plan.Plan) Object {
 		GroupKind:     networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy").GroupKind(),
 		Configuration: policy,
 		Metadata:      policy.ObjectMetaApplyConfiguration,
+	}
+}
+
+// operatorIn is the operator in its namespace.
+func operatorIn(namespace string) networkingv1.NetworkPolicyPeer {
+	return networkingv1.NetworkPolicyPeer{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+		PodSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": names.FieldOwner}},
 	}
 }
 

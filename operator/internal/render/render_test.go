@@ -29,6 +29,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 var defaults = plan.Defaults{
 	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
 	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0",
+	Namespace: "memcached-operator-system",
 }
 
 // memcachedWith is a Memcached of size three and nothing else, changed by a case.

@@ -28,8 +28,8 @@ type Memory struct {
 }
 
 const (
-	// mostMemory is more than the API allows for items, in bytes: another client wrote it.
-	mostMemory = int64(1) << 50
+	// MostMemory is more than the API allows for items, in bytes: another client wrote it.
+	MostMemory = int64(1) << 50
 
 	// roomTime is how long a new Pod waits for its memory at most, before it copies keys. That takes a second, if the Node
 	// has room.
@@ -108,7 +108,7 @@ func (s *state) has(pod *Pod) int64 { return cmp.Or(s.memory[pod].wanted, s.Memo
 // formerly returns the largest memory that memcached in a Pod had.
 func (s *state) formerly(pod *Pod) int64 {
 	former := s.memory[pod].former
-	if former > mostMemory {
+	if former > MostMemory {
 		former = 0
 	}
 	return max(former, s.has(pod))

@@ -80,6 +80,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	setSlots(&status, in)
 	setBootstrapped(&status, in)
 	setCertificate(&status, in)
+	setAutoscaling(&status, in)
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)
 		status.TLS = tlsStatus(in)

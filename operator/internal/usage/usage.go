@@ -2,13 +2,18 @@
 // and with what hit ratio. It is pure.
 package usage
 
-// Path is where an agent reports, on the port of its probes. It watches memcached while it is asked: the first answer
-// knows nothing, and it stops once nobody has asked for Patience.
+import "errors"
+
+// Path is where an agent reports, on the port of its probes. It watches memcached while it is read: the first answer
+// knows nothing, and it stops once nobody has read it for Patience.
 const Path = "/usage"
 
 // Report is what one memcached was used for. Its clients choose the Pod of a key by a hash, so each Pod is a sample of
 // the whole cache.
 type Report struct {
+	// Pod is the name of the Pod.
+	Pod string `json:"pod"`
+
 	// Observed is how long the requests of clients are watched, in seconds, at most a day.
 	Observed int64 `json:"observedSeconds"`
 
@@ -33,7 +38,8 @@ type Report struct {
 
 // Point is a memory.
 type Point struct {
-	// Age is for how long an item that is not used stays in that memory, in seconds, at the busiest time that was observed.
+	// Age is for how long an item that is not used stays in that memory, in seconds, at the busiest time that was
+	// observed.
 	Age int64 `json:"ageSeconds"`
 
 	// Memory is for items, in bytes: memcached's -m.
@@ -42,3 +48,29 @@ type Point struct {
 	// HitRatio is the expected one of all reads that were observed.
 	HitRatio float64 `json:"hitRatio"`
 }
+
+// mostPoints is far more than a curve has.
+const mostPoints = 512
+
+// Check returns an error for a report that no agent makes.
+func (r Report) Check() error {
+	if r.Observed < 0 || r.Observed > maxSeconds || r.EvictedAge < 0 || r.Reads < 0 || r.Memory < 0 ||
+		!isShare(r.HitRatio) || !isShare(r.Skipped) || len(r.Curve) > mostPoints {
+		return errors.New("the report has values that can't be")
+	}
+	before := Point{}
+	for _, point := range r.Curve {
+		if point.Age < before.Age || point.Memory < before.Memory || point.Memory > maxBytes || !isShare(point.HitRatio) {
+			return errors.New("the curve of the report has values that can't be, or does not rise")
+		}
+		before = point
+	}
+	return nil
+}
+
+const (
+	maxSeconds = 1 << 32
+	maxBytes   = 1 << 50
+)
+
+func isShare(value float64) bool { return value >= 0 && value <= 1 }

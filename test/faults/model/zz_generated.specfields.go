@@ -6,6 +6,7 @@ package model
 var specFields = map[string]specField{
 	"agent.resources.limits":                   {isQuantity: true},
 	"agent.resources.requests":                 {isQuantity: true},
+	"autoscaling":                              {harmless: true},
 	"binding":                                  {harmless: true},
 	"bootstrap":                                {harmless: true},
 	"commonMetadata":                           {harmless: true},

@@ -1,0 +1,175 @@
+// Package autoscale decides how much memory the Pods of a cache should have, from what their agents report. It is pure.
+//
+// The recommendation is the least memory in which an item that is not used stays for the age that the spec aims for. A
+// cache is always full, so how much it holds says nothing; how old is what it evicts does.
+package autoscale
+
+import (
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+const (
+	// fresh is for how long a report counts. Pods report once a minute in turn.
+	fresh = 10 * time.Minute
+
+	// avoided is for how long no step leads to a memory that a Pod could not get.
+	avoided = time.Hour
+
+	// resizeTime is how long the Pods may take to get the memory of a step, and stepEnds is when they count as having it:
+	// a Pod that is created later may wait for its memory without a step being the cause.
+	resizeTime = 2 * time.Minute
+	stepEnds   = 10 * time.Minute
+
+	// day is what must be observed before memory is taken away: caches are used differently by day and by night.
+	day = 24 * time.Hour
+
+	// unhurried is how many cooldowns are between two steps that take memory away.
+	unhurried = 6
+
+	mebibyte = 1 << 20
+)
+
+// Policy is what the spec says.
+type Policy struct {
+	// Acts: the Pods get what is recommended.
+	Acts bool
+
+	// Min and Max are for items, in bytes.
+	Min, Max int64
+
+	// Age is how long an item that is not used is to stay, and Cooldown the least time between two steps.
+	Age, Cooldown time.Duration
+}
+
+// State is what was decided before.
+type State struct {
+	// Memory is what the Pods are to have, in bytes, and Changed when that was changed; zero if it never was.
+	Memory  int64
+	Changed time.Time
+
+	// Refused is the memory that a Pod could not get at Changed; 0 if none.
+	Refused int64
+
+	// Finding is the last one.
+	Finding Finding
+}
+
+// Seen is a report of a Pod.
+type Seen struct {
+	At     time.Time
+	Report usage.Report
+}
+
+// Reports are those of the Pods of a cache.
+type Reports struct {
+	// Since is since when Pods are read; zero if they are not yet.
+	Since time.Time
+
+	Seen []Seen
+}
+
+// Input is what a decision depends on.
+type Input struct {
+	Policy  Policy
+	State   State
+	Reports Reports
+	Now     time.Time
+
+	// Busy: the cache is not ready, so that no step is taken.
+	Busy bool
+
+	// Given is the least memory that a Pod was given, in bytes; 0 if that is unknown.
+	Given int64
+}
+
+// Decide returns what was found, and what the Pods are to have from now on.
+func Decide(in Input) State {
+	s := in.signals()
+	now := in.State
+	now.Finding = in.find(s)
+	if in.Policy.Acts {
+		in.act(s, &now)
+	}
+	return now
+}
+
+// act takes the next step, if one is due.
+func (in Input) act(s signals, now *State) {
+	if since := in.Now.Sub(now.Changed); in.isRefused(since) {
+		now.Refused, now.Memory, now.Changed = now.Memory, in.Policy.within(in.Given), in.Now
+		return
+	} else if now.Refused > 0 && (since >= avoided || since < 0) {
+		now.Refused = 0
+	}
+	next := in.Policy.within(now.Memory)
+	if next == now.Memory && !in.Busy {
+		next = in.step(s)
+	}
+	if next != now.Memory {
+		now.Memory, now.Changed, now.Refused = next, in.Now, 0
+	}
+}
+
+// isRefused reports whether a Pod did not get the memory of the last step.
+func (in Input) isRefused(since time.Duration) bool {
+	return in.Given > 0 && in.Given < in.State.Memory && in.Policy.within(in.Given) < in.State.Memory &&
+		since >= resizeTime && since < stepEnds
+}
+
+// step returns the memory after the next step, or what the Pods have. It grows to at most twice that, and shrinks to at
+// least four fifths.
+func (in Input) step(s signals) int64 {
+	has := in.State.Memory
+	since := in.Now.Sub(in.State.Changed)
+	if since < 0 { // The clock was set back.
+		since = day
+	}
+	needed, isShort := in.needed(s)
+	switch {
+	case isShort && since >= in.Policy.Cooldown:
+		next := in.Policy.within(round(min(needed, 2*has)))
+		if refused := in.State.Refused; refused > 0 && next >= refused && since < avoided {
+			return has
+		}
+		return max(next, has)
+	case in.isIdle(s) && since >= unhurried*in.Policy.Cooldown:
+		return in.Policy.within(round(max(in.State.Finding.Recommended, s.recommended(in.Policy, has), has/5*4)))
+	}
+	return has
+}
+
+// needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
+// were used once for a shorter time than others, so that half the age is enough where the curve says that it suffices.
+func (in Input) needed(s signals) (bytes int64, isShort bool) {
+	has := in.State.Memory
+	switch {
+	case s.needed > has/32*33 && s.isEvicting:
+		return s.needed, true
+	case s.needed == 0 && s.evictedBefore(in.Policy.Age):
+		return has / 4 * 5, true
+	case s.needed > 0 && s.evictedBefore(in.Policy.Age/2):
+		return has / 8 * 9, true
+	}
+	return has, false
+}
+
+// isIdle reports whether the Pods need clearly less memory than they have, as a whole day of observation shows.
+func (in Input) isIdle(s signals) bool {
+	return s.needed > 0 && s.observed >= day && !s.evictedBefore(in.Policy.Age) &&
+		s.recommended(in.Policy, in.State.Memory) <= in.State.Memory/5*4
+}
+
+// within limits a memory to the bounds of the spec.
+func (p Policy) within(bytes int64) int64 { return max(p.Min, min(bytes, p.Max)) }
+
+// round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes: so it does not change with
+// each report.
+func round(bytes int64) int64 {
+	step := int64(mebibyte)
+	for step*64 <= bytes {
+		step *= 2
+	}
+	return (bytes + step - 1) / step * step
+}

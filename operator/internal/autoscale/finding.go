@@ -1,0 +1,138 @@
+package autoscale
+
+// What a user reads about the memory.
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Reason is what was found.
+type Reason string
+
+// Reasons.
+const (
+	// Observing: the requests are observed, but not for long enough.
+	Observing Reason = "Observing"
+
+	// Silent: no Pod has reported.
+	Silent Reason = "Silent"
+
+	// TooSmall: items are evicted before the age.
+	TooSmall Reason = "TooSmall"
+
+	// Fits: the memory is about what is recommended.
+	Fits Reason = "Fits"
+
+	// TooLarge: less memory would do.
+	TooLarge Reason = "TooLarge"
+)
+
+// Unknown is a ratio that is not known.
+const Unknown = -1
+
+// Finding is what was found. It stays the same until something clearly differs, because each one is written.
+type Finding struct {
+	Reason  Reason
+	Message string
+
+	// Recommended is in bytes; 0 while it is unknown.
+	Recommended int64
+
+	// Expected and HitRatio are in percent, or Unknown: with the recommended memory, and by the reports.
+	Expected, HitRatio int32
+}
+
+// find returns what was found.
+func (in Input) find(s signals) Finding {
+	before, has := in.State.Finding, in.State.Memory
+	if len(s.reports) == 0 && before.Reason != "" && !in.isSilent() {
+		return before // The operator has just been started.
+	}
+	found := Finding{Recommended: s.recommended(in.Policy, has), HitRatio: percent(s.hitRatio), Expected: Unknown}
+	found.Recommended = steady(before.Recommended, found.Recommended)
+	if found.Recommended > 0 {
+		found.Expected = percent(s.expected(found.Recommended))
+	}
+	found.Reason, found.Message = in.explain(s, found.Recommended)
+	if found.Recommended == 0 && (found.Reason == Silent || found.Reason == Observing) {
+		// What was found before an agent was restarted, or is cut off, still says most.
+		found.Recommended, found.Expected, found.HitRatio = before.Recommended, before.Expected, before.HitRatio
+	}
+	found.Expected = similar(before.Expected, found.Expected)
+	found.HitRatio = similar(before.HitRatio, found.HitRatio)
+	return found
+}
+
+// explain returns why a memory is recommended, without what changes with each report.
+func (in Input) explain(s signals, recommended int64) (Reason, string) {
+	age, has := in.Policy.Age, in.State.Memory
+	switch {
+	case len(s.reports) == 0 && in.isSilent():
+		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
+	case s.skips():
+		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
+			"is unknown"
+	case recommended == 0 && s.evictedBefore(age):
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. How much memory would keep them "+
+			"is known after %s of observation", age, 2*age)
+	case recommended == 0:
+		return Observing, fmt.Sprintf("A recommendation needs %s of observation", 2*age)
+	case recommended > has && s.needed > in.Policy.Max:
+		return TooSmall, fmt.Sprintf("Items that are not used stay for less than %s even with the maximum of %s", age,
+			bytes(in.Policy.Max))
+	case recommended > has/32*33:
+		return TooSmall, fmt.Sprintf("Items that are not used stay for %s with %s, and for less with %s", age,
+			bytes(recommended), bytes(has))
+	case recommended <= has/5*4:
+		return TooLarge, fmt.Sprintf("Items that are not used stay for %s with %s, too. The Pods have %s", age,
+			bytes(recommended), bytes(has))
+	}
+	return Fits, fmt.Sprintf("Items that are not used stay for about %s", age)
+}
+
+// isSilent reports whether Pods have been read for long enough.
+func (in Input) isSilent() bool {
+	return !in.Reports.Since.IsZero() && in.Now.Sub(in.Reports.Since) >= fresh
+}
+
+// skips reports whether a Pod does not see enough of the requests.
+func (s signals) skips() bool {
+	for _, report := range s.reports {
+		if report.Skipped > mostSkipped {
+			return true
+		}
+	}
+	return false
+}
+
+// steady keeps the former recommendation while the new one is at most a tenth smaller.
+func steady(before, now int64) int64 {
+	if now > 0 && now <= before && now >= before/10*9 {
+		return before
+	}
+	return now
+}
+
+// similar keeps the former percentage while the new one differs by one point at most.
+func similar(before, now int32) int32 {
+	if before >= 0 && now >= 0 && max(now-before, before-now) <= 1 {
+		return before
+	}
+	return now
+}
+
+func percent(ratio float64) int32 {
+	if ratio < 0 {
+		return Unknown
+	}
+	return int32(math.Round(100 * min(ratio, 1)))
+}
+
+func bytes(count int64) string { return resource.NewQuantity(count, resource.BinarySI).String() }
+
+// Age returns a duration of so many seconds.
+func Age(seconds int32) time.Duration { return time.Duration(seconds) * time.Second }

@@ -1,0 +1,150 @@
+package autoscale
+
+// What the reports of several Pods say together.
+
+import (
+	"math"
+	"sort"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+// mostSkipped is the share of the requests that memcached may skip in its log before the curve is unknown.
+const mostSkipped = 0.1
+
+// signals are what fresh reports say. All Pods have the same memory, so the one that needs most decides.
+type signals struct {
+	reports []usage.Report
+
+	// observed is the shortest time of observation of a Pod.
+	observed time.Duration
+
+	// needed is the memory in which items stay for the age, in bytes; 0 while it is unknown.
+	needed int64
+
+	// isEvicting: a Pod evicts items, and evictedAge is then the shortest time for which one was not used.
+	isEvicting bool
+	evictedAge time.Duration
+
+	// hitRatio is the one of all reads; negative without any.
+	hitRatio float64
+}
+
+// signals combines the last report of each Pod, as far as they are fresh.
+func (in Input) signals() signals {
+	last := map[string]Seen{}
+	for _, seen := range in.Reports.Seen {
+		age := in.Now.Sub(seen.At)
+		if pod := seen.Report.Pod; age < fresh && age >= -fresh && !seen.At.Before(last[pod].At) {
+			last[pod] = seen
+		}
+	}
+	s := signals{observed: math.MaxInt64, hitRatio: -1}
+	reads, hits := 0., 0.
+	for _, seen := range last {
+		report := seen.Report
+		s.reports = append(s.reports, report)
+		s.observed = min(s.observed, time.Duration(report.Observed)*time.Second)
+		if age := time.Duration(report.EvictedAge) * time.Second; report.Evicting {
+			if !s.isEvicting || age < s.evictedAge {
+				s.evictedAge = age
+			}
+			s.isEvicting = true
+		}
+		reads += float64(report.Reads)
+		hits += float64(report.Reads) * report.HitRatio
+	}
+	if reads > 0 {
+		s.hitRatio = hits / reads
+	}
+	s.needed = in.neededOf(s)
+	return s
+}
+
+// neededOf returns the memory of the Pod that needs most; 0 if a Pod has not observed for long enough.
+func (in Input) neededOf(s signals) int64 {
+	most := int64(0)
+	for _, report := range s.reports {
+		bytes, ok := memoryFor(report, in.Policy.Age)
+		if !ok {
+			return 0
+		}
+		most = max(most, bytes)
+	}
+	return most
+}
+
+// memoryFor returns the memory in which items stay for an age.
+func memoryFor(report usage.Report, age time.Duration) (bytes int64, ok bool) {
+	if report.Skipped > mostSkipped {
+		return 0, false
+	}
+	curve, seconds := report.Curve, age.Seconds()
+	next := sort.Search(len(curve), func(i int) bool { return float64(curve[i].Age) >= seconds })
+	switch {
+	case next == len(curve):
+		return 0, false
+	case next == 0:
+		return max(curve[0].Memory, mebibyte), true
+	}
+	part := between(float64(curve[next-1].Age), float64(curve[next].Age), seconds)
+	from, to := curve[next-1].Memory, curve[next].Memory
+	return max(from+int64(part*float64(to-from)), mebibyte), true
+}
+
+// expected returns the hit ratio with a memory, by all reads that were observed; negative if it is unknown.
+func (s signals) expected(bytes int64) float64 {
+	reads, hits := 0., 0.
+	for _, report := range s.reports {
+		weight := float64(max(report.Reads, 1))
+		ratio, ok := ratioWith(report.Curve, bytes)
+		if !ok {
+			return -1
+		}
+		reads, hits = reads+weight, hits+weight*ratio
+	}
+	if reads == 0 {
+		return -1
+	}
+	return hits / reads
+}
+
+// ratioWith returns the hit ratio with a memory. More than the largest of the curve brings at least as much.
+func ratioWith(curve []usage.Point, bytes int64) (ratio float64, ok bool) {
+	if len(curve) == 0 {
+		return 0, false
+	}
+	next := sort.Search(len(curve), func(i int) bool { return curve[i].Memory >= bytes })
+	switch next {
+	case 0:
+		return curve[0].HitRatio, true
+	case len(curve):
+		return curve[next-1].HitRatio, true
+	}
+	from, to := curve[next-1], curve[next]
+	part := between(float64(from.Memory), float64(to.Memory), float64(bytes))
+	return from.HitRatio + part*(to.HitRatio-from.HitRatio), true
+}
+
+// between returns where a value is between two others: 0 at the first, 1 at the second.
+func between(from, to, value float64) float64 {
+	if to <= from {
+		return 1
+	}
+	return (value - from) / (to - from)
+}
+
+// evictedBefore reports whether items are evicted that were used more recently than an age ago.
+func (s signals) evictedBefore(age time.Duration) bool { return s.isEvicting && s.evictedAge < age }
+
+// recommended returns the memory to recommend to Pods that have some; 0 while it is unknown.
+func (s signals) recommended(policy Policy, has int64) int64 {
+	if s.needed == 0 {
+		return 0
+	}
+	if s.needed > has && !s.isEvicting { // They hold everything that is used, whatever the sum says.
+		return policy.within(has)
+	}
+	return policy.within(round(s.needed))
+}

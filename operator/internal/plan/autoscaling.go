@@ -1,0 +1,161 @@
+package plan
+
+// How the memory of a cache follows its use.
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// leastItemMemory is the least that the schema allows.
+const leastItemMemory = 16 * memcached.Mebibyte
+
+// AutoscalesMemory reports whether the use of the cache is observed.
+func AutoscalesMemory(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Memory != nil }
+
+// choosesMemory reports whether the operator chooses the memory, instead of the spec.
+func choosesMemory(spec cachev1.MemcachedSpec) bool {
+	return AutoscalesMemory(spec) && spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
+}
+
+// MemoryPolicy returns what the spec says about how the memory follows the use.
+func MemoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
+	wanted := orZero(orZero(spec.Autoscaling).Memory)
+	least := int64(leastItemMemory)
+	if wanted.Min != nil {
+		least = wholeMebibytes(*wanted.Min)
+	}
+	return autoscale.Policy{
+		Acts: choosesMemory(spec), Min: least, Max: wholeMebibytes(wanted.Max),
+		Age: autoscale.Age(wanted.EvictionAgeSeconds), Cooldown: autoscale.Age(wanted.CooldownSeconds),
+	}
+}
+
+// WithChosenMemory returns a Memcached whose spec has the memory that the operator chose, if it does. Without a record
+// of that, it is what the Pods have.
+func WithChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
+	if !choosesMemory(mc.Spec) {
+		return mc
+	}
+	policy := MemoryPolicy(mc.Spec)
+	recorded := memoryState(mc).Memory
+	chosen := cmp.Or(recorded, current.Slots.mostGiven(), deployedMemory(current.Deployment),
+		memcached.DefaultItemMemory)
+	with := *mc
+	with.Spec.Memory = new(binary(max(policy.Min, min(chosen, policy.Max))))
+	return &with
+}
+
+// memoryState returns what was decided before.
+func memoryState(mc *cachev1.Memcached) autoscale.State {
+	recorded := orZero(orZero(mc.Status.Autoscaling).Memory)
+	state := autoscale.State{
+		Memory: valueOf(recorded.Current), Refused: valueOf(recorded.Refused),
+		Finding: autoscale.Finding{
+			Reason: autoscale.Reason(recorded.Reason), Message: recorded.Message,
+			Recommended: valueOf(recorded.Recommended),
+			Expected:    orDefault(recorded.ExpectedHitRatioPercent, autoscale.Unknown),
+			HitRatio:    orDefault(recorded.HitRatioPercent, autoscale.Unknown),
+		},
+	}
+	if recorded.ChangedAt != nil {
+		state.Changed = recorded.ChangedAt.Time
+	}
+	return state
+}
+
+// autoscaling decides how the memory follows the use of the cache; nil if it does not.
+func (d Draft) autoscaling() *autoscale.State {
+	spec := d.memcached.Spec
+	if !AutoscalesMemory(spec) {
+		return nil
+	}
+	in := autoscale.Input{
+		Policy: MemoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage, Now: d.defaults.Now,
+		Busy: !isSettled(d.memcached), Given: d.leastGiven(),
+	}
+	in.State.Memory = ItemMemory(spec)
+	return new(autoscale.Decide(in))
+}
+
+// isSettled reports whether all Pods were ready, with the memory of this spec, as of the last status.
+func isSettled(mc *cachev1.Memcached) bool {
+	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+	return !mc.Spec.Suspend && ready != nil && ready.Reason == cachev1.ReasonAllPodsReady &&
+		ready.ObservedGeneration == mc.Generation
+}
+
+// mostGiven returns the most memory that memcached in a Pod was given; 0 if none was given any.
+func (c CurrentSlots) mostGiven() int64 {
+	most := int64(0)
+	for _, pod := range c.Pods {
+		if pod.Instruction.Memory <= slots.MostMemory {
+			most = max(most, pod.Instruction.Memory)
+		}
+	}
+	return most
+}
+
+// leastGiven returns the least memory that memcached in a Pod of the current template was given; 0 if it is unknown.
+func (d Draft) leastGiven() int64 {
+	least := int64(0)
+	for _, pod := range d.current.Slots.Pods {
+		if pod.Hash != d.current.Slots.Hash || pod.Terminating || pod.Ended {
+			continue
+		}
+		given := cmp.Or(pod.Instruction.Memory, deployedMemory(d.current.Deployment))
+		if least == 0 || given < least {
+			least = given
+		}
+	}
+	return least
+}
+
+// autoscalingProblems finds what keeps the memory from following the use of the cache.
+func autoscalingProblems(mc *cachev1.Memcached, pod Pod) []string {
+	spec := mc.Spec
+	if !AutoscalesMemory(spec) {
+		return nil
+	}
+	var problems []string
+	if pod.Agent == nil {
+		problems = append(problems, "spec.autoscaling needs the agent, which observes the requests, and with "+
+			"spec.metrics.mode Disabled the Pods have none: remove it, or add spec.slots")
+	}
+	if !choosesMemory(spec) {
+		return problems
+	}
+	policy, settings := MemoryPolicy(spec), pod.Memcached
+	if settings.MaxItemSize > memcached.LargestItem(policy.Min) {
+		problems = append(problems, fmt.Sprintf("spec.autoscaling.memory.min %s is less than twice spec.maxItemSize, and "+
+			"memcached would not start: raise it to at least %s", bytes(policy.Min), mebibytes(2*settings.MaxItemSize)))
+	}
+	settings.ItemMemory = policy.Max
+	limits := orZero(spec.Resources).Limits
+	limit := limits.Memory()
+	if needed := memcached.ContainerMemory(settings); !limit.IsZero() && limit.CmpInt64(needed) < 0 {
+		problems = append(problems, fmt.Sprintf("spec.resources.limits.memory %q is less than a full Pod needs with "+
+			"spec.autoscaling.memory.max %s: raise it to at least %s, remove it, or lower max", limit, bytes(policy.Max),
+			mebibytes(needed)))
+	}
+	return problems
+}
+
+func wholeMebibytes(quantity resource.Quantity) int64 {
+	return quantity.Value() / memcached.Mebibyte * memcached.Mebibyte
+}
+
+func valueOf(quantity *resource.Quantity) int64 {
+	if quantity == nil {
+		return 0
+	}
+	return quantity.Value()
+}

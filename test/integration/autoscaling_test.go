@@ -1,0 +1,217 @@
+package integration
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// usageWorld has agents that report how the memory of their Pods is used.
+type usageWorld struct {
+	*slotWorld
+
+	// report is what they report; nil if they do not answer. reads counts the requests.
+	report atomic.Pointer[string]
+	reads  atomic.Int64
+}
+
+// newUsageWorld plays the agents by a proxy, as the Pods of these tests have addresses that nobody listens on.
+func newUsageWorld(t *testing.T) *usageWorld {
+	t.Helper()
+	t.Parallel()
+	w := &usageWorld{slotWorld: &slotWorld{}}
+	w.world, w.metrics = emptyWorld(t, operatorKubeconfig), unused.Address(t)
+	agents := httptest.NewServer(http.HandlerFunc(w.answer))
+	t.Cleanup(agents.Close)
+	w.flags = []string{"--usage-interval=1s", "--usage-proxy=" + agents.URL}
+	w.start()
+	w.play()
+	return w
+}
+
+func (w *usageWorld) answer(response http.ResponseWriter, request *http.Request) {
+	w.reads.Add(1)
+	report := w.report.Load()
+	if report == nil || !strings.HasSuffix(request.URL.Host, ":9151") || request.URL.Path != "/usage" {
+		http.Error(response, "nothing here", http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = io.WriteString(response, *report)
+}
+
+// needs has each Pod report that items stay for an hour with so many mebibytes.
+func (w *usageWorld) needs(mebibytes int64, isEvicting bool) {
+	hour := mebibytes << 20
+	w.report.Store(new(fmt.Sprintf(`{"observedSeconds":86400,"reads":1000,"hitRatio":0.8,"evicting":%t,
+		"evictedAgeSeconds":60,"curve":[{"ageSeconds":60,"memory":%d,"hitRatio":0.5},
+		{"ageSeconds":3600,"memory":%d,"hitRatio":0.95},{"ageSeconds":43200,"memory":%d,"hitRatio":0.99}]}`,
+		isEvicting, hour/4, hour, 2*hour)))
+}
+
+// cache creates a cache of two Pods.
+func (w *usageWorld) cache(mode cachev1.AutoscalingMode) {
+	w.t.Helper()
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(spec *cachev1.MemcachedSpec) {
+		spec.Rollout = &cachev1.Rollout{MemoryChange: cachev1.MemoryResize}
+		spec.Autoscaling = &cachev1.Autoscaling{Memory: &cachev1.MemoryAutoscaling{
+			Mode: mode, Min: new(resource.MustParse("32Mi")), Max: resource.MustParse("1Gi"), CooldownSeconds: 60,
+		}}
+	})
+}
+
+// found is what the status says about the memory.
+func (w *usageWorld) found() cachev1.MemoryAutoscalingStatus {
+	found := get(w.world, "cache", &cachev1.Memcached{}).Status.Autoscaling
+	if found == nil || found.Memory == nil {
+		return cachev1.MemoryAutoscalingStatus{}
+	}
+	return *found.Memory
+}
+
+// current is the memory that the operator chose.
+func (w *usageWorld) current() string {
+	if current := w.found().Current; current != nil {
+		return current.String()
+	}
+	return ""
+}
+
+func TestTheUseOfTheMemoryIsReportedAndNothingElseChanges(t *testing.T) {
+	w := newUsageWorld(t)
+	w.cache(cachev1.AutoscalingObserve)
+	w.Eventually(func() string { return w.found().Reason }).Should(gomega.Equal(cachev1.MemoryObserving))
+	born, containers, _ := w.memory()
+	w.needs(96, true)
+	w.Eventually(func() string { return w.found().Reason }).Should(gomega.Equal(cachev1.MemoryTooSmall))
+	found := w.found()
+	want := cachev1.MemoryAutoscalingStatus{
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 96Mi, and for less with 64Mi",
+		Recommended: new(resource.MustParse("96Mi")), ExpectedHitRatioPercent: new(int32(95)), HitRatioPercent: new(int32(80)),
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	before, reads := len(w.quiet()), w.reads.Load()
+	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+3))
+	if more := w.quiet()[before:]; len(more) > 0 {
+		t.Errorf("with reports that say the same, the operator requested %v", more)
+	}
+	w.keepsPods(born)
+	if _, now, _ := w.memory(); !cmp.Equal(containers, now) {
+		t.Errorf("containers: %s", cmp.Diff(containers, now))
+	}
+
+	w.patchSpec(`{"autoscaling":null}`)
+	w.Eventually(func() *cachev1.AutoscalingStatus {
+		return get(w.world, "cache", &cachev1.Memcached{}).Status.Autoscaling
+	}).
+		Should(gomega.BeNil())
+}
+
+func TestTheMemoryFollowsTheUse(t *testing.T) {
+	w := newUsageWorld(t)
+	w.cache(cachev1.AutoscalingAct)
+	born, _, _ := w.memory()
+	w.Eventually(w.current).Should(gomega.Equal("64Mi")) // as that of any cache
+	w.needs(96, true)
+	w.Eventually(w.current).Should(gomega.Equal("96Mi"))
+	w.needs(96, false)
+	w.have("216Mi of 348Mi", "100663296")
+	w.keepsPods(born)
+	w.says96()
+
+	// Another operator continues with what the status says, also if nobody reports.
+	w.report.Store(nil)
+	w.served("cache")
+	w.restartsAtRest()
+	w.have("216Mi of 348Mi", "100663296")
+
+	// A status that is lost is made again from what the Pods were given.
+	w.stop()
+	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":null}`)
+	w.start()
+	w.Eventually(w.current).Should(gomega.Equal("96Mi"))
+	w.have("216Mi of 348Mi", "100663296")
+	w.keepsPods(born)
+
+	// The bounds hold immediately.
+	w.patchSpec(`{"autoscaling":{"memory":{"max":"48Mi"}}}`)
+	w.Eventually(w.current).Should(gomega.Equal("48Mi"))
+	w.served("cache")
+	w.keepsPods(born)
+}
+
+// says96 waits for the event of the step.
+func (w *usageWorld) says96() {
+	w.t.Helper()
+	w.Eventually(func() []string { return w.notes("MemoryChosen") }).Should(gomega.ContainElement(
+		"The memory of each Pod changes from 64Mi to 96Mi. Items that are not used stay for 1h0m0s with 96Mi, and for less with 64Mi"))
+}
+
+func TestAStepThatANodeRefusesIsTakenBack(t *testing.T) {
+	w := newUsageWorld(t)
+	w.acts.Store("cache", act(func(pod *corev1.Pod, _ kubelet.Order) {
+		kubelet.RefuseResize(pod, corev1.PodReasonInfeasible, "Node didn't have enough memory")
+	}))
+	w.cache(cachev1.AutoscalingAct)
+	born, _, _ := w.memory()
+	w.needs(96, true)
+	w.Eventually(w.current).Should(gomega.Equal("96Mi"))
+	w.reason("cache", cachev1.ReasonResizing)
+	w.Eventually(w.current).WithTimeout(5 * time.Minute).Should(gomega.Equal("64Mi"))
+	w.served("cache")
+	if refused := w.found().Refused; refused == nil || refused.String() != "96Mi" {
+		t.Errorf("refused is %s", refused)
+	}
+	w.keepsPods(born)
+}
+
+func TestTheOperatorSetsTheMemoryOnlyWhereNobodyElseDoesAndItNeedsNoRollout(t *testing.T) {
+	live := liveMemcached(t)
+	const act = `autoscaling: {memory: {mode: Act, max: 1Gi}}`
+	for spec, message := range map[string]string{
+		`{memory: 64Mi, slots: {}, rollout: {memoryChange: Resize}, ` + act + `}`: "remove memory, or set the mode to Observe",
+		`{rollout: {memoryChange: Resize}, ` + act + `}`:                          "needs slots, and rollout.memoryChange Resize",
+		`{slots: {}, ` + act + `}`:                                                "needs slots, and rollout.memoryChange Resize",
+		`{slots: {}, rollout: {memoryChange: Replace}, ` + act + `}`:              "needs slots, and rollout.memoryChange Resize",
+		`{slots: {}, rollout: {memoryChange: Resize}, ` + act + `}`:               "",
+		`{memory: 64Mi, autoscaling: {memory: {max: 1Gi}}}`:                       "",
+	} {
+		for when, err := range tryOut(t, live, spec) {
+			if (err == nil) != (message == "") || err != nil && !strings.Contains(err.Error(), message) {
+				t.Errorf("%s on %s: %v", spec, when, err)
+			}
+		}
+	}
+}
+
+func TestACacheThatIsNotObservedAdmitsNobodyToTheProbes(t *testing.T) {
+	w := newUsageWorld(t)
+	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
+	for _, rule := range get(w.world, "cache", &networkingv1.NetworkPolicy{}).Spec.Ingress {
+		for _, port := range rule.Ports {
+			if port.Port.IntValue() == 9151 {
+				t.Errorf("%+v", rule)
+			}
+		}
+	}
+	if reads := w.reads.Load(); reads > 0 {
+		t.Errorf("%d reads of Pods", reads)
+	}
+}
