@@ -84,6 +84,10 @@ func TestDecide(t *testing.T) {
 			acting().withReport("a", gib, nil).withReport("b", 3*gib/2, evicting(30*time.Minute)),
 			TooSmall, 3 * gib / 2, 3 * gib / 2,
 		},
+		"a Pod that has just been created does not hide what others know": {
+			acting().withReport("a", 3*gib/2, evicting(30*time.Minute)).withReport("b", 0, unknownCurve(2*time.Hour)),
+			TooSmall, 3 * gib / 2, 3 * gib / 2,
+		},
 		"the curve is not known yet: it grows by a quarter while items are evicted too early": {
 			acting().withReport("a", 0, unknownCurve(time.Minute)), TooSmall, 5 * gib / 4, 0,
 		},

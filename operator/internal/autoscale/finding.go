@@ -73,7 +73,7 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	switch {
 	case len(s.reports) == 0 && in.isSilent():
 		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
-	case s.skips():
+	case s.needed == 0 && s.skips():
 		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
 			"is unknown"
 	case recommended == 0 && s.evictedBefore(age):

@@ -62,15 +62,13 @@ func (in Input) signals() signals {
 	return s
 }
 
-// neededOf returns the memory of the Pod that needs most; 0 if a Pod has not observed for long enough.
+// neededOf returns the memory of the Pod that needs most, of those that have observed for long enough; 0 if none has.
 func (in Input) neededOf(s signals) int64 {
 	most := int64(0)
 	for _, report := range s.reports {
-		bytes, ok := memoryFor(report, in.Policy.Age)
-		if !ok {
-			return 0
+		if bytes, ok := memoryFor(report, in.Policy.Age); ok {
+			most = max(most, bytes)
 		}
-		most = max(most, bytes)
 	}
 	return most
 }
@@ -98,11 +96,9 @@ func (s signals) expected(bytes int64) float64 {
 	reads, hits := 0., 0.
 	for _, report := range s.reports {
 		weight := float64(max(report.Reads, 1))
-		ratio, ok := ratioWith(report.Curve, bytes)
-		if !ok {
-			return -1
+		if ratio, ok := ratioWith(report.Curve, bytes); ok {
+			reads, hits = reads+weight, hits+weight*ratio
 		}
-		reads, hits = reads+weight, hits+weight*ratio
 	}
 	if reads == 0 {
 		return -1

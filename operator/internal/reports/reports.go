@@ -5,6 +5,7 @@ package reports
 // Reads the Pods in turn, and remembers what they reported.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -29,6 +30,10 @@ import (
 const (
 	// mostAtATime is how many Pods are read at a time: those that do not answer take the whole timeout.
 	mostAtATime = 16
+
+	// sampled is how many Pods of a cache are read in turn, those that exist for longest: an agent forgets what it saw
+	// unless it is read again within usage.Patience. Clients choose Pods by a hash, so a few speak for all.
+	sampled = 5
 
 	// remembered is how many reports of a cache are kept.
 	remembered = 16
@@ -190,7 +195,10 @@ func (r *Reader) next(ctx context.Context, name types.NamespacedName) (*corev1.P
 	if len(ready) == 0 {
 		return nil, errors.New("no Pod is ready")
 	}
-	slices.SortFunc(ready, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(ready, func(a, b corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	ready = ready[:min(len(ready), sampled)]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.of(name)

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -91,6 +92,28 @@ func TestThePodsThatAreReadyAreReadInTurnOncePerMinute(t *testing.T) {
 		reports := r.Of(types.NamespacedName{Namespace: "team", Name: "shop"})
 		if diff := cmp.Diff(usage.Report{Pod: "a", Reads: 4}, reports.Seen[3].Report); diff != "" || len(reports.Seen) != 4 {
 			t.Errorf("of %d reports the last one (-want +got):\n%s", len(reports.Seen), diff)
+		}
+	})
+}
+
+// TestTheOldestPodsSpeakForACacheOfMany: each is read again before it forgets.
+func TestTheOldestPodsSpeakForACacheOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &caches{memcacheds: []cachev1.Memcached{named("shop")}}
+		for i := range 20 {
+			c.pods = append(c.pods, pod(string(rune('a'+i)), "10.0.0.1", corev1.ConditionTrue))
+			c.pods[i].CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Duration(i) * time.Hour))
+		}
+		last := map[string]time.Time{}
+		run(t, c, func(_ context.Context, pod *corev1.Pod) (usage.Report, error) {
+			if before, again := last[pod.Name]; again && time.Since(before) >= usage.Patience {
+				t.Errorf("Pod %s is read after %s", pod.Name, time.Since(before))
+			}
+			last[pod.Name] = time.Now()
+			return usage.Report{}, nil
+		}, time.Hour)
+		if diff := cmp.Diff([]string{"p", "q", "r", "s", "t"}, slices.Sorted(maps.Keys(last))); diff != "" {
+			t.Errorf("Pods (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -66,6 +66,7 @@ var All = []Scenario{
 	{"create", "New Memcacheds", "", (*Bench).create},
 	{"drift", "Changes by other clients", "", (*Bench).drift},
 	{"growth", "A growing cluster", "", (*Bench).growth},
+	{"autoscale", "Caches whose use is observed", "", (*Bench).autoscale},
 	{"pure", "Comparison and rendering", "", (*Bench).pure},
 	{"images", "Size of the images", "", (*Bench).images},
 	{"handoff", "Rollouts that keep the keys", "![Hits and p99 during a rollout](" + Picture + ")", (*Bench).handoff},
