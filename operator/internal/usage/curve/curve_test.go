@@ -1,0 +1,153 @@
+package curve
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+const (
+	day   = 24 * time.Hour
+	taken = 2 * day // by a trace
+)
+
+// shape is that of a trace.
+type shape struct {
+	exponent float64       // of Zipf's law
+	swing    float64       // of a day, as a share of the mean
+	scan     int           // keys that are read one after another within an hour, each day
+	burst    float64       // how often more requests there are for ten minutes of each day
+	fresh    float64       // the share of requests for keys that were never used before
+	ttl      time.Duration // of most keys
+	current  float64       // the memory, as a share of the best one
+}
+
+const requests = 1_200_000
+
+func (s shape) trace(seed uint64) *trace {
+	const popular = 200_000
+	random := rand.New(rand.NewPCG(seed, 1))
+	keys, next := newZipf(popular, s.exponent), int32(popular)
+	made := &trace{size: func(key int32) int {
+		return 60 + int(mix(uint64(key))%64) + 1<<(mix(uint64(key)*3)%12)
+	}}
+	if s.ttl > 0 {
+		made.ttl = func(key int32) time.Duration { return s.ttl/2 + time.Duration(mix(uint64(key)*5)%uint64(s.ttl)) }
+	}
+	step := taken / requests
+	for at := time.Duration(0); at < taken; {
+		rate := 1 + s.swing*math.Sin(2*math.Pi*at.Hours()/24)
+		hour := at % day
+		if s.burst > 0 && hour > 15*time.Hour && hour < 15*time.Hour+10*time.Minute {
+			rate *= s.burst
+		}
+		at += time.Duration(float64(step) * random.ExpFloat64() / rate)
+		key := keys.draw(random)
+		if random.Float64() < s.fresh {
+			key, next = next, next+1
+		}
+		if s.scan > 0 && hour > 20*time.Hour && hour < 21*time.Hour && random.IntN(3) > 0 {
+			key = popular/2 + int32(float64(s.scan)*(hour-20*time.Hour).Hours())
+		}
+		made.requests = append(made.requests, request{at, key})
+	}
+	made.keys = int(next)
+	return made
+}
+
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// watch follows a cache with so much memory, and returns its curve.
+func watch(of *trace, memory int, seed uint64) []usage.Point {
+	tracker, next := New(), time.Duration(0)
+	newLRU(of, memory, 0).run(func(r request, found bool) {
+		for ; next <= r.at; next += 10 * time.Second {
+			tracker.Snapshot(next, func(i Item) float64 { return float64(i.Size) })
+		}
+		tracker.Requested(r.at, 1)
+		hash, item := mix(uint64(r.key)^seed<<32), Item{Size: of.size(r.key)}
+		if !tracker.Follows(hash) {
+			return
+		}
+		tracker.Read(r.at, hash, found, item)
+		if !found {
+			ttl := time.Duration(0)
+			if of.ttl != nil {
+				ttl = of.ttl(r.key)
+			}
+			tracker.Store(r.at, hash, item, ttl)
+		}
+	})
+	return tracker.Curve(taken)
+}
+
+func TestTheCurveIsThatOfAnLRU(t *testing.T) {
+	tests := map[string]shape{
+		"keys of about equal popularity":         {exponent: 0.9, current: 0.5},
+		"a few hot keys":                         {exponent: 1.2, current: 0.5},
+		"a daily swing":                          {exponent: 1, swing: 0.7, current: 0.5},
+		"a daily swing, with more than enough":   {exponent: 1, swing: 0.7, current: 2},
+		"a scan each day":                        {exponent: 1, swing: 0.4, scan: 60_000, current: 0.5},
+		"a burst each day":                       {exponent: 1, swing: 0.4, burst: 8, current: 0.5},
+		"many keys that are used once":           {exponent: 1, swing: 0.4, fresh: 0.3, current: 0.5},
+		"keys that expire":                       {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, current: 0.5},
+		"keys that expire, of a cache that fits": {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, current: 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			of := tc.trace(7)
+			for _, aim := range []time.Duration{10 * time.Minute, time.Hour, 4 * time.Hour} {
+				best := smallest(of, aim)
+				point := at(t, watch(of, int(tc.current*float64(best)), 1), aim)
+				achieved := newLRU(of, int(point.Memory), day)
+				achieved.run(nil)
+				off := float64(point.Memory)/float64(best) - 1
+				t.Logf("%s: best %d, %.1f %% off, hit ratio %.4f, %.4f expected", aim, best, off*100, achieved.hitRatio(), point.HitRatio)
+				if math.Abs(off) > 0.1 || math.Abs(achieved.hitRatio()-point.HitRatio) > 0.01 {
+					t.Errorf("%s: %.1f %%, %.4f", aim, off*100, achieved.hitRatio()-point.HitRatio)
+				}
+			}
+		})
+	}
+}
+
+// smallest is the smallest memory in which nothing is evicted before it was not used for an age, within 1 %.
+func smallest(of *trace, age time.Duration) int {
+	enough := func(memory int) bool {
+		l := newLRU(of, memory, day)
+		l.run(nil)
+		return l.youngest >= age
+	}
+	low, high := 0, 0
+	for key := range int32(of.keys) {
+		high += of.size(key)
+	}
+	for high-low > high/100 {
+		if middle := (low + high) / 2; enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+func at(t *testing.T, curve []usage.Point, age time.Duration) usage.Point {
+	t.Helper()
+	for _, point := range curve {
+		if point.Age >= int64(age.Seconds()) {
+			return point
+		}
+	}
+	t.Fatalf("the curve has %d points, and none for %s", len(curve), age)
+	return usage.Point{}
+}

@@ -1,0 +1,105 @@
+package curve
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+const (
+	// most is how many keys are followed. They take less than 2 MiB.
+	most = 24 << 10
+
+	// enough is how many are left once they were too many.
+	enough = most * 7 / 8
+)
+
+// item is one that would be in an unlimited memcached.
+type item struct {
+	used    time.Duration
+	expires time.Duration // 0 if it never does
+	size    uint32
+	class   uint8
+}
+
+func (i item) expired(at time.Duration) bool { return i.expires > 0 && i.expires <= at }
+
+// sample are the items that are followed, by the hash of their key.
+type sample struct {
+	items map[uint64]item
+
+	// thresholds are those of the hashes of items that were not used for each age. They descend.
+	thresholds []uint64
+}
+
+func newSample() sample {
+	s := sample{items: map[uint64]item{}, thresholds: make([]uint64, len(ages))}
+	for i := range s.thresholds {
+		s.thresholds[i] = math.MaxUint64
+	}
+	return s
+}
+
+// weight is how many items of an age one of them stands for.
+func (s *sample) weight(index int) float64 { return math.MaxUint64 / float64(s.thresholds[index]) }
+
+// followed is the age from which on a key is not followed; len(ages) if it always is.
+func (s *sample) followed(hash uint64) int {
+	if hash <= s.thresholds[len(ages)-1] {
+		return len(ages)
+	}
+	return sort.Search(len(ages), func(i int) bool { return hash > s.thresholds[i] })
+}
+
+func (s *sample) keep(at time.Duration, hash uint64, of item) {
+	s.items[hash] = of
+	if len(s.items) > most {
+		s.fit(at)
+	}
+}
+
+// fit lowers the thresholds of the ages with most items, so that all of them have about as many.
+func (s *sample) fit(at time.Duration) {
+	s.trim(at)
+	counts := make([]int, len(ages))
+	for _, i := range s.items {
+		counts[ageIndex(at-i.used)]++
+	}
+	each := sort.Search(enough, func(each int) bool { return limited(counts, each+1) > enough })
+	for index, count := range counts {
+		if count > each {
+			s.thresholds[index] = uint64(float64(s.thresholds[index]) * float64(each) / float64(count))
+		}
+		s.thresholds[index] = min(s.thresholds[index], s.thresholds[max(0, index-1)])
+	}
+	s.trim(at)
+}
+
+// limited is the sum of counts if none of them exceeds a limit.
+func limited(counts []int, limit int) (sum int) {
+	for _, count := range counts {
+		sum += min(count, limit)
+	}
+	return sum
+}
+
+// trim forgets items that have expired, and those that are not followed any more.
+func (s *sample) trim(at time.Duration) {
+	for hash, i := range s.items {
+		index := ageIndex(at - i.used)
+		if i.expired(at) || index == len(ages) || hash > s.thresholds[index] {
+			delete(s.items, hash)
+		}
+	}
+}
+
+// memory is what the items of each age take, those that are not followed included.
+func (s *sample) memory(at time.Duration, bytes func(Item) float64) []float64 {
+	s.trim(at)
+	sums := make([]float64, len(ages))
+	for _, i := range s.items {
+		index := ageIndex(at - i.used)
+		sums[index] += bytes(Item{Size: int(i.size), Class: int(i.class)}) * s.weight(index)
+	}
+	return sums
+}

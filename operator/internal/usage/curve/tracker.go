@@ -1,0 +1,119 @@
+// Package curve estimates what another memory would bring to a memcached, from the requests of its clients: how much
+// memory keeps items that are not used for how long, and how many reads find their item with it. It is pure.
+//
+// It follows keys whose hash is below a threshold, and lowers the threshold when they become too many (SHARDS:
+// Waldspurger et al., FAST '15). Each age has a threshold: most items have not been used for long, and would leave no
+// room for those that decide about short ages.
+//
+// An item stays in an LRU of some memory for as long as what was used since then fits into it. So the memory for an age
+// is that of all items that were used within that time (the working set: Denning, CACM 1968), and a read finds its item
+// if its last use is no longer ago than that age at this moment (AET: Hu et al., USENIX ATC '16).
+package curve
+
+import (
+	"math"
+	"time"
+)
+
+// period is for how long requests are counted together. The age of an LRU changes with the time of the day, and by scans
+// and bursts; within a period it is assumed not to.
+const period = 15 * time.Minute
+
+// Item is what memcached stores for a key.
+type Item struct {
+	Size  int // bytes with the key and the header
+	Class int // of slabs; 0 if it is unknown
+}
+
+// Tracker follows the uses of a sample of the keys. All times are since its start, and ascend.
+type Tracker struct {
+	// Period is for how long requests are counted together, if not 15 minutes.
+	Period time.Duration
+
+	sample  sample
+	periods []*counts
+}
+
+// New returns a tracker that follows all keys until they become too many.
+func New() *Tracker { return &Tracker{Period: period, sample: newSample()} }
+
+// Follows reports whether a key with such a hash is followed.
+func (t *Tracker) Follows(hash uint64) bool { return hash <= t.sample.thresholds[0] }
+
+// Requested counts reads, of whatever keys.
+func (t *Tracker) Requested(at time.Duration, reads int) { t.counts(at).reads += float64(reads) }
+
+// Read follows a read of a key that is followed.
+func (t *Tracker) Read(at time.Duration, hash uint64, found bool, of Item) {
+	known, ok := t.sample.items[hash]
+	if ok && !found && known.expired(at) {
+		t.counts(at).never += t.sample.weight(0)
+		delete(t.sample.items, hash)
+		return
+	}
+	t.count(at, hash, known, ok)
+	if !ok && !found {
+		return
+	}
+	if known.expired(at) {
+		known.expires = 0 // A client must have changed when it expires, which memcached does not log.
+	}
+	if known.used = at; found {
+		known.size, known.class = uint32(of.Size), uint8(of.Class)
+	}
+	t.sample.keep(at, hash, known)
+}
+
+// count counts a read by the time since the last use, as far as it is known.
+func (t *Tracker) count(at time.Duration, hash uint64, last item, ok bool) {
+	counts, weight := t.counts(at), t.sample.weight(0)
+	index, since := t.sample.followed(hash), ageIndex(at)
+	if ok {
+		since = ageIndex(at - last.used)
+	}
+	switch {
+	case since >= index && index < len(ages):
+		counts.lost[index] += weight
+	case ok:
+		counts.again[since] += weight
+	default:
+		counts.first[since] += weight
+	}
+}
+
+// Store follows that a key was stored, which expires after some time if not 0.
+func (t *Tracker) Store(at time.Duration, hash uint64, of Item, ttl time.Duration) {
+	stored := item{used: at, size: uint32(of.Size), class: uint8(of.Class)}
+	if ttl > 0 {
+		stored.expires = at + ttl
+	}
+	t.sample.keep(at, hash, stored)
+}
+
+// Delete follows that a key was deleted.
+func (t *Tracker) Delete(hash uint64) { delete(t.sample.items, hash) }
+
+// Flush follows that all keys were deleted.
+func (t *Tracker) Flush() { clear(t.sample.items) }
+
+// counts returns those of now.
+func (t *Tracker) counts(at time.Duration) *counts {
+	if last := len(t.periods) - 1; last >= 0 && at < t.periods[last].began+t.Period {
+		return t.periods[last]
+	}
+	t.periods = append(t.periods, newCounts(at))
+	for at-t.periods[0].began > longest {
+		t.periods = t.periods[1:]
+	}
+	return t.periods[len(t.periods)-1]
+}
+
+// Snapshot looks at how much memory the items take that were used within each age. Call it every few seconds.
+func (t *Tracker) Snapshot(at time.Duration, bytes func(Item) float64) {
+	sums, counts, total := t.sample.memory(at, bytes), t.counts(at), 0.
+	for index, sum := range sums {
+		if total += sum; ages[index] <= at {
+			counts.memory[index].add(math.Ceil(total))
+		}
+	}
+}
