@@ -25,6 +25,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/watch"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
 // Run runs the agent until the context ends.
@@ -45,6 +47,12 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		})
 	}
 	probes := endpoint.Probes(a.started)
+	watcher := watch.New(a.login, log)
+	probes.Handle("GET "+usage.Path, watcher)
+	group.Go(func() error {
+		watcher.Run(ctx)
+		return nil
+	})
 	if options.HandoffFile != "" {
 		follower := a.follower()
 		addSlotHandlers(probes, follower.Ready, a.ender(ctx, follower))

@@ -2,17 +2,23 @@
 // and with what hit ratio. It is pure.
 package usage
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
-// Path is where an agent reports, on the port of its probes. It watches memcached while it is read: the first answer
-// knows nothing, and it stops once nobody has read it for Patience.
+// Path is where an agent reports, on the port of its probes. It watches memcached while there are requests: the first
+// answer knows nothing yet.
 const Path = "/usage"
+
+// Patience is for how long an agent watches memcached after the last request.
+const Patience = 10 * time.Minute
 
 // Report is what one memcached was used for. Its clients choose the Pod of a key by a hash, so each Pod is a sample of
 // the whole cache.
 type Report struct {
-	// Pod is the name of the Pod.
-	Pod string `json:"pod"`
+	// Pod is the name of the Pod, which the operator adds.
+	Pod string `json:"-"`
 
 	// Observed is how long the requests of clients are watched, in seconds, at most a day.
 	Observed int64 `json:"observedSeconds"`
@@ -45,7 +51,7 @@ type Point struct {
 	// Memory is for items, in bytes: memcached's -m.
 	Memory int64 `json:"memory"`
 
-	// HitRatio is the expected one of all reads that were observed.
+	// HitRatio is the expected one of all reads that were observed, those of keys that were never stored included.
 	HitRatio float64 `json:"hitRatio"`
 }
 

@@ -25,11 +25,12 @@ const (
 // reads, and deletions as well unless they are watched.
 type Use struct {
 	Key           string
-	Read, Deleted bool // neither: it was stored
+	Escaped       string // the key as memcached logs it
+	Read, Deleted bool   // neither: it was stored
 	Found         bool
-	Size          int   // of the value; 0 if memcached does not log it, or did not find the key
-	Class         int   // of slabs; 0 if it did not find the key
-	TTL           int64 // of what was stored, in seconds; 0 if it does not expire, more than 1<<31 if it has expired
+	Size          int    // of the value; 0 if memcached does not log it, or did not find the key
+	Class         int    // of slabs; 0 if it did not find the key
+	TTL           int64  // of what was stored, in seconds; 0 if it does not expire, more than 1<<31 if it has expired
 	Connection    string // memcached does not log that of a deletion
 }
 
@@ -64,8 +65,9 @@ func Cut(line []byte) (b Begin, ok bool) {
 
 // Use reads the rest of the line.
 func (b Begin) Use() Use {
-	u := Use{Key: string(b.Key), Read: b.Read, Deleted: b.Deleted}
-	if key, err := url.PathUnescape(u.Key); err == nil {
+	escaped := string(b.Key)
+	u := Use{Key: escaped, Escaped: escaped, Read: b.Read, Deleted: b.Deleted}
+	if key, err := url.PathUnescape(escaped); err == nil {
 		u.Key = key
 	}
 	for rest := b.rest; len(rest) > 0; {

@@ -17,7 +17,7 @@ import (
 	"hash/maphash"
 	"math"
 
-	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
+	"github.com/example-inc/memcached-operator/operator/internal/uselog"
 )
 
 // sampledKeys are about how many keys of those that fit into memory are sampled. The errors of FAST '15 are below 1%.
@@ -43,7 +43,7 @@ func NewSampler(items int64) *Sampler {
 }
 
 // Use collects a request.
-func (s *Sampler) Use(u traffic.Use) {
+func (s *Sampler) Use(u uselog.Use) {
 	if u.Read {
 		s.reads++
 		if u.Found {

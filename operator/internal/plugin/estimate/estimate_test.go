@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
+	"github.com/example-inc/memcached-operator/operator/internal/uselog"
 )
 
 // zipf returns keys whose popularity falls with a power of their rank.
@@ -77,9 +77,9 @@ func simulate(l load, seed uint64, memories []float64) (predicted []Prediction, 
 				hits[i]++
 			}
 			if i == 0 {
-				s.Use(traffic.Use{Key: strconv.Itoa(key), Read: true, Found: hit})
+				s.Use(uselog.Use{Key: strconv.Itoa(key), Read: true, Found: hit})
 				if !hit {
-					s.Use(traffic.Use{Key: strconv.Itoa(key), Found: true})
+					s.Use(uselog.Use{Key: strconv.Itoa(key), Found: true})
 				}
 			}
 		}
@@ -125,10 +125,10 @@ func TestAServerThatEvictsNothingGainsNothing(t *testing.T) {
 	s := NewSampler(4)
 	for range 50 {
 		for _, key := range []string{"a", "b", "c", "d"} {
-			s.Use(traffic.Use{Key: key, Read: true, Found: true})
+			s.Use(uselog.Use{Key: key, Read: true, Found: true})
 		}
 	}
-	s.Use(traffic.Use{Key: "never stored", Read: true})
+	s.Use(uselog.Use{Key: "never stored", Read: true})
 	for used, half := range map[int64]float64{10: 200. / 201, 90: 0} {
 		got := s.Predict(Server{Items: 4, Used: used, Limit: 100}, 0.5, 1, 2)
 		if math.Abs(got[0].HitRatio-half) > 0.02 || got[1].HitRatio != 200./201 || got[2].HitRatio != 200./201 {

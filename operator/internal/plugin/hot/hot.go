@@ -8,7 +8,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/owner"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
-	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
+	"github.com/example-inc/memcached-operator/operator/internal/uselog"
 )
 
 // Key is a key that clients read.
@@ -39,7 +39,7 @@ type Counter struct {
 type count struct{ reads, hits, size int }
 
 // Count counts a use, if it is a read.
-func (c *Counter) Count(u traffic.Use) {
+func (c *Counter) Count(u uselog.Use) {
 	if !u.Read {
 		return
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
-	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
+	"github.com/example-inc/memcached-operator/operator/internal/uselog"
 )
 
 func TestTheKeysThatAreReadMostComeFirst(t *testing.T) {
 	var c Counter
-	for _, use := range []traffic.Use{
+	for _, use := range []uselog.Use{
 		{Key: "a", Read: true, Found: true, Size: 5}, {Key: "b\xff", Read: true}, {Key: "b\xff"}, {Key: "b\xff"},
 		{Key: "a", Read: true}, {Key: "c", Read: true, Found: true, Size: 1},
 	} {

@@ -1,0 +1,50 @@
+package watch
+
+import (
+	"strconv"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/usage/curve"
+)
+
+// page is what memcached takes for a class of slabs at a time.
+const page = 1 << 20
+
+// layout is how memcached splits its memory: into pages, each of chunks of one size.
+type layout struct {
+	chunks  map[int]float64 // bytes of a page for each chunk, by class
+	sizes   map[int]int     // of chunks, by class
+	classes int             // that have a page
+}
+
+func newLayout(slabs map[string]string) layout {
+	l := layout{chunks: map[int]float64{}, sizes: map[int]int{}}
+	for name, stats := range exporter.ByClass(slabs, "") {
+		class, _ := strconv.Atoi(name)
+		each, _ := strconv.Atoi(stats["chunks_per_page"])
+		size, _ := strconv.Atoi(stats["chunk_size"])
+		if class == 0 || each <= 0 || size <= 0 {
+			continue
+		}
+		l.chunks[class], l.sizes[class] = page/float64(each), size
+		if pages, _ := strconv.Atoi(stats["total_pages"]); pages > 0 {
+			l.classes++
+		}
+	}
+	return l
+}
+
+// bytes is what an item takes. A large one has several chunks of the largest class, and a smaller one for the rest.
+func (l layout) bytes(i curve.Item) float64 {
+	size, ok := l.sizes[i.Class]
+	switch {
+	case !ok:
+		return float64(i.Size)
+	case i.Size <= size:
+		return l.chunks[i.Class]
+	}
+	return float64(i.Size/size)*l.chunks[i.Class] + float64(i.Size%size)
+}
+
+// spare is the memory that holds no items: the free chunks of each class, of about one page.
+func (l layout) spare() int64 { return int64(l.classes) * page }

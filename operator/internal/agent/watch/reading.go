@@ -1,0 +1,106 @@
+package watch
+
+// Memcached's statistics, and how they changed.
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+const (
+	// recent is for how long evictions count, and counted for how long reads do.
+	recent  = 5 * time.Minute
+	counted = time.Hour
+
+	// apart is how far apart the readings are that are kept, at least.
+	apart = 30 * time.Second
+)
+
+// reading is what memcached reported at a time.
+type reading struct {
+	at                           time.Time
+	process                      string
+	memory, hits, reads, flushes int64
+	evicted                      map[string]eviction // by class
+	youngest                     int64               // of the items that were evicted since the reading before; none if less than 0
+	layout                       layout
+}
+
+type eviction struct{ count, age int64 }
+
+func newReading(at time.Time, general, items, slabs map[string]string) reading {
+	number := func(stats map[string]string, name string) int64 {
+		value, _ := strconv.ParseInt(stats[name], 10, 64)
+		return value
+	}
+	r := reading{
+		at: at, process: general["pid"], memory: number(general, "limit_maxbytes"), hits: number(general, "get_hits"),
+		flushes: number(general, "cmd_flush"), evicted: map[string]eviction{}, youngest: -1, layout: newLayout(slabs),
+	}
+	r.reads = r.hits + number(general, "get_misses")
+	for class, stats := range exporter.ByClass(items, "items:") {
+		r.evicted[class] = eviction{number(stats, "evicted"), number(stats, "evicted_time")}
+	}
+	return r
+}
+
+// follows reports whether a reading is of the same process, whose counters were not reset.
+func (r reading) follows(before reading) bool {
+	return r.process == before.process && r.reads >= before.reads && r.hits >= before.hits
+}
+
+// since finds the youngest item that was evicted since a reading.
+func (r *reading) since(before reading) {
+	least := int64(math.MaxInt64)
+	for class, now := range r.evicted {
+		if now.count > before.evicted[class].count {
+			least = min(least, now.age)
+		}
+	}
+	if least < math.MaxInt64 {
+		r.youngest = least
+	}
+}
+
+// history are the readings of the last hour, ascending.
+type history struct{ readings []reading }
+
+// add adds a reading, and reports what changed.
+func (h *history) add(now reading) usage.Report {
+	if last := len(h.readings) - 1; last >= 0 && !now.follows(h.readings[last]) {
+		h.readings = nil
+	}
+	// Readings that come faster replace each other, so that a few are kept.
+	if last := len(h.readings) - 1; last >= 1 && now.at.Sub(h.readings[last-1].at) < apart {
+		h.readings = h.readings[:last]
+	}
+	if last := len(h.readings) - 1; last >= 0 {
+		now.since(h.readings[last])
+	}
+	h.readings = append(h.readings, now)
+	for len(h.readings) > 2 && now.at.Sub(h.readings[1].at) >= counted {
+		h.readings = h.readings[1:]
+	}
+	return h.report(now)
+}
+
+func (h *history) report(now reading) usage.Report {
+	first := h.readings[0]
+	answer := usage.Report{Memory: now.memory, Reads: now.reads - first.reads}
+	if answer.Reads > 0 {
+		answer.HitRatio = float64(now.hits-first.hits) / float64(answer.Reads)
+	}
+	for _, r := range h.readings {
+		if r.youngest < 0 || now.at.Sub(r.at) >= recent {
+			continue
+		}
+		if !answer.Evicting || r.youngest < answer.EvictedAge {
+			answer.Evicting, answer.EvictedAge = true, r.youngest
+		}
+	}
+	return answer
+}

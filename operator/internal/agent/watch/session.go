@@ -1,0 +1,205 @@
+package watch
+
+// What memcached logs over one connection.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+	"github.com/example-inc/memcached-operator/operator/internal/usage/curve"
+	"github.com/example-inc/memcached-operator/operator/internal/uselog"
+)
+
+const (
+	// every is how often the memory of the items that were used is measured.
+	every = 10 * time.Second
+
+	// buffered is how much of the log is read at a time. The longest line has less than 1 KiB.
+	buffered = 64 << 10
+
+	// header is what memcached has for an item in addition to its key and its value.
+	header = 48 + 8 + 1 + 2
+
+	// expired is a time to live that is over from the start, which memcached logs without its sign.
+	expired = 1 << 31
+)
+
+// session is a log, from its first line on.
+type session struct {
+	began time.Time
+	seed  maphash.Seed
+
+	mutex          sync.Mutex
+	tracker        *curve.Tracker
+	clients        uselog.Filter
+	now            time.Duration // since it began
+	lines, skipped float64
+	reads          int // since they were counted
+	layout         layout
+	flushes        int64
+}
+
+func newSession() *session {
+	s := &session{began: time.Now(), seed: maphash.MakeSeed(), tracker: curve.New()}
+	s.clients.Pass = s.use
+	return s
+}
+
+// follow reads the log until memcached or the context ends it.
+func (w *Watcher) follow(ctx context.Context) error {
+	client, err := w.login(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
+	s := newSession()
+	w.show(s)
+	defer w.show(nil)
+	ctx, stop := context.WithCancel(ctx)
+	var measured sync.WaitGroup
+	measured.Go(func() { s.measure(ctx) })
+	defer measured.Wait()
+	defer stop()
+	return s.read(bufio.NewReaderSize(client.Connection(), buffered))
+}
+
+// login connects, and has memcached send its log. An old one does not log deletions.
+func (w *Watcher) login(ctx context.Context) (*protocol.Client, error) {
+	client, err := w.Login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := ""
+	for _, command := range []string{uselog.WatchAll, uselog.Watch} {
+		if answer, err = client.Ask(ctx, command); err == nil && answer+"\r\n" == uselog.Watched {
+			return client, nil
+		}
+	}
+	_ = client.Close()
+	if err == nil {
+		err = fmt.Errorf("memcached answers %q to watch", answer)
+	}
+	return nil, err
+}
+
+func (w *Watcher) show(s *session) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.session = s
+}
+
+// measure measures the memory of what was used, until the context ends.
+func (s *session) measure(ctx context.Context) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.mutex.Lock()
+			s.snapshot()
+			s.mutex.Unlock()
+		}
+	}
+}
+
+// snapshot needs to know memcached's slab classes, from the first report.
+func (s *session) snapshot() {
+	if s.layout.classes > 0 {
+		s.tracker.Snapshot(s.tick(), s.layout.bytes)
+	}
+}
+
+// tick returns the time since it began.
+func (s *session) tick() time.Duration {
+	s.now = time.Since(s.began)
+	return s.now
+}
+
+// read reads lines. What has arrived is read together.
+func (s *session) read(lines *bufio.Reader) error {
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			return fmt.Errorf("memcached ended its log: %w", err)
+		}
+		s.mutex.Lock()
+		for s.tick(); err == nil; line, err = next(lines) {
+			s.line(line)
+		}
+		s.tracker.Requested(s.now, s.reads)
+		s.reads = 0
+		s.mutex.Unlock()
+	}
+}
+
+// next returns the next line that has arrived.
+func next(lines *bufio.Reader) ([]byte, error) {
+	arrived, _ := lines.Peek(lines.Buffered())
+	if bytes.IndexByte(arrived, '\n') < 0 {
+		return nil, bufio.ErrBufferFull
+	}
+	return lines.ReadSlice('\n')
+}
+
+// line reads no more of a line than necessary: most are of keys that are not followed.
+func (s *session) line(line []byte) {
+	if count, ok := uselog.Skipped(line); ok {
+		s.skipped += float64(count)
+		return
+	}
+	begin, ok := uselog.Cut(line)
+	if !ok {
+		return
+	}
+	s.lines++
+	if begin.Read {
+		s.reads++
+	} else {
+		s.reads-- // The line before was not that of a client.
+	}
+	if s.tracker.Follows(maphash.Bytes(s.seed, begin.Key)) {
+		s.clients.Add(begin.Use())
+	}
+}
+
+// use follows a use of a client.
+func (s *session) use(u uselog.Use) {
+	hash, item := maphash.String(s.seed, u.Escaped), curve.Item{Size: header + len(u.Key) + u.Size, Class: u.Class}
+	switch {
+	case u.Read:
+		s.tracker.Read(s.now, hash, u.Found, item)
+	case u.Deleted, u.Found && u.TTL >= expired:
+		s.tracker.Delete(hash)
+	case u.Found:
+		s.tracker.Store(s.now, hash, item, time.Duration(u.TTL)*time.Second)
+	}
+}
+
+// report adds what was seen to a report.
+func (s *session) report(to *usage.Report, now reading) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.flushes < now.flushes && s.layout.classes > 0 {
+		s.tracker.Flush()
+	}
+	s.layout, s.flushes = now.layout, now.flushes
+	s.snapshot()
+	to.Observed = int64(min(s.tick(), 24*time.Hour) / time.Second)
+	if s.skipped > 0 {
+		to.Skipped = s.skipped / (s.lines + s.skipped)
+	}
+	to.Curve = s.tracker.Curve(s.now)
+	for i := range to.Curve {
+		to.Curve[i].Memory += s.layout.spare()
+	}
+}

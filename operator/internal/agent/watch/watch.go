@@ -1,0 +1,164 @@
+// Package watch watches how memcached is used while the operator wants to know, and answers it.
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/report"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+const (
+	// within is how long an answer may take.
+	within = 2 * time.Second
+
+	// fresh is for how long an answer is given again: memcached is not to be kept busy by whoever can reach the port.
+	fresh = time.Second
+
+	// leastPause and mostPause are for how long memcached is left alone after it ended a connection.
+	leastPause = time.Second
+	mostPause  = 30 * time.Second
+)
+
+// Watcher watches a memcached.
+type Watcher struct {
+	// Login connects to memcached, with a password if it requires one.
+	Login func(context.Context) (*protocol.Client, error)
+
+	Log *slog.Logger
+
+	start   chan struct{} // somebody has asked
+	place   chan struct{} // of the one answer that is made at a time
+	problem report.Problem
+
+	answered time.Time
+	answer   usage.Report
+	history  history
+
+	mutex   sync.Mutex
+	end     *time.Timer // of the patience; nil unless memcached is watched
+	session *session    // nil unless it sends its log
+}
+
+// New returns a watcher that waits until somebody asks.
+func New(login func(context.Context) (*protocol.Client, error), log *slog.Logger) *Watcher {
+	return &Watcher{Login: login, Log: log, start: make(chan struct{}, 1), place: make(chan struct{}, 1)}
+}
+
+// Run watches memcached while somebody asks, until the context ends.
+func (w *Watcher) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.start:
+			w.whileAsked(ctx)
+		}
+	}
+}
+
+func (w *Watcher) whileAsked(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w.mutex.Lock()
+	w.end = time.AfterFunc(usage.Patience, stop)
+	w.mutex.Unlock()
+	for pause := leastPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
+		began := time.Now()
+		err := w.follow(ctx)
+		if time.Since(began) > mostPause {
+			pause = leastPause
+		}
+		if ctx.Err() == nil {
+			w.problem.Log(w.Log, "Memcached does not send its log; what was seen is forgotten", err)
+			wait(ctx, pause)
+		}
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.end = nil
+}
+
+func wait(ctx context.Context, pause time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+}
+
+// asked starts the watch, or extends it.
+func (w *Watcher) asked() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.end != nil && w.end.Reset(usage.Patience) {
+		return
+	}
+	select {
+	case w.start <- struct{}{}:
+	default:
+	}
+}
+
+// ServeHTTP answers with a report.
+func (w *Watcher) ServeHTTP(response http.ResponseWriter, request *http.Request) {
+	ctx, cancel := context.WithTimeout(request.Context(), within)
+	defer cancel()
+	w.asked()
+	answer, err := w.report(ctx)
+	if err != nil {
+		http.Error(response, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	response.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(response).Encode(answer) // the client has disconnected
+}
+
+// report makes one answer at a time.
+func (w *Watcher) report(ctx context.Context) (usage.Report, error) {
+	select {
+	case w.place <- struct{}{}:
+		defer func() { <-w.place }()
+	case <-ctx.Done():
+		return usage.Report{}, errors.New("too many requests at the same time")
+	}
+	if !w.answered.IsZero() && time.Since(w.answered) < fresh {
+		return w.answer, nil
+	}
+	now, err := w.read(ctx)
+	if err != nil {
+		return usage.Report{}, err
+	}
+	answer := w.history.add(now)
+	w.mutex.Lock()
+	session := w.session
+	w.mutex.Unlock()
+	if session != nil {
+		session.report(&answer, now)
+	}
+	w.answered, w.answer = time.Now(), answer
+	return answer, nil
+}
+
+// read reads memcached's statistics.
+func (w *Watcher) read(ctx context.Context) (reading, error) {
+	client, err := w.Login(ctx)
+	if err != nil {
+		return reading{}, err
+	}
+	defer client.Close()
+	var all [3]map[string]string
+	for i, kind := range []string{"", "items", "slabs"} {
+		if all[i], err = client.Stats(ctx, kind); err != nil {
+			return reading{}, fmt.Errorf("stats %s: %w", kind, err)
+		}
+	}
+	return newReading(time.Now(), all[0], all[1], all[2]), nil
+}
