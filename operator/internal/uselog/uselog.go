@@ -63,6 +63,9 @@ func Cut(line []byte) (b Begin, ok bool) {
 	return b, len(b.Key) > 0
 }
 
+// Found reports whether a read found its item.
+func (b Begin) Found() bool { return bytes.HasPrefix(b.rest, []byte("status=found ")) }
+
 // Use reads the rest of the line.
 func (b Begin) Use() Use {
 	escaped := string(b.Key)

@@ -47,4 +47,4 @@ func (l layout) bytes(i curve.Item) float64 {
 }
 
 // spare is the memory that holds no items: the free chunks of each class, of about one page.
-func (l layout) spare() int64 { return int64(l.classes) * page }
+func (l layout) spare() float64 { return float64(l.classes) * page }

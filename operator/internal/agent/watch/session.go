@@ -41,7 +41,8 @@ type session struct {
 	clients        uselog.Filter
 	now            time.Duration // since it began
 	lines, skipped float64
-	reads          int // since they were counted
+	reads, found   int  // since they were counted
+	last           bool // the last read found its item
 	layout         layout
 	flushes        int64
 }
@@ -136,8 +137,8 @@ func (s *session) read(lines *bufio.Reader) error {
 		for s.tick(); err == nil; line, err = next(lines) {
 			s.line(line)
 		}
-		s.tracker.Requested(s.now, s.reads)
-		s.reads = 0
+		s.tracker.Requested(s.now, s.reads, s.found)
+		s.reads, s.found = 0, 0
 		s.mutex.Unlock()
 	}
 }
@@ -162,13 +163,21 @@ func (s *session) line(line []byte) {
 		return
 	}
 	s.lines++
-	if begin.Read {
-		s.reads++
-	} else {
-		s.reads-- // The line before was not that of a client.
-	}
+	s.count(begin)
 	if s.tracker.Follows(maphash.Bytes(s.seed, begin.Key)) {
 		s.clients.Add(begin.Use())
+	}
+}
+
+// count counts the reads of clients. The line before that of a store or a deletion is not that of a client.
+func (s *session) count(begin uselog.Begin) {
+	change := -1
+	if begin.Read {
+		change, s.last = 1, begin.Found()
+	}
+	s.reads += change
+	if s.last {
+		s.found += change
 	}
 }
 
@@ -193,13 +202,11 @@ func (s *session) report(to *usage.Report, now reading) {
 		s.tracker.Flush()
 	}
 	s.layout, s.flushes = now.layout, now.flushes
+	s.tracker.Has(s.tick(), float64(now.memory))
 	s.snapshot()
 	to.Observed = int64(min(s.tick(), 24*time.Hour) / time.Second)
 	if s.skipped > 0 {
 		to.Skipped = s.skipped / (s.lines + s.skipped)
 	}
-	to.Curve = s.tracker.Curve(s.now)
-	for i := range to.Curve {
-		to.Curve[i].Memory += s.layout.spare()
-	}
+	to.Curve = s.tracker.Curve(s.now, s.layout.spare())
 }

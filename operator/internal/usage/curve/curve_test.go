@@ -22,10 +22,10 @@ type shape struct {
 	burst    float64       // how often more requests there are for ten minutes of each day
 	fresh    float64       // the share of requests for keys that were never used before
 	ttl      time.Duration // of most keys
-	current  float64       // the memory, as a share of the best one
+	memory   int           // that the cache has
 }
 
-const requests = 1_200_000
+const requests = 700_000
 
 func (s shape) trace(seed uint64) *trace {
 	const popular = 200_000
@@ -68,11 +68,16 @@ func mix(x uint64) uint64 {
 // watch follows a cache with so much memory, and returns its curve.
 func watch(of *trace, memory int, seed uint64) []usage.Point {
 	tracker, next := New(), time.Duration(0)
+	tracker.Has(0, float64(memory))
 	newLRU(of, memory, 0).run(func(r request, found bool) {
-		for ; next <= r.at; next += 10 * time.Second {
+		for ; next <= r.at; next += 2 * time.Minute {
 			tracker.Snapshot(next, func(i Item) float64 { return float64(i.Size) })
 		}
-		tracker.Requested(r.at, 1)
+		hits := 0
+		if found {
+			hits = 1
+		}
+		tracker.Requested(r.at, 1, hits)
 		hash, item := mix(uint64(r.key)^seed<<32), Item{Size: of.size(r.key)}
 		if !tracker.Follows(hash) {
 			return
@@ -86,59 +91,44 @@ func watch(of *trace, memory int, seed uint64) []usage.Point {
 			tracker.Store(r.at, hash, item, ttl)
 		}
 	})
-	return tracker.Curve(taken)
+	return tracker.Curve(taken, 0)
 }
 
 func TestTheCurveIsThatOfAnLRU(t *testing.T) {
 	tests := map[string]shape{
-		"keys of about equal popularity":         {exponent: 0.9, current: 0.5},
-		"a few hot keys":                         {exponent: 1.2, current: 0.5},
-		"a daily swing":                          {exponent: 1, swing: 0.7, current: 0.5},
-		"a daily swing, with more than enough":   {exponent: 1, swing: 0.7, current: 2},
-		"a scan each day":                        {exponent: 1, swing: 0.4, scan: 60_000, current: 0.5},
-		"a burst each day":                       {exponent: 1, swing: 0.4, burst: 8, current: 0.5},
-		"many keys that are used once":           {exponent: 1, swing: 0.4, fresh: 0.3, current: 0.5},
-		"keys that expire":                       {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, current: 0.5},
-		"keys that expire, of a cache that fits": {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, current: 1},
+		"keys of about equal popularity": {exponent: 0.9, memory: 3 << 20},
+		"a few hot keys":                 {exponent: 1.2, memory: 1 << 20},
+		"a daily swing":                  {exponent: 1, swing: 0.7, memory: 2 << 20},
+		"more memory than necessary":     {exponent: 1, swing: 0.7, memory: 40 << 20},
+		"a scan each day":                {exponent: 1, swing: 0.4, scan: 30_000, memory: 3 << 20},
+		"a burst each day":               {exponent: 1, swing: 0.4, burst: 8, memory: 3 << 20},
+		"many keys that are used once":   {exponent: 1, swing: 0.4, fresh: 0.3, memory: 3 << 20},
+		"keys that expire":               {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, memory: 3 << 20},
+		"keys that expire before":        {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, memory: 20 << 20},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			of := tc.trace(7)
-			for _, aim := range []time.Duration{10 * time.Minute, time.Hour, 4 * time.Hour} {
-				best := smallest(of, aim)
-				point := at(t, watch(of, int(tc.current*float64(best)), 1), aim)
+			curve := watch(of, tc.memory, 1)
+			for _, aim := range []time.Duration{30 * time.Minute, 3 * time.Hour} {
+				point := at(t, curve, aim)
+				age := time.Duration(point.Age) * time.Second
+				tenthLess, tenthMore := newLRU(of, int(float64(point.Memory)/1.1), day), newLRU(of, int(float64(point.Memory)/0.9), day)
+				tenthLess.run(nil)
+				tenthMore.run(nil)
+				if tenthLess.youngest >= age || tenthMore.youngest < age {
+					t.Errorf("%s: %d bytes, with a tenth less %s, with a tenth more %s", age, point.Memory, tenthLess.youngest, tenthMore.youngest)
+				}
 				achieved := newLRU(of, int(point.Memory), day)
 				achieved.run(nil)
-				off := float64(point.Memory)/float64(best) - 1
-				t.Logf("%s: best %d, %.1f %% off, hit ratio %.4f, %.4f expected", aim, best, off*100, achieved.hitRatio(), point.HitRatio)
-				if math.Abs(off) > 0.1 || math.Abs(achieved.hitRatio()-point.HitRatio) > 0.01 {
-					t.Errorf("%s: %.1f %%, %.4f", aim, off*100, achieved.hitRatio()-point.HitRatio)
+				off := achieved.hitRatio() - point.HitRatio
+				t.Logf("%s: %d bytes, %s, hit ratio %.4f, %.4f expected", age, point.Memory, achieved.youngest, achieved.hitRatio(), point.HitRatio)
+				if math.Abs(off) > 0.01 {
+					t.Errorf("%s: the hit ratio is %.4f, %.4f is expected", age, achieved.hitRatio(), point.HitRatio)
 				}
 			}
 		})
 	}
-}
-
-// smallest is the smallest memory in which nothing is evicted before it was not used for an age, within 1 %.
-func smallest(of *trace, age time.Duration) int {
-	enough := func(memory int) bool {
-		l := newLRU(of, memory, day)
-		l.run(nil)
-		return l.youngest >= age
-	}
-	low, high := 0, 0
-	for key := range int32(of.keys) {
-		high += of.size(key)
-	}
-	for high-low > high/100 {
-		if middle := (low + high) / 2; enough(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
 }
 
 func at(t *testing.T, curve []usage.Point, age time.Duration) usage.Point {

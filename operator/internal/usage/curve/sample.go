@@ -20,7 +20,44 @@ type item struct {
 	expires time.Duration // 0 if it never does
 	size    uint32
 	class   uint8
+
+	// Where an item stays for an age of this index, it was not stored again after a read that found nothing here, and
+	// expires before.
+	before time.Duration // 0 if it does not
+	gap    uint8
+
+	missed uint8 // 1 + the index of the age at which the last read found nothing; 0 if it found the item
 }
+
+// readAgain is an item that was read, and not used since an age.
+func (i item) readAgain(at time.Duration, since int, found bool, of Item) item {
+	if i.expired(at) {
+		i.expires = 0 // A client must have changed when it expires, which memcached does not log.
+	}
+	if i.gone(at) {
+		i.before, i.gap = 0, 0
+	}
+	i.used, i.missed = at, uint8(since+1)
+	if found {
+		i.size, i.class, i.missed = uint32(of.Size), uint8(of.Class), 0
+	}
+	return i
+}
+
+// storedAgain is an item that replaces another one.
+func (i item) storedAgain(at time.Duration, over item) item {
+	if over.missed == 0 || over.expired(at) {
+		return i
+	}
+	i.before, i.gap = over.expires, over.missed-1
+	if over.before > at {
+		i.before, i.gap = over.before, max(i.gap, over.gap)
+	}
+	return i
+}
+
+// gone reports whether it has expired where it stays for the age of its gap.
+func (i item) gone(at time.Duration) bool { return i.before > 0 && i.before <= at }
 
 func (i item) expired(at time.Duration) bool { return i.expires > 0 && i.expires <= at }
 
@@ -86,20 +123,30 @@ func limited(counts []int, limit int) (sum int) {
 // trim forgets items that have expired, and those that are not followed any more.
 func (s *sample) trim(at time.Duration) {
 	for hash, i := range s.items {
-		index := ageIndex(at - i.used)
-		if i.expired(at) || index == len(ages) || hash > s.thresholds[index] {
+		if s.forgets(at, hash, i, ageIndex(at-i.used)) {
 			delete(s.items, hash)
 		}
 	}
 }
 
+func (s *sample) forgets(at time.Duration, hash uint64, i item, index int) bool {
+	return i.expired(at) || index == len(ages) || hash > s.thresholds[index]
+}
+
 // memory is what the items of each age take, those that are not followed included.
 func (s *sample) memory(at time.Duration, bytes func(Item) float64) []float64 {
-	s.trim(at)
 	sums := make([]float64, len(ages))
-	for _, i := range s.items {
+	for hash, i := range s.items {
 		index := ageIndex(at - i.used)
-		sums[index] += bytes(Item{Size: int(i.size), Class: int(i.class)}) * s.weight(index)
+		if s.forgets(at, hash, i, index) {
+			delete(s.items, hash)
+			continue
+		}
+		takes := bytes(Item{Size: int(i.size), Class: int(i.class)}) * s.weight(index)
+		sums[index] += takes
+		if i.gone(at) {
+			sums[max(index, int(i.gap))] -= takes
+		}
 	}
 	return sums
 }

@@ -40,8 +40,14 @@ func New() *Tracker { return &Tracker{Period: period, sample: newSample()} }
 // Follows reports whether a key with such a hash is followed.
 func (t *Tracker) Follows(hash uint64) bool { return hash <= t.sample.thresholds[0] }
 
-// Requested counts reads, of whatever keys.
-func (t *Tracker) Requested(at time.Duration, reads int) { t.counts(at).reads += float64(reads) }
+// Requested counts reads of whatever keys, and how many of them found their item.
+func (t *Tracker) Requested(at time.Duration, reads, found int) {
+	counts := t.counts(at)
+	counts.reads, counts.found = counts.reads+float64(reads), counts.found+float64(found)
+}
+
+// Has follows how much memory there is for items.
+func (t *Tracker) Has(at time.Duration, bytes float64) { t.counts(at).has = bytes }
 
 // Read follows a read of a key that is followed.
 func (t *Tracker) Read(at time.Duration, hash uint64, found bool, of Item) {
@@ -51,33 +57,32 @@ func (t *Tracker) Read(at time.Duration, hash uint64, found bool, of Item) {
 		delete(t.sample.items, hash)
 		return
 	}
-	t.count(at, hash, known, ok)
-	if !ok && !found {
-		return
+	since := ageIndex(at)
+	if ok {
+		since = ageIndex(at - known.used)
 	}
-	if known.expired(at) {
-		known.expires = 0 // A client must have changed when it expires, which memcached does not log.
+	t.count(at, since, hash, known, ok)
+	if ok || found {
+		t.sample.keep(at, hash, known.readAgain(at, since, found, of))
 	}
-	if known.used = at; found {
-		known.size, known.class = uint32(of.Size), uint8(of.Class)
-	}
-	t.sample.keep(at, hash, known)
 }
 
 // count counts a read by the time since the last use, as far as it is known.
-func (t *Tracker) count(at time.Duration, hash uint64, last item, ok bool) {
+func (t *Tracker) count(at time.Duration, since int, hash uint64, last item, ok bool) {
 	counts, weight := t.counts(at), t.sample.weight(0)
-	index, since := t.sample.followed(hash), ageIndex(at)
-	if ok {
-		since = ageIndex(at - last.used)
-	}
+	index := t.sample.followed(hash)
 	switch {
 	case since >= index && index < len(ages):
 		counts.lost[index] += weight
-	case ok:
-		counts.again[since] += weight
-	default:
+	case !ok:
 		counts.first[since] += weight
+	case last.gone(at) && since >= int(last.gap):
+		counts.never += weight
+	case last.gone(at):
+		counts.gone[last.gap] += t.sample.weight(int(last.gap))
+		fallthrough
+	default:
+		counts.again[since] += weight
 	}
 }
 
@@ -87,7 +92,7 @@ func (t *Tracker) Store(at time.Duration, hash uint64, of Item, ttl time.Duratio
 	if ttl > 0 {
 		stored.expires = at + ttl
 	}
-	t.sample.keep(at, hash, stored)
+	t.sample.keep(at, hash, stored.storedAgain(at, t.sample.items[hash]))
 }
 
 // Delete follows that a key was deleted.
@@ -101,7 +106,11 @@ func (t *Tracker) counts(at time.Duration) *counts {
 	if last := len(t.periods) - 1; last >= 0 && at < t.periods[last].began+t.Period {
 		return t.periods[last]
 	}
-	t.periods = append(t.periods, newCounts(at))
+	next := newCounts(at)
+	if last := len(t.periods) - 1; last >= 0 {
+		next.has = t.periods[last].has
+	}
+	t.periods = append(t.periods, next)
 	for at-t.periods[0].began > longest {
 		t.periods = t.periods[1:]
 	}
