@@ -137,7 +137,7 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself.
 	@$(E2E) -p 1 -parallel 4 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
-		./operator/internal/agent/resize ./operator/internal/agent/slot ./test/client ./internal/testing/memcachedtest $(ARGS)
+		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
 	@# The first shows its progress; what the other prints comes when it ends.
 	@$(MAKE) --jobs=2 $(call in-sync,target) live-e2e e2e-modules
 

@@ -1,5 +1,7 @@
 package watch
 
+// How much memory an item takes, in the pages of its slab class.
+
 import (
 	"strconv"
 

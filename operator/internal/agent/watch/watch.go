@@ -1,6 +1,8 @@
 // Package watch watches how memcached is used while the operator wants to know, and answers it.
 package watch
 
+// Starts when somebody asks, and ends once nobody does.
+
 import (
 	"context"
 	"encoding/json"

@@ -1,6 +1,8 @@
 // Package traffic reads which keys clients use, from the log that memcached sends to a connection that watches it.
 package traffic
 
+// Reads the log over a connection of the plugin, within limits.
+
 import (
 	"bufio"
 	"context"

@@ -1,5 +1,7 @@
 package curve
 
+// The ages for which the memory is estimated.
+
 import (
 	"math"
 	"sort"

@@ -1,5 +1,7 @@
 package curve
 
+// From what was counted to the hit ratio of each memory.
+
 import (
 	"math"
 	"time"

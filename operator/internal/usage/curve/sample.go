@@ -1,5 +1,7 @@
 package curve
 
+// The items that are followed, and which of them are forgotten once they are too many.
+
 import (
 	"math"
 	"sort"

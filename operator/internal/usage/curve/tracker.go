@@ -10,6 +10,8 @@
 // if its last use is no longer ago than that age at this moment (AET: Hu et al., USENIX ATC '16).
 package curve
 
+// Counts how long ago the sampled keys were used before, and measures how much memory they take.
+
 import (
 	"math"
 	"time"
