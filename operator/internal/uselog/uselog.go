@@ -104,8 +104,8 @@ func number(text []byte) int64 {
 	return max(0, value)
 }
 
-// Filter passes the uses of clients. Memcached logs a read of its own before it stores or deletes a key, which no client
-// has requested.
+// Filter passes the uses of clients. Memcached logs a read of its own before it stores or deletes a key, which no
+// client has requested.
 type Filter struct {
 	Pass func(Use)
 

@@ -26,7 +26,7 @@ type reading struct {
 	process                      string
 	memory, hits, reads, flushes int64
 	evicted                      map[string]eviction // by class
-	youngest                     int64               // of the items that were evicted since the reading before; none if less than 0
+	youngest                     int64               // evicted since the reading before; none if less than 0
 	layout                       layout
 }
 

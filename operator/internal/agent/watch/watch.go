@@ -1,7 +1,7 @@
 // Package watch watches how memcached is used while the operator wants to know, and answers it.
 package watch
 
-// Starts when somebody asks, and ends once nobody does.
+// Starts with the first request, and ends after the last one.
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type Watcher struct {
 
 	Log *slog.Logger
 
-	start   chan struct{} // somebody has asked
+	start   chan struct{} // there is a request
 	place   chan struct{} // of the one answer that is made at a time
 	problem report.Problem
 
@@ -50,12 +50,12 @@ type Watcher struct {
 	session *session    // nil unless it sends its log
 }
 
-// New returns a watcher that waits until somebody asks.
+// New returns a watcher that waits for the first request.
 func New(login func(context.Context) (*protocol.Client, error), log *slog.Logger) *Watcher {
 	return &Watcher{Login: login, Log: log, start: make(chan struct{}, 1), place: make(chan struct{}, 1)}
 }
 
-// Run watches memcached while somebody asks, until the context ends.
+// Run watches memcached while there are requests, until the context ends.
 func (w *Watcher) Run(ctx context.Context) {
 	for {
 		select {

@@ -11,27 +11,38 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"sort"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// load reads keys of a memcached, and stores what it does not find.
+// load reads keys of a memcached by Zipf's law, and stores what it does not find.
 type load struct {
-	server *memcachedtest.Server
-	random *rand.Rand
-	keys   []float64 // cumulated popularity
-	reads  int
-	hits   int
+	client  net.Conn
+	answers *bufio.Reader
+	random  *rand.Rand
+	keys    []float64 // cumulated popularity
+	reads   int
+	found   int
 }
 
-func newLoad(server *memcachedtest.Server, keys int, exponent float64) *load {
-	l, total := &load{server: server, random: rand.New(rand.NewPCG(1, 2))}, 0.
+func newLoad(t *testing.T, server *memcachedtest.Server, keys int) *load {
+	t.Helper()
+	const exponent = 0.9
+	client, err := net.Dial("tcp", server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	l := &load{client: client, answers: bufio.NewReaderSize(client, 1<<20), random: rand.New(rand.NewPCG(1, 2))}
+	total := 0.
 	for i := range keys {
 		total += math.Pow(float64(i+1), -exponent)
 		l.keys = append(l.keys, total)
@@ -40,18 +51,10 @@ func newLoad(server *memcachedtest.Server, keys int, exponent float64) *load {
 }
 
 func (l *load) draw() int {
-	aim, low, high := l.random.Float64()*l.keys[len(l.keys)-1], 0, len(l.keys)-1
-	for low < high {
-		if middle := (low + high) / 2; l.keys[middle] < aim {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return sort.SearchFloat64s(l.keys, l.random.Float64()*l.keys[len(l.keys)-1])
 }
 
-// size is that of the value of a key: 64 bytes to 32 KiB.
+// size is that of the value of a key: 64 bytes to 16 KiB.
 func size(key int) int {
 	scattered := uint32(key) * 2654435761
 	return 64<<(scattered>>28%9) + int(scattered>>8%64)
@@ -60,46 +63,50 @@ func size(key int) int {
 // run sends so many reads a second.
 func (l *load) run(t *testing.T, rate int, took time.Duration) {
 	t.Helper()
-	connection, err := net.Dial("tcp", l.server.Address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	answers, value := bufio.NewReaderSize(connection, 1<<20), strings.Repeat("x", 64<<10)
 	const together = 50
-	for n, began := 0, time.Now(); time.Since(began) < took; n += together {
-		time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / time.Duration(rate))))
-		var commands strings.Builder
-		keys := make([]int, together)
-		for i := range keys {
-			keys[i] = l.draw()
-			fmt.Fprintf(&commands, "mg key%d v\r\n", keys[i])
+	pace := time.NewTicker(together * time.Second / time.Duration(rate))
+	defer pace.Stop()
+	for began := time.Now(); time.Since(began) < took; <-pace.C {
+		if err := l.read(together); err != nil {
+			t.Fatal(err)
 		}
-		_, _ = io.WriteString(connection, commands.String())
-		commands.Reset()
-		for _, key := range keys {
-			line, err := answers.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			l.reads++
-			if rest, ok := strings.CutPrefix(line, "VA "); ok {
-				l.hits++
-				length, _ := strconv.Atoi(strings.TrimSpace(rest))
-				_, _ = answers.Discard(length + 2)
-			} else {
-				fmt.Fprintf(&commands, "ms key%d %d q\r\n%s\r\n", key, size(key), value[:size(key)])
-			}
-		}
-		_, _ = io.WriteString(connection, commands.String())
 	}
 }
 
-func (l *load) hitRatio() float64 { return float64(l.hits) / float64(l.reads) }
+// read reads keys, and stores those that are not found.
+func (l *load) read(together int) error {
+	var gets, sets strings.Builder
+	keys := make([]int, together)
+	for i := range keys {
+		keys[i] = l.draw()
+		fmt.Fprintf(&gets, "mg key%d v\r\n", keys[i])
+	}
+	if _, err := io.WriteString(l.client, gets.String()); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		line, err := l.answers.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		l.reads++
+		rest, found := strings.CutPrefix(line, "VA ")
+		if !found {
+			fmt.Fprintf(&sets, "ms key%d %d q\r\n%0*d\r\n", key, size(key), size(key), 0)
+			continue
+		}
+		l.found++
+		length, _ := strconv.Atoi(strings.TrimSpace(rest))
+		if _, err := l.answers.Discard(length + len("\r\n")); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(l.client, sets.String())
+	return err
+}
 
-func TestARealMemcachedWithAnotherMemoryIsAsPredicted(t *testing.T) {
-	const rate, keys = 8000, 300_000
-	server := memcachedtest.Start(t, "--memory-limit=64", "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384")
+func startWatcher(t *testing.T, server *memcachedtest.Server) *Watcher {
+	t.Helper()
 	w := New(func(ctx context.Context) (*protocol.Client, error) { return protocol.Dial(ctx, server.Address, nil) },
 		slog.New(slog.NewTextHandler(t.Output(), nil)))
 	ctx, stop := context.WithCancel(t.Context())
@@ -108,37 +115,72 @@ func TestARealMemcachedWithAnotherMemoryIsAsPredicted(t *testing.T) {
 		defer close(done)
 		w.Run(ctx)
 	}()
-	defer func() { stop(); <-done }()
-	ask(t, w)
-	now := newLoad(server, keys, 0.9)
-	go func() {
-		for ctx.Err() == nil {
-			time.Sleep(time.Second)
-			ask(t, w)
-		}
-	}()
-	now.run(t, rate, 40*time.Second)
-	report, _ := ask(t, w)
-	t.Logf("%+v", report)
-	for _, age := range []int64{5, 10, 20} {
-		var point usage.Point
-		for _, p := range report.Curve {
-			if p.Age <= age {
-				point = p
-			}
-		}
-		other := memcachedtest.Start(t, fmt.Sprintf("--memory-limit=%d", point.Memory>>20))
-		load := newLoad(other, keys, 0.9)
-		load.run(t, rate, time.Duration(2*age)*time.Second)
-		load.hits, load.reads = 0, 0
-		load.run(t, rate, 20*time.Second)
-		client, _ := protocol.Dial(t.Context(), other.Address, nil)
-		items, _ := client.Stats(t.Context(), "items")
-		slabs, _ := client.Stats(t.Context(), "slabs")
-		var evicted []string
-		for class := range 40 {
-			evicted = append(evicted, items[fmt.Sprintf("items:%d:evicted_time", class)]+"/"+slabs[fmt.Sprintf("%d:total_pages", class)]+"/"+slabs[fmt.Sprintf("%d:free_chunks", class)])
-		}
-		t.Logf("age %d: %d MiB, hit ratio %.4f, expected %.4f; evicted after %s", point.Age, point.Memory>>20, load.hitRatio(), point.HitRatio, evicted)
+	t.Cleanup(func() { stop(); <-done })
+	return w
+}
+
+// TestARealMemcachedWithAnotherMemoryIsAsPredicted watches a memcached, and then uses one that has the memory for a
+// longer age. Ages of seconds stand for those of hours.
+func TestARealMemcachedWithAnotherMemoryIsAsPredicted(t *testing.T) {
+	const rate, keys, slices, aim = 8000, 300_000, 12, 10
+	server := memcachedtest.Start(t, "--memory-limit=64")
+	watcher, now := startWatcher(t, server), newLoad(t, server, keys)
+	for range slices {
+		ask(t, watcher)
+		now.run(t, rate, 2*time.Second)
 	}
+	report, reason := ask(t, watcher)
+	if reason != "" || !report.Evicting || report.EvictedAge >= aim || report.Memory != 64*page {
+		t.Fatalf("%s %+v", reason, report)
+	}
+	point := pointOf(t, report, aim)
+
+	other := memcachedtest.Start(t, fmt.Sprintf("--memory-limit=%d", point.Memory/page))
+	then := newLoad(t, other, keys)
+	then.run(t, rate, 2*aim*time.Second)
+	then.reads, then.found = 0, 0
+	then.run(t, rate, aim*time.Second)
+	ratio, age := float64(then.found)/float64(then.reads), evictedAge(t, other)
+	t.Logf("%d MiB instead of 64: hit ratio %.3f, %.3f predicted; an age of %d s, %d s predicted",
+		point.Memory/page, ratio, point.HitRatio, age, point.Age)
+	if math.Abs(ratio-point.HitRatio) > 0.03 || math.Abs(float64(age-point.Age)) > 0.3*aim {
+		t.Errorf("a hit ratio of %.3f, and an age of %d s", ratio, age)
+	}
+}
+
+func pointOf(t *testing.T, report usage.Report, age int64) usage.Point {
+	t.Helper()
+	for _, point := range report.Curve {
+		if point.Age >= age {
+			return point
+		}
+	}
+	t.Fatalf("no memory for %d s: %+v", age, report)
+	return usage.Point{}
+}
+
+// evictedAge is that of the slab class with most memory.
+func evictedAge(t *testing.T, server *memcachedtest.Server) (age int64) {
+	t.Helper()
+	client, err := protocol.Dial(t.Context(), server.Address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	items, err := client.Stats(t.Context(), "items")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slabs, err := client.Stats(t.Context(), "slabs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	for class, stats := range exporter.ByClass(slabs, "") {
+		if pages, _ := strconv.Atoi(stats["total_pages"]); pages > most {
+			most = pages
+			age, _ = strconv.ParseInt(items["items:"+class+":evicted_time"], 10, 64)
+		}
+	}
+	return age
 }

@@ -91,7 +91,8 @@ func (c *counts) reaches(bytes float64) bool {
 	return known > 0 && bytes > 0 && c.memory[known-1].sum/c.memory[known-1].count >= bytes
 }
 
-// Curve returns the memory for each age up to half of the time, and what it brings. Of each memory, spare holds no items.
+// Curve returns the memory for each age up to half of the time, and what it brings. Of each memory, spare bytes hold no
+// items.
 func (t *Tracker) Curve(at time.Duration, spare float64) (points []usage.Point) {
 	e := estimate{periods: t.periods}
 	for _, c := range t.periods {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// period is for how long requests are counted together. The age of an LRU changes with the time of the day, and by scans
-// and bursts; within a period it is assumed not to.
+// period is for how long requests are counted together. The age of an LRU changes with the time of the day, and by
+// scans and bursts; within a period it is assumed not to.
 const period = 15 * time.Minute
 
 // Item is what memcached stores for a key.
