@@ -43,6 +43,8 @@ type session struct {
 	lines, skipped float64
 	reads, found   int  // since they were counted
 	last           bool // the last read found its item
+	logged         gets // all of them
+	before         difference
 	layout         layout
 	flushes        int64
 }
@@ -138,6 +140,8 @@ func (s *session) read(lines *bufio.Reader) error {
 			s.line(line)
 		}
 		s.tracker.Requested(s.now, s.reads, s.found)
+		s.logged.reads += int64(s.reads)
+		s.logged.found += int64(s.found)
 		s.reads, s.found = 0, 0
 		s.mutex.Unlock()
 	}
@@ -209,4 +213,8 @@ func (s *session) report(to *usage.Report, now reading) {
 		to.Skipped = s.skipped / (s.lines + s.skipped)
 	}
 	to.Curve = s.tracker.Curve(s.now, s.layout.spare())
+	s.before.begin(s.logged, now)
+	for i := range to.Curve {
+		to.Curve[i].HitRatio = s.before.ofReads(to.Curve[i].HitRatio, s.logged, now)
+	}
 }

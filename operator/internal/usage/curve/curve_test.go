@@ -105,6 +105,9 @@ func TestTheCurveIsThatOfAnLRU(t *testing.T) {
 		"many keys that are used once":   {exponent: 1, swing: 0.4, fresh: 0.3, memory: 3 << 20},
 		"keys that expire":               {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, memory: 3 << 20},
 		"keys that expire before":        {exponent: 1, swing: 0.5, ttl: 2 * time.Hour, memory: 20 << 20},
+		"all of that": {
+			exponent: 1.1, swing: 0.6, scan: 20_000, burst: 5, fresh: 0.1, ttl: 8 * time.Hour, memory: 2 << 20,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
