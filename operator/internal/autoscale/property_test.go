@@ -66,11 +66,13 @@ func randomCache(random *rand.Rand) *cache {
 	return c
 }
 
-// minute simulates one, and returns the memory before and after.
-func (c *cache) minute(t *testing.T, l load) (before, after int64) {
+// minute simulates one, and returns the memory before and after. The curve is that of the busiest time of the last day.
+func (c *cache) minute(t *testing.T, l, busiest load) (before, after int64) {
 	c.in.Now, c.observed = c.in.Now.Add(time.Minute), c.observed+time.Minute
 	before = c.in.State.Memory
-	c.in.Reports.Seen = []Seen{{At: c.in.Now, Report: l.report(before, c.observed)}}
+	report := l.report(before, c.observed)
+	report.Curve = busiest.report(before, c.observed).Curve
+	c.in.Reports.Seen = []Seen{{At: c.in.Now, Report: report}}
 	decided := Decide(c.in)
 	after = decided.Memory
 	if before != after {
@@ -103,7 +105,7 @@ func TestUnderAConstantLoadTheMemoryComesToRest(t *testing.T) {
 		turns, steps, last, late := 0, 0, int64(0), 0
 		const days = 12
 		for i := range days * 24 * 60 {
-			before, after := c.minute(t, l)
+			before, after := c.minute(t, l, l)
 			if before == after {
 				continue
 			}

@@ -6,13 +6,19 @@ import (
 	"strings"
 )
 
-// Curve is a value for each second; a second without a value is NaN.
+// Curve is a value for each second, or another equal time; one without a value is NaN.
 type Curve struct {
 	Name   string
 	Values []float64
 }
 
-// Panel is a plot of curves over the same seconds.
+// Axis is the time of all panels.
+type Axis struct {
+	Zero         int // the moment that Begins names
+	Begins, Ends string
+}
+
+// Panel is a plot of curves over the same time.
 type Panel struct {
 	Title  string
 	Most   float64 // the value at the top
@@ -31,35 +37,35 @@ const (
   `
 )
 
-// Picture draws panels below each other, as SVG that is readable on light and on dark pages. Second 0 is after some
-// seconds.
-func Picture(title string, zero int, panels ...Panel) string {
+// Picture draws panels below each other, as SVG that is readable on light and on dark pages.
+func Picture(title string, axis Axis, panels ...Panel) string {
 	var svg strings.Builder
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-labelledby="title"`+
 		` font-family="system-ui, sans-serif" font-size="14">`+"\n  <title id=\"title\">%s</title>\n  <style>%s</style>\n",
 		left+plotWidth+20, panelHeight*len(panels), title, style)
 	for i, panel := range panels {
 		fmt.Fprintf(&svg, "  <g transform=\"translate(%d %d)\">\n", left, i*panelHeight+30)
-		panel.draw(&svg, zero)
+		panel.draw(&svg, axis)
 		svg.WriteString("  </g>\n")
 	}
 	svg.WriteString("</svg>\n")
 	return svg.String()
 }
 
-func (p Panel) draw(svg *strings.Builder, zero int) {
+func (p Panel) draw(svg *strings.Builder, axis Axis) {
 	seconds := 1
 	for _, curve := range p.Curves {
 		seconds = max(seconds, len(curve.Values)-1)
 	}
 	x := func(second int) float64 { return plotWidth * float64(second) / float64(seconds) }
 	fmt.Fprintf(svg, "    <path class=\"axis\" fill=\"none\" d=\"M0 0V%d H%d M%.1f 0V%[1]d\"/>\n",
-		plotHeight, plotWidth, x(zero))
+		plotHeight, plotWidth, x(axis.Zero))
 	fmt.Fprintf(svg, "    <text x=\"0\" y=\"-12\">%s</text>\n", p.Title)
 	fmt.Fprintf(svg, "    <text class=\"end\" x=\"-6\" y=\"10\">%s</text><text class=\"end\" x=\"-6\" y=\"%d\">0</text>\n",
 		Number(p.Most), plotHeight)
-	fmt.Fprintf(svg, "    <text class=\"mid\" x=\"%.1f\" y=\"%d\">rollout begins</text>"+
-		"<text class=\"end\" x=\"%d\" y=\"%[2]d\">%[4]d s later</text>\n", x(zero), plotHeight+20, plotWidth, seconds-zero)
+	fmt.Fprintf(svg, "    <text class=\"mid\" x=\"%.1f\" y=\"%d\">%s</text>"+
+		"<text class=\"end\" x=\"%d\" y=\"%[2]d\">%[5]s</text>\n",
+		x(axis.Zero), plotHeight+20, axis.Begins, plotWidth, axis.Ends)
 	for i, curve := range p.Curves {
 		var points strings.Builder
 		for second, value := range curve.Values {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAPictureHasACurvePerSeries(t *testing.T) {
-	got := Picture("Hits", 1,
+	got := Picture("Hits", Axis{1, "rollout begins", "1 s later"},
 		Panel{Title: "hits, %", Most: 100, Curves: []Curve{
 			{"Auto", []float64{100, 100, 100}}, {"Never", []float64{100, math.NaN(), 0}},
 		}},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -106,8 +105,10 @@ func seconds(m monitor.Metrics) float64 { return m.Sum("process_cpu_seconds_tota
 // curve is a report of an agent, as long as a real one.
 func curve() string {
 	var points []string
-	for age := range slices.Values([]int{1, 60, 600, 1200, 1800, 2400, 3000, 3600, 7200, 14400, 21600, 28800, 36000, 43200}) {
-		points = append(points, fmt.Sprintf(`{"ageSeconds":%d,"memory":%d,"hitRatio":%f}`, age, 20000000+1000*age, 0.5+float64(age)/100000))
+	for age := 600; age <= 12*60*60; age += 600 {
+		points = append(points, fmt.Sprintf(`{"ageSeconds":%d,"memory":%d,"hitRatio":%f}`,
+			age, 20000000+1000*age, 0.5+float64(age)/100000))
 	}
-	return `{"observedSeconds":86400,"memory":67108864,"reads":100000,"hitRatio":0.9,"curve":[` + strings.Join(points, ",") + `]}`
+	return `{"observedSeconds":86400,"memory":67108864,"reads":100000,"hitRatio":0.9,"curve":[` +
+		strings.Join(points, ",") + `]}`
 }

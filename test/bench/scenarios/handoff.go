@@ -57,7 +57,10 @@ func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []re
 	if b.Picture == "" {
 		return figures, nil
 	}
-	svg := report.Picture("Hits and p99 of clients during a rollout", calm, ratio, p99)
+	axis := report.Axis{
+		Zero: calm, Begins: "rollout begins", Ends: fmt.Sprintf("%d s later", len(ratio.Curves[0].Values)-1-calm),
+	}
+	svg := report.Picture("Hits and p99 of clients during a rollout", axis, ratio, p99)
 	return figures, os.WriteFile(b.Picture, []byte(svg), 0o644)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
 )
 
@@ -21,6 +22,7 @@ type Cache struct {
 	DiscoveryEndpoint string       `json:"discoveryEndpoint,omitempty"`
 	Image             string       `json:"image,omitempty"`
 	Certificate       *Certificate `json:"certificate,omitempty"`
+	Memory            *Memory      `json:"memory,omitempty"`
 	Waits             []Waiting    `json:"waits,omitempty"`
 	Rollout           *Rollout     `json:"rollout,omitempty"`
 	Servers           []Server     `json:"servers,omitempty"`
@@ -28,6 +30,30 @@ type Cache struct {
 
 	// Unread is what the user has no right to read.
 	Unread []string `json:"unread,omitempty"`
+}
+
+// Memory is what was found about the use of the memory.
+type Memory struct {
+	Reason      string `json:"reason"`
+	Message     string `json:"message"`
+	Recommended string `json:"recommended,omitempty"`
+	Current     string `json:"current,omitempty"`
+}
+
+// memoryOf returns what was found; nil without spec.autoscaling.
+func memoryOf(status cachev1.MemcachedStatus) *Memory {
+	if status.Autoscaling == nil || status.Autoscaling.Memory == nil {
+		return nil
+	}
+	found := status.Autoscaling.Memory
+	memory := &Memory{Reason: found.Reason, Message: found.Message}
+	if found.Recommended != nil {
+		memory.Recommended = found.Recommended.String()
+	}
+	if found.Current != nil {
+		memory.Current = found.Current.String()
+	}
+	return memory
 }
 
 // Certificate is the state of the certificate that the Pods serve.
@@ -63,7 +89,7 @@ func CacheOf(o access.Observed, now time.Time) Cache {
 	cache := Cache{
 		Namespace: mc.Namespace, Name: mc.Name, Summary: SummaryOf(mc),
 		Endpoint: mc.Status.Endpoint, DiscoveryEndpoint: mc.Status.DiscoveryEndpoint, Image: mc.Status.Image,
-		Waits: WaitsOf(mc), Servers: serversOf(o), Unread: o.Unread,
+		Memory: memoryOf(mc.Status), Waits: WaitsOf(mc), Servers: serversOf(o), Unread: o.Unread,
 	}
 	if tls := mc.Status.TLS; tls != nil && tls.NotAfter != nil {
 		cache.Certificate = &Certificate{NotAfter: tls.NotAfter.UTC(), Expired: !now.Before(tls.NotAfter.Time)}

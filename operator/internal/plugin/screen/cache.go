@@ -69,6 +69,9 @@ func (s Screen) facts(cache overview.Cache) {
 	if certificate := cache.Certificate; certificate != nil {
 		fact("Certificate", s.expiry(*certificate))
 	}
+	if memory := cache.Memory; memory != nil {
+		fact("Memory", memory.Reason+". "+printers.EscapeTerminal(memory.Message))
+	}
 	if cache.Rollout != nil {
 		fact("Rollout", bar(*cache.Rollout))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
@@ -67,9 +68,20 @@ func withoutRights() access.Observed {
 	return access.Observed{Memcached: mc, Unread: []string{"Pods", "Events"}}
 }
 
+// autoscaled is a cache whose use is observed.
+func autoscaled() access.Observed {
+	mc := cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	mc.Status.Autoscaling = &cachev1.AutoscalingStatus{Memory: &cachev1.MemoryAutoscalingStatus{
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi",
+		Recommended: new(resource.MustParse("1536Mi")),
+	}}
+	return access.Observed{Memcached: mc}
+}
+
 func TestTheScreenOfACacheMatchesItsGoldenFile(t *testing.T) {
 	for name, observed := range map[string]access.Observed{
 		"healthy": healthy(), "slots move": withSlots(), "an invalid spec without rights": withoutRights(),
+		"autoscaled": autoscaled(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
