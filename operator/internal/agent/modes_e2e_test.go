@@ -4,7 +4,9 @@ package agent
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
 // TestMetricsComeThroughEveryMode starts memcached in each of its modes. Metrics come, the right client works and the
@@ -52,8 +55,21 @@ func TestMetricsComeThroughEveryMode(t *testing.T) {
 			if got := value(t, p.metrics(t), `memcached_commands_total{command="get",status="hit"}`); got < 1 {
 				t.Errorf("%g reads were counted", got)
 			}
+			wait(t).Eventually(p.observed).Should(gomega.BeNumerically(">", 0))
 		})
 	}
+}
+
+// observed is for how long the agent has watched the requests of clients.
+func (p *pod) observed() (int64, error) {
+	answer, err := http.Get("http://" + p.options.ProbeAddress + usage.Path)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	var report usage.Report
+	err = json.NewDecoder(answer.Body).Decode(&report)
+	return report.Observed, err
 }
 
 // tryClients lets the right client work, and all kinds of wrong ones fail.
