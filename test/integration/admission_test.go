@@ -133,15 +133,17 @@ func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rul
 	return w.admit(policy, binding)
 }
 
-// refuse has the API server refuse updates of a kind in the world's namespace for which an expression is false. It waits
+// refuse has the API server refuse an operation on a kind in the world's namespace if an expression is false. It waits
 // until the API server refuses the probe.
-func (w *world) refuse(group, resource, expression string, probe func() error) (allow func()) {
+func (w *world) refuse(
+	operation admissionv1.OperationType, group, resource, expression string, probe func() error,
+) (allow func()) {
 	w.t.Helper()
 	rule := admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{resource}}
 	policy := &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
-			MatchConstraints: w.admitted(admissionv1.Update, rule),
+			MatchConstraints: w.admitted(operation, rule),
 			Validations:      []admissionv1.Validation{{Expression: expression, Message: "refused by the test"}},
 		},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -192,7 +193,7 @@ func TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts(t *testing.T) {
 	w.memcached("cache", 2)
 	w.ready("cache")
 	uids := w.uids("cache")
-	allow := w.refuse("networking.k8s.io", "networkpolicies", "false", func() error {
+	allow := w.refuse(admissionv1.Update, "networking.k8s.io", "networkpolicies", "false", func() error {
 		policy := get(w, "cache", &networkingv1.NetworkPolicy{})
 		policy.SetLabels(map[string]string{"try": "it"})
 		return cluster.Update(w.ctx, policy, client.DryRunAll)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -43,7 +44,7 @@ func TestSuspendedPausesARolloutDespiteAnInvalidSpec(t *testing.T) {
 
 func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
-	allow := w.refuse("apps", "deployments", "!has(object.spec.paused) || !object.spec.paused", func() error {
+	allow := w.refuse(admissionv1.Update, "apps", "deployments", "!has(object.spec.paused) || !object.spec.paused", func() error {
 		pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))
 		return cluster.Patch(w.ctx, w.deployment("cache"), pause, client.DryRunAll)
 	})

@@ -50,6 +50,7 @@ type Syncer struct {
 	schemas   schemas
 	conflicts *conflicts
 	creations *creations
+	lost      *lost
 	refusals  refusals
 }
 
@@ -59,13 +60,16 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 	return &Syncer{
 		client: writer, live: live,
 		legacy: sets.New(legacyFieldManagers...), schemas: newSchemas(scheme),
-		conflicts: newConflicts(), creations: newCreations(), refusals: refusals{cache.NewExpiring()},
+		conflicts: newConflicts(), creations: newCreations(), lost: newLost(scheme), refusals: refusals{cache.NewExpiring()},
 	}
 }
 
 // TakeCreation is called for each managed object that appears in the cache. It reports, once, whether the object is
 // as this Syncer has just created it.
-func (s *Syncer) TakeCreation(object client.Object) bool { return s.creations.take(object) }
+func (s *Syncer) TakeCreation(object client.Object) bool {
+	s.lost.note(object, false)
+	return s.creations.take(object)
+}
 
 // Sync applies the desired objects and deletes those that are no longer desired. A failed object does not stop the
 // others, with one exception: a Deployment may have to wait for its NetworkPolicy.
@@ -73,19 +77,7 @@ func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
 	report := s.syncAll(ctx, mc, snapshot, objects)
-	var removed Report
-	for _, key := range unwanted(mc, snapshot, objects) {
-		if isSlotService(mc, key) && removed.Err() != nil {
-			continue // It shows that there are objects of slots to delete.
-		}
-		if isFormerBinding(key, objects) && !report.isMade(key.GroupKind) {
-			continue // Clients have no other one yet.
-		}
-		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
-		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
-		removed = append(removed, settle(outcome, err))
-	}
-	return append(report, removed...)
+	return append(report, s.removeUnwanted(ctx, mc, snapshot, objects, report)...)
 }
 
 // SyncExisting applies those of the objects that the Memcached owns already. It creates, adopts and deletes nothing.

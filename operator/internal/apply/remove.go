@@ -33,6 +33,29 @@ func isFormerBinding(key observe.Key, objects []render.Object) bool {
 	})
 }
 
+// removeUnwanted deletes the objects that are no longer desired, also those that the cache does not have.
+func (s *Syncer) removeUnwanted(
+	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object, made Report,
+) Report {
+	snapshot, removed := s.withLost(ctx, mc, snapshot, objects)
+	for _, key := range unwanted(mc, snapshot, objects) {
+		if isSlotService(mc, key) && removed.Err() != nil {
+			continue // It shows that there are objects of slots to delete.
+		}
+		if isFormerBinding(key, objects) && !made.isMade(key.GroupKind) {
+			continue // Clients have no other one yet.
+		}
+		live := snapshot.Objects[key]
+		outcome, err := s.remove(ctx, mc, key.GroupKind, live)
+		if err == nil {
+			s.lost.noteRemoved(client.ObjectKeyFromObject(mc), key, live.GetUID())
+		}
+		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
+		removed = append(removed, settle(outcome, err))
+	}
+	return removed
+}
+
 // unwanted returns the existing objects that are, or may be, owned and are not desired, by kind and name.
 func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []observe.Key {
 	wanted := map[observe.Key]bool{}

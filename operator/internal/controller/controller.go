@@ -66,6 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	switch err := r.client.Get(ctx, request.NamespacedName, mc); {
 	case apierrors.IsNotFound(err):
 		r.secrets.memory.Forget(request.NamespacedName)
+		r.syncer.Forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("read the Memcached: %w", err)

@@ -136,6 +136,10 @@ func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
 		},
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			syncer.NoteMissing(e.Object)
+			return true
+		},
 	}
 }
 

@@ -16,9 +16,7 @@ func writes() []Mutant {
 			Name: "does not notice that an object was deleted", FixedByRestart: true, Rule: "converges",
 			Needs: []string{"a third party deletes an object"},
 			Edits: replace(watchesFile,
-				"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n",
-				"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n"+
-					"		DeleteFunc: func(event.DeleteEvent) bool { return false },\n"),
+				"			syncer.NoteMissing(e.Object)\n			return true\n", "			return e.Object == nil\n"),
 		},
 		{
 			Name: "keeps the PodDisruptionBudget of a single Pod", Rule: "converges", Needs: []string{"scale"},
