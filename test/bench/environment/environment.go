@@ -20,8 +20,8 @@ import (
 )
 
 // auditPolicy logs each request of the operator and of the baseline, which acts as the operator, and what the bench
-// changes and deletes. What the bench creates is left out: it is much, and no figure needs it. Only the requests that
-// the baseline repeats are logged with their bodies.
+// changes and deletes. What the bench creates is left out, except by a Creator: it is much, and no figure needs it.
+// Only the requests that the baseline repeats are logged with their bodies.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -35,6 +35,10 @@ rules:
   - level: Metadata
     users: [admin]
     verbs: [patch, delete]
+  - level: Metadata
+    users: [admin]
+    verbs: [create]
+    namespaces: ["` + recordedNamespace + `"]
   - level: None
 `
 

@@ -20,7 +20,7 @@ func (b *Bench) drift(ctx context.Context) (figures []report.Figure, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
-	if err := env.CreateMemcacheds(ctx, 0, b.Drifts, b.update); err != nil {
+	if err := errors.Join(env.Record(ctx), env.CreateMemcacheds(ctx, 0, b.Drifts, b.update)); err != nil {
 		return nil, err
 	}
 	operator, err := env.StartOperator(ctx)
@@ -36,7 +36,11 @@ func (b *Bench) drift(ctx context.Context) (figures []report.Figure, err error) 
 		return nil, err
 	}
 	reverted, err := b.revert(ctx, env)
-	return append([]report.Figure{unowned}, reverted...), err
+	if err != nil {
+		return nil, err
+	}
+	healed, err := b.heal(ctx, env)
+	return append(append([]report.Figure{unowned}, reverted...), healed...), err
 }
 
 // changeUnowned changes what the operator does not own: an annotation of each Memcached, a label of one of its objects.
@@ -115,7 +119,7 @@ func timeToWrite(
 	if err != nil {
 		return 0, fmt.Errorf("wait for the operator to write the %s of %s: %w", written, key, err)
 	}
-	return float64(end.Sub(begin).Microseconds()) / 1000, nil
+	return milliseconds(begin, end), nil
 }
 
 func managed(i int) environment.Kind { return environment.Managed[i%len(environment.Managed)] }

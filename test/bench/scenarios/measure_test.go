@@ -31,7 +31,7 @@ func TestScenariosMeasure(t *testing.T) {
 		exact   []string
 	}{
 		"create": {4, []string{"requests per new Memcached, without events", "refused requests among them"}},
-		"drift":  {3, []string{"requests after 16 annotations and labels by other clients"}},
+		"drift":  {7, []string{"requests after 16 annotations and labels by other clients"}},
 		"growth": {12, []string{
 			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests after the first lists",
 			"a resync of 3: requests",
