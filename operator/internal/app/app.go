@@ -66,6 +66,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	config.QPS = -1
 	clock := &serverClock{}
 	config.Wrap(clock.listen)
+	config.Wrap(withoutStrictDecoding)
 
 	metrics, err := metricsOptions(ctx, config, options)
 	if err != nil {

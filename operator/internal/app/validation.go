@@ -1,0 +1,31 @@
+package app
+
+// Spares the API server a validation of what the operator applies.
+
+import (
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// withoutStrictDecoding has the API server decode what is applied once. By default it decodes it a second time, to warn
+// of keys that occur twice. What is applied is encoded from Go types, which have each key once. A field that the API
+// server does not know is an error of an apply anyway. controller-runtime has no option for that.
+func withoutStrictDecoding(next http.RoundTripper) http.RoundTripper { return lenient{next} }
+
+type lenient struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l lenient) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Header.Get("Content-Type") == string(types.ApplyPatchType) {
+		request = request.Clone(request.Context()) // A RoundTripper must not change the request.
+		const parameter = "fieldValidation=" + metav1.FieldValidationIgnore
+		request.URL.RawQuery = strings.TrimPrefix(request.URL.RawQuery+"&"+parameter, "&")
+	}
+	return l.RoundTripper.RoundTrip(request)
+}
+
+// WrappedRoundTripper gives client-go the wrapped transport, for example to close idle connections.
+func (l lenient) WrappedRoundTripper() http.RoundTripper { return l.RoundTripper }
