@@ -47,10 +47,10 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		})
 	}
 	probes := endpoint.Probes(a.started)
-	watcher := watch.New(a.login, log)
-	probes.Handle("GET "+usage.Path, watcher)
+	a.usage = watch.New(a.login, log)
+	probes.Handle("GET "+usage.Path, a.usage)
 	group.Go(func() error {
-		watcher.Run(ctx)
+		a.usage.Run(ctx)
 		return nil
 	})
 	if options.HandoffFile != "" {
@@ -81,6 +81,7 @@ type agent struct {
 	users    *reload.Users // nil if memcached requires no password
 	watchers []*reload.Watcher
 	exporter *exporter.Exporter
+	usage    *watch.Watcher
 	copier   *slot.Memcached // nil without slots
 }
 

@@ -23,6 +23,7 @@ func (a *agent) follower() *slot.Follower {
 	end := func(ctx context.Context) error { return endMemcached(ctx, a.dialOwn, a.options.Proc) }
 	a.copier = &slot.Memcached{
 		Own: a.dialOwn, Peer: a.peer, Signal: end, Give: a.resizer(nil).Give, Log: a.log, Timeout: a.options.HandoffTimeout,
+		Watching: a.usage.Watching,
 	}
 	return &slot.Follower{File: a.options.HandoffFile, Copier: a.copier, Log: a.log}
 }

@@ -31,7 +31,7 @@ func TestThePictureOfAWeekIsThatOfADecisionPerMinute(t *testing.T) {
 				busiest = before
 			}
 		}
-		c.minute(t, l, busiest)
+		c.decide(t, time.Minute, l, busiest)
 		if minute%15 == 0 {
 			drawn.add(c.in, l)
 		}

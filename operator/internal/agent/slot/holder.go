@@ -91,10 +91,14 @@ func (m *Memcached) IsCopied(ctx context.Context) bool {
 	return err == nil && watchers > m.ownWatchers()
 }
 
-// ownWatchers returns how many of the watchers are this agent's: it watches both memcacheds of its handoff.
-func (m *Memcached) ownWatchers() int {
-	if m.Tracker.Now() == nil {
-		return 0
+// ownWatchers returns how many of the watchers are this agent's: it watches both memcacheds of its handoff, and how its
+// memcached is used.
+func (m *Memcached) ownWatchers() (count int) {
+	if m.Watching != nil {
+		count = m.Watching()
 	}
-	return 1
+	if m.Tracker.Now() != nil {
+		count++
+	}
+	return count
 }

@@ -37,6 +37,9 @@ type Memcached struct {
 	// Give gives it memory for items, in bytes.
 	Give func(ctx context.Context, bytes int64) error
 
+	// Watching returns how many clients of this agent watch its log for another purpose than a handoff; nil is none.
+	Watching func() int
+
 	Log *slog.Logger
 
 	// Timeout is how long a copy may take.

@@ -80,9 +80,15 @@ func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if watchers := stats["log_watchers"]; watchers != "" && watchers != "0" {
-		return nil, fmt.Errorf("%s: a client watches its log, as an agent does that copies its keys: wait until the "+
-			"rollout, the scaling or the bootstrap has ended", server.Name)
+	if watchers := stats["log_watchers"]; watchers == "" || watchers == "0" {
+		return stats, nil
+	}
+	switch isCopied, err := handoff.IsBusy(ctx, server.Dial); {
+	case err != nil:
+		return nil, about(server, err)
+	case isCopied:
+		return nil, fmt.Errorf("%s: an agent copies its keys: wait until the rollout, the scaling or the bootstrap has "+
+			"ended", server.Name)
 	}
 	return stats, nil
 }

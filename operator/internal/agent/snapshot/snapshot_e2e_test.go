@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -177,20 +178,50 @@ func TestASaveThatIsKilledIsNeverRestored(t *testing.T) {
 
 func TestNothingIsReadOrWrittenWhileAnAgentCopiesTheKeys(t *testing.T) {
 	store, from := saved(t)
-	connection, err := net.Dial("tcp", from[1].Address)
-	if err != nil {
-		t.Fatal(err)
+	watched(t, from[1])
+	// An agent that watches how memcached is used does no harm.
+	unhurt := &Save{Store: newMemory(), Name: "daily", Servers: from, Pace: handoff.Limit(0)}
+	if _, err := unhurt.Run(t.Context()); err != nil {
+		t.Error(err)
 	}
-	defer connection.Close()
+	copies(t, from[1])
+	s := &Save{Store: newMemory(), Name: "daily", Servers: from, Pace: handoff.Limit(0)}
+	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "shop-1: an agent copies its keys") {
+		t.Error(err)
+	}
+	if _, err := restore(t, store, from, ""); err == nil || !strings.Contains(err.Error(), "copies its keys") {
+		t.Error(err)
+	}
+}
+
+// watched has a client watch the log of a server.
+func watched(t *testing.T, server Server) {
+	t.Helper()
+	connection := connected(t, server)
 	fmt.Fprint(connection, "watch mutations\r\n")
 	if _, err := connection.Read(make([]byte, 4)); err != nil {
 		t.Fatal(err)
 	}
-	s := &Save{Store: newMemory(), Name: "daily", Servers: from, Pace: handoff.Limit(0)}
-	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "shop-1: a client watches its log") {
-		t.Error(err)
+}
+
+// copies has a client write markers, as an agent does that copies keys.
+func copies(t *testing.T, server Server) {
+	t.Helper()
+	connection := connected(t, server)
+	go func() {
+		for t.Context().Err() == nil {
+			fmt.Fprint(connection, "ms memcached-agent-handoff-test-1 0 T-1 MR Om\r\n\r\n")
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+}
+
+func connected(t *testing.T, server Server) net.Conn {
+	t.Helper()
+	connection, err := net.Dial("tcp", server.Address)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := restore(t, store, from, ""); err == nil || !strings.Contains(err.Error(), "watches its log") {
-		t.Error(err)
-	}
+	t.Cleanup(func() { _ = connection.Close() })
+	return connection
 }

@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"sync"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 	"github.com/example-inc/memcached-operator/operator/internal/usage/curve"
@@ -41,6 +43,7 @@ type session struct {
 	clients        uselog.Filter
 	now            time.Duration // since it began
 	lines, skipped float64
+	copied         bool // by an agent
 	reads, found   int  // since they were counted
 	last           bool // the last read found its item
 	logged         gets // all of them
@@ -143,9 +146,17 @@ func (s *session) read(lines *bufio.Reader) error {
 		s.logged.reads += int64(s.reads)
 		s.logged.found += int64(s.found)
 		s.reads, s.found = 0, 0
+		copied := s.copied
 		s.mutex.Unlock()
+		if copied {
+			return errCopied
+		}
 	}
 }
+
+// errCopied ends a session. An agent that copies keys needs each line of the log, and no client uses the keys that it
+// adds.
+var errCopied = errors.New("an agent copies keys from it or to it")
 
 // next returns the next line that has arrived.
 func next(lines *bufio.Reader) ([]byte, error) {
@@ -167,6 +178,7 @@ func (s *session) line(line []byte) {
 		return
 	}
 	s.lines++
+	s.copied = s.copied || handoff.IsMarker(begin.Key)
 	s.count(begin)
 	if s.tracker.Follows(maphash.Bytes(s.seed, begin.Key)) {
 		s.clients.Add(begin.Use())

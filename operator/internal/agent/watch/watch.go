@@ -109,6 +109,16 @@ func (w *Watcher) asked() {
 	}
 }
 
+// Watching returns how many of the clients that watch memcached's log are this one.
+func (w *Watcher) Watching() int {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.session == nil {
+		return 0
+	}
+	return 1
+}
+
 // ServeHTTP answers with a report.
 func (w *Watcher) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithTimeout(request.Context(), within)

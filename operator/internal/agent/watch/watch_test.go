@@ -171,6 +171,31 @@ func TestMemcachedIsWatchedWhileTheOperatorAsks(t *testing.T) {
 	})
 }
 
+// TestAHandoffHasTheLogForItself: it fails if lines are lost, and what it adds is not used by clients.
+func TestAHandoffHasTheLogForItself(t *testing.T) {
+	const line = "ts=1 gid=1 type=item_store key=memcached-agent-handoff-x-1 status=not_stored cmd=ms ttl=0 clsid=1 cfd=9 size=2\n"
+	f := &fake{answers: statistics(0, 0, 0, 0)}
+	watched(t, f, func(t *testing.T, w *Watcher, log *strings.Builder) {
+		ask(t, w)
+		time.Sleep(time.Minute)
+		if w.Watching() != 1 {
+			t.Fatal("the agent does not know that it watches")
+		}
+		f.log(t, line)
+		synctest.Wait()
+		if w.Watching() != 0 || f.watchers() != 0 {
+			t.Error("memcached is still watched")
+		}
+		if got := first(ask(t, w)); got.Observed != 0 || len(got.Curve) > 0 {
+			t.Errorf("what was seen before is not forgotten: %+v", got)
+		}
+		time.Sleep(time.Minute)
+		if f.watchers() != 1 || !strings.Contains(log.String(), "an agent copies keys") {
+			t.Errorf("it does not begin again:\n%s", log)
+		}
+	})
+}
+
 func first(r usage.Report, _ string) usage.Report { return r }
 
 func TestAReportIsOfTheChanges(t *testing.T) {
