@@ -138,6 +138,33 @@ func TestAResizeThatIsTakenBackLeavesNothing(t *testing.T) {
 	w.have("178Mi of 72574Mi", "67108864")
 }
 
+// TestAPodThatShrankGrowsOnlyOnceItsNodeHasRoom: its limit is still as high, and says nothing about that.
+func TestAPodThatShrankGrowsOnlyOnceItsNodeHasRoom(t *testing.T) {
+	w := newSlotWorld(t)
+	w.resizable()
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.have("249Mi of 380Mi", "134217728")
+	w.patchSpec(`{"memory":"64Mi"}`)
+	w.have("184Mi of 380Mi", "67108864")
+	w.served("cache")
+	w.acts.Store("cache", act(func(pod *corev1.Pod, _ kubelet.Order) {
+		kubelet.RefuseResize(pod, corev1.PodReasonDeferred, "Node didn't have enough memory")
+	}))
+	w.patchSpec(`{"memory":"120Mi"}`)
+	w.says("cache", "Deferred")
+	_, _, instructed := w.memory()
+	for pod, memory := range instructed {
+		if memory != "67108864" {
+			t.Errorf("memcached in Pod %s is to have %s bytes", pod, memory)
+		}
+	}
+	w.acts.Store("cache", act(func(pod *corev1.Pod, _ kubelet.Order) {
+		kubelet.SetCondition(&pod.Status, corev1.PodResizePending, false, "")
+	}))
+	w.served("cache")
+	w.have("241Mi of 380Mi", "125829120")
+}
+
 // TestAnInvalidSpecResizesNothing: neither memcached nor its container.
 func TestAnInvalidSpecResizesNothing(t *testing.T) {
 	w := newSlotWorld(t)

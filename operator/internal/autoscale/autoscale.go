@@ -22,6 +22,12 @@ const (
 	resizeTime = 2 * time.Minute
 	stepEnds   = 10 * time.Minute
 
+	// window is the time of whose evictions a report speaks.
+	window = 5 * time.Minute
+
+	// skewed is by how much the clocks of two Nodes may differ.
+	skewed = time.Hour
+
 	// day is what must be observed before memory is taken away: caches are used differently by day and by night.
 	day = 24 * time.Hour
 
@@ -54,6 +60,9 @@ type State struct {
 
 	// Finding is the last one.
 	Finding Finding
+
+	// Why is why Memory is another one now; empty if it is not.
+	Why string
 }
 
 // Seen is a report of a Pod.
@@ -64,8 +73,9 @@ type Seen struct {
 
 // Reports are those of the Pods of a cache.
 type Reports struct {
-	// Since is since when Pods are read; zero if they are not yet.
-	Since time.Time
+	// Since is since when Pods are read; zero if they are not yet. Sampled is how many of them are read in turn.
+	Since   time.Time
+	Sampled int
 
 	Seen []Seen
 }
@@ -95,37 +105,53 @@ func Decide(in Input) State {
 	return now
 }
 
-// act takes the next step, if one is due.
+// act takes the next step, if one is due. The bounds of the spec hold immediately.
 func (in Input) act(s signals, now *State) {
-	if since := in.Now.Sub(now.Changed); in.isRefused(since) {
-		now.Refused, now.Memory, now.Changed = now.Memory, in.Policy.within(in.Given), in.Now
-		return
-	} else if now.Refused > 0 && (since >= avoided || since < 0) {
+	has, since := now.Memory, in.sinceChange()
+	if now.Refused > 0 && since >= avoided {
 		now.Refused = 0
 	}
-	next := in.Policy.within(now.Memory)
-	if next == now.Memory && !in.Busy {
-		next = in.step(s)
+	if in.isRefused(since) {
+		now.change(in.Policy.within(in.Given), in.Now, "A Pod could not get "+bytes(has))
+		now.Refused = has
+		return
 	}
-	if next != now.Memory {
-		now.Memory, now.Changed, now.Refused = next, in.Now, 0
+	next, why := in.Policy.within(has), "spec.autoscaling.memory has other bounds"
+	if next == has && !in.Busy {
+		next, why = in.step(s, since), now.Finding.Message
 	}
+	if next != has {
+		now.change(next, in.Now, why)
+		now.Refused = 0
+	}
+}
+
+func (s *State) change(memory int64, at time.Time, why string) {
+	s.Memory, s.Changed, s.Why = memory, at, why
+}
+
+// sinceChange returns how long ago the memory was changed. A change that is far in the future was dated by a clock that
+// was wrong.
+func (in Input) sinceChange() time.Duration {
+	since := in.Now.Sub(in.State.Changed)
+	switch {
+	case since < -skewed:
+		return day
+	case since < 0:
+		return 0
+	}
+	return since
 }
 
 // isRefused reports whether a Pod did not get the memory of the last step.
 func (in Input) isRefused(since time.Duration) bool {
-	return in.Given > 0 && in.Given < in.State.Memory && in.Policy.within(in.Given) < in.State.Memory &&
-		since >= resizeTime && since < stepEnds
+	return in.Given > 0 && in.Policy.within(in.Given) < in.State.Memory && since >= resizeTime && since < stepEnds
 }
 
 // step returns the memory after the next step, or what the Pods have. It grows to at most twice that, and shrinks to at
 // least four fifths.
-func (in Input) step(s signals) int64 {
+func (in Input) step(s signals, since time.Duration) int64 {
 	has := in.State.Memory
-	since := in.Now.Sub(in.State.Changed)
-	if since < 0 { // The clock was set back.
-		since = day
-	}
 	needed, isShort := in.needed(s)
 	switch {
 	case isShort && since >= in.Policy.Cooldown:
@@ -149,15 +175,15 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 		return s.needed, true
 	case s.needed == 0 && s.evictedBefore(in.Policy.Age):
 		return has / 4 * 5, true
-	case s.needed > 0 && s.evictedBefore(in.Policy.Age/2):
-		return has / 8 * 9, true
+	case s.isUnderestimated(in.Policy.Age):
+		return min(has/8*9, 2*s.needed), has < 2*s.needed
 	}
 	return has, false
 }
 
 // isIdle reports whether the Pods need clearly less memory than they have, as a whole day of observation shows.
 func (in Input) isIdle(s signals) bool {
-	return s.needed > 0 && s.observed >= day && !s.evictedBefore(in.Policy.Age) &&
+	return s.needed > 0 && s.observed >= day && !s.evictedBefore(in.Policy.Age) && len(s.reports) >= in.Reports.Sampled &&
 		s.recommended(in.Policy, in.State.Memory) <= in.State.Memory/5*4
 }
 

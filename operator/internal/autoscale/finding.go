@@ -49,8 +49,8 @@ type Finding struct {
 // find returns what was found.
 func (in Input) find(s signals) Finding {
 	before, has := in.State.Finding, in.State.Memory
-	if len(s.reports) == 0 && before.Reason != "" && !in.isSilent() {
-		return before // The operator has just been started.
+	if len(s.reports) == 0 && before.Reason != "" && (!s.isSilent || !in.isSilent()) {
+		return before // The operator has just been started, or the memory was just changed.
 	}
 	found := Finding{Recommended: s.recommended(in.Policy, has), HitRatio: percent(s.hitRatio), Expected: Unknown}
 	found.Recommended = steady(before.Recommended, found.Recommended)
@@ -71,19 +71,25 @@ func (in Input) find(s signals) Finding {
 func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	age, has := in.Policy.Age, in.State.Memory
 	switch {
-	case len(s.reports) == 0 && in.isSilent():
+	case s.isSilent && in.isSilent():
 		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
-	case s.needed == 0 && s.skips():
-		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
-			"is unknown"
 	case recommended == 0 && s.evictedBefore(age):
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. How much memory would keep them "+
 			"is known after %s of observation", age, 2*age)
+	case s.needed == 0 && s.skips():
+		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
+			"is unknown"
 	case recommended == 0:
 		return Observing, fmt.Sprintf("A recommendation needs %s of observation", 2*age)
-	case recommended > has && s.needed > in.Policy.Max:
-		return TooSmall, fmt.Sprintf("Items that are not used stay for less than %s even with the maximum of %s", age,
-			bytes(in.Policy.Max))
+	case s.needed > in.Policy.Max:
+		return compare(has, s.needed, fmt.Sprintf("Items that are not used stay for %s only with more than the maximum "+
+			"of %s. The Pods have %s", age, bytes(in.Policy.Max), bytes(has)))
+	case s.isUnderestimated(age) && recommended <= has:
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago, although they should stay for %s "+
+			"with %s. The Pods have %s", age/2, age, bytes(recommended), bytes(has))
+	case round(s.needed) < in.Policy.Min:
+		return compare(has, max(s.needed, min(in.Policy.Min, has)), fmt.Sprintf("Items that are not used stay for %s with "+
+			"less than the minimum of %s, too. The Pods have %s", age, bytes(in.Policy.Min), bytes(has)))
 	case recommended > has/32*33:
 		return TooSmall, fmt.Sprintf("Items that are not used stay for %s with %s, and for less with %s", age,
 			bytes(recommended), bytes(has))
@@ -92,6 +98,17 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 			bytes(recommended), bytes(has))
 	}
 	return Fits, fmt.Sprintf("Items that are not used stay for about %s", age)
+}
+
+// compare returns the reason of a memory, where another one is needed.
+func compare(has, needed int64, message string) (Reason, string) {
+	switch {
+	case needed > has/32*33:
+		return TooSmall, message
+	case needed <= has/5*4:
+		return TooLarge, message
+	}
+	return Fits, message
 }
 
 // isSilent reports whether Pods have been read for long enough.

@@ -15,7 +15,9 @@ const mostSkipped = 0.1
 
 // signals are what fresh reports say. All Pods have the same memory, so the one that needs most decides.
 type signals struct {
-	reports []usage.Report
+	// isSilent: no Pod has reported, whatever its memory was. reports are those with the memory of now.
+	isSilent bool
+	reports  []usage.Report
 
 	// observed is the shortest time of observation of a Pod.
 	observed time.Duration
@@ -31,35 +33,51 @@ type signals struct {
 	hitRatio float64
 }
 
-// signals combines the last report of each Pod, as far as they are fresh.
+// signals combines the reports of all Pods.
 func (in Input) signals() signals {
-	last := map[string]Seen{}
-	for _, seen := range in.Reports.Seen {
-		age := in.Now.Sub(seen.At)
-		if pod := seen.Report.Pod; age < fresh && age >= -fresh && !seen.At.Before(last[pod].At) {
-			last[pod] = seen
-		}
-	}
-	s := signals{observed: math.MaxInt64, hitRatio: -1}
+	last, isSilent := in.lastReports()
+	s := signals{isSilent: isSilent, observed: math.MaxInt64, hitRatio: -1}
 	reads, hits := 0., 0.
 	for _, seen := range last {
-		report := seen.Report
-		s.reports = append(s.reports, report)
-		s.observed = min(s.observed, time.Duration(report.Observed)*time.Second)
-		if age := time.Duration(report.EvictedAge) * time.Second; report.Evicting {
-			if !s.isEvicting || age < s.evictedAge {
-				s.evictedAge = age
-			}
-			s.isEvicting = true
-		}
-		reads += float64(report.Reads)
-		hits += float64(report.Reads) * report.HitRatio
+		s.add(seen.Report, in.sinceChange()-in.Now.Sub(seen.At) >= window)
+		reads += float64(seen.Report.Reads)
+		hits += float64(seen.Report.Reads) * seen.Report.HitRatio
 	}
 	if reads > 0 {
 		s.hitRatio = hits / reads
 	}
 	s.needed = in.neededOf(s)
 	return s
+}
+
+// lastReports returns the last report of each Pod since the last change, as far as they are fresh: one from before says
+// nothing about the memory of now. It is silent if there are no fresh ones at all.
+func (in Input) lastReports() (last map[string]Seen, isSilent bool) {
+	last, isSilent = map[string]Seen{}, true
+	for _, seen := range in.Reports.Seen {
+		age := in.Now.Sub(seen.At)
+		if age >= fresh || age < -fresh {
+			continue
+		}
+		isSilent = false
+		if pod := seen.Report.Pod; age < in.sinceChange() && !seen.At.Before(last[pod].At) {
+			last[pod] = seen
+		}
+	}
+	return last, isSilent
+}
+
+// add adds the report of a Pod. For some time after a change, it says nothing about what was evicted since.
+func (s *signals) add(report usage.Report, saysEvictions bool) {
+	s.reports = append(s.reports, report)
+	s.observed = min(s.observed, time.Duration(report.Observed)*time.Second)
+	if !report.Evicting || !saysEvictions {
+		return
+	}
+	if age := time.Duration(report.EvictedAge) * time.Second; !s.isEvicting || age < s.evictedAge {
+		s.evictedAge = age
+	}
+	s.isEvicting = true
 }
 
 // neededOf returns the memory of the Pod that needs most, of those that have observed for long enough; 0 if none has.
@@ -139,8 +157,14 @@ func (s signals) recommended(policy Policy, has int64) int64 {
 	if s.needed == 0 {
 		return 0
 	}
-	if s.needed > has && !s.isEvicting { // They hold everything that is used, whatever the sum says.
+	if s.needed > has && s.needed <= has/10*11 && !s.isEvicting { // The sum is not that exact.
 		return policy.within(has)
 	}
 	return policy.within(round(s.needed))
+}
+
+// isUnderestimated reports whether items are evicted that were used far more recently than the curve says. Memcached
+// keeps items that were used once for a shorter time than others, so some are expected to be younger than the age.
+func (s signals) isUnderestimated(age time.Duration) bool {
+	return s.needed > 0 && s.evictedBefore(age/2)
 }

@@ -55,7 +55,8 @@ func examples() []pendingEvent {
 		handedOver(status.HandedOver{Name: "sessions-0", From: pod, To: next, Took: 12 * time.Second}),
 		startedCold(cachev1.SlotStatus{Name: "sessions-0", Pod: next, Reason: slots.ReasonTimedOut}),
 		slotsRemoved(1, 3), updatesStopped(),
-	}, memoryChosen(withMemory("1Gi", ""), withMemory("1536Mi", "")), suspension(cachev1.MemcachedStatus{}, suspended),
+	}, memoryChosen(withMemory("1Gi"), withMemory("1536Mi"),
+		"Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi"), suspension(cachev1.MemcachedStatus{}, suspended),
 		suspension(suspended, cachev1.MemcachedStatus{}))
 }
 

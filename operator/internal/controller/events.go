@@ -162,7 +162,7 @@ func eventsOfStatus(c *reconciliation) []pendingEvent {
 		found = append(found, slotsRemoved(removed, len(before.Slots)))
 	}
 	found = append(found, bootstrapped(before, now)...)
-	found = append(found, memoryChosen(before, now)...)
+	found = append(found, memoryChosen(before, now, c.whyMemory())...)
 	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)
 	if c.updating && updateFailed(now) && !updateFailed(before) {

@@ -14,6 +14,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -56,6 +57,7 @@ func TestEvents(t *testing.T) {
 		report      apply.Report
 		existing    *appsv1.Deployment
 		updating    bool
+		why         string // of another memory
 		before, now cachev1.MemcachedStatus
 		want        []string
 	}{
@@ -140,15 +142,10 @@ func TestEvents(t *testing.T) {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "1 of 3"), now: ready(cachev1.ReasonHandingOver, "1 of 3"),
 		},
 		"the operator chooses another memory": {
-			before: withMemory("1Gi", ""), now: withMemory("1536Mi", ""),
-			want: []string{"Normal MemoryChosen: The memory of each Pod changes from 1Gi to 1536Mi. Items that are not used stay " +
-				"for 1h0m0s with 1536Mi, and for less with 1Gi"},
+			before: withMemory("1Gi"), now: withMemory("1536Mi"), why: "Items are evicted",
+			want: []string{"Normal MemoryChosen: The memory of each Pod changes from 1Gi to 1536Mi. Items are evicted"},
 		},
-		"a Pod could not get the memory": {
-			before: withMemory("1536Mi", ""), now: withMemory("1Gi", "1536Mi"),
-			want: []string{"Normal MemoryChosen: The memory of each Pod is 1Gi again: a Pod could not get 1536Mi"},
-		},
-		"the memory stays": {before: withMemory("1Gi", ""), now: withMemory("1Gi", "")},
+		"the memory stays": {before: withMemory("1Gi"), now: withMemory("1Gi")},
 		"a slot lost its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},
@@ -197,6 +194,9 @@ func TestEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
 			c := &reconciliation{memcached: mc, report: tc.report, updating: tc.updating, status: tc.now}
+			if tc.why != "" {
+				c.outcome = plan.Ready{Plan: plan.Plan{Autoscaling: &autoscale.State{Why: tc.why}}}
+			}
 			c.input.Plan.Size = 5
 			if tc.existing != nil {
 				c.snapshot = snapshotOf(tc.existing)
@@ -218,14 +218,7 @@ func TestEvents(t *testing.T) {
 }
 
 // withMemory is a status with a memory that the operator chose.
-func withMemory(current, refused string) cachev1.MemcachedStatus {
-	memory := &cachev1.MemoryAutoscalingStatus{
-		Reason:  cachev1.MemoryTooSmall,
-		Message: "Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi",
-		Current: new(resource.MustParse(current)),
-	}
-	if refused != "" {
-		memory.Refused = new(resource.MustParse(refused))
-	}
+func withMemory(current string) cachev1.MemcachedStatus {
+	memory := &cachev1.MemoryAutoscalingStatus{Current: new(resource.MustParse(current))}
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Memory: memory}}
 }

@@ -108,6 +108,14 @@ func (c *reconciliation) slots() slots.Decision {
 	return planned.Slots.Decision
 }
 
+// whyMemory returns why the operator chose another memory; empty if it did not.
+func (c *reconciliation) whyMemory() string {
+	if planned, ok := plan.Of(c.outcome); ok && planned.Autoscaling != nil {
+		return planned.Autoscaling.Why
+	}
+	return ""
+}
+
 // discovery returns the decision about what Pods are shown the servers; it is zero without discovery.
 func (c *reconciliation) discovery() discovery.Decision {
 	if planned, ok := plan.Of(c.outcome); ok && planned.Discovery != nil {

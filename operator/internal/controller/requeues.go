@@ -61,7 +61,7 @@ func serversAreAnnounced(c *reconciliation) time.Duration { return c.discovery()
 
 // memoryIsChosen holds once the status says which memory the Pods get from now on: its own write triggers nothing.
 func memoryIsChosen(c *reconciliation) time.Duration {
-	if c.memcached == nil || status.MemoryStep(c.memcached.Status, c.status) == "" {
+	if c.memcached == nil || status.MemoryStep(c.memcached.Status, c.status, "") == "" {
 		return 0
 	}
 	return time.Millisecond

@@ -39,8 +39,8 @@ func slotsRemoved(removed, before int) pendingEvent {
 }
 
 // memoryChosen returns the event of a memory that the operator chose.
-func memoryChosen(before, now cachev1.MemcachedStatus) []pendingEvent {
-	note := status.MemoryStep(before, now)
+func memoryChosen(before, now cachev1.MemcachedStatus, why string) []pendingEvent {
+	note := status.MemoryStep(before, now, why)
 	if note == "" {
 		return nil
 	}

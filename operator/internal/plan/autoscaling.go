@@ -82,7 +82,10 @@ func (d Draft) autoscaling() *autoscale.State {
 		Policy: MemoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage, Now: d.defaults.Now,
 		Busy: !isSettled(d.memcached), Given: d.leastGiven(),
 	}
-	in.State.Memory = ItemMemory(spec)
+	in.State.Memory = cmp.Or(in.State.Memory, ItemMemory(spec))
+	if !in.Policy.Acts {
+		in.State.Memory = ItemMemory(spec)
+	}
 	return new(autoscale.Decide(in))
 }
 

@@ -56,7 +56,7 @@ func get(ctx context.Context, httpClient *http.Client, address string) (usage.Re
 	}
 	answer, err := httpClient.Do(request)
 	if err != nil {
-		return usage.Report{}, err
+		return usage.Report{}, fmt.Errorf("read port %d of Pod: %w", names.AgentProbePortNumber, errors.Unwrap(err))
 	}
 	defer answer.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(answer.Body, mostBytes))

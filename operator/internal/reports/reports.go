@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +79,9 @@ func (r *Reader) Of(name types.NamespacedName) autoscale.Reports {
 	if known == nil {
 		return autoscale.Reports{}
 	}
-	return autoscale.Reports{Since: known.reports.Since, Seen: slices.Clone(known.reports.Seen)}
+	reports := known.reports
+	reports.Seen = slices.Clone(reports.Seen)
+	return reports
 }
 
 // Start reads the Pods until the context ends.
@@ -141,6 +144,8 @@ func (r *Reader) autoscaled(ctx context.Context) []types.NamespacedName {
 // Index finds the autoscaled Memcacheds.
 const Index = "autoscaled"
 
+var digits = regexp.MustCompile("[0-9]+")
+
 // IndexOf returns the values of Index.
 func IndexOf(object client.Object) []string {
 	mc, ok := object.(*cachev1.Memcached)
@@ -189,7 +194,8 @@ func (r *Reader) next(ctx context.Context, name types.NamespacedName) (*corev1.P
 	if err != nil {
 		return nil, err
 	}
-	ready := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool {
+	r.forgetPods(name, pods.Items)
+	ready := slices.DeleteFunc(slices.Clone(pods.Items), func(pod corev1.Pod) bool {
 		return !cached.IsTrue(&pod, corev1.PodReady) || pod.DeletionTimestamp != nil || pod.Status.PodIP == ""
 	})
 	if len(ready) == 0 {
@@ -202,8 +208,18 @@ func (r *Reader) next(ctx context.Context, name types.NamespacedName) (*corev1.P
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.of(name)
-	known.turn++
+	known.turn, known.reports.Sampled = known.turn+1, len(ready)
 	return &ready[known.turn%len(ready)], nil
+}
+
+// forgetPods forgets what deleted Pods reported.
+func (r *Reader) forgetPods(name types.NamespacedName, pods []corev1.Pod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.of(name)
+	known.reports.Seen = slices.DeleteFunc(known.reports.Seen, func(seen autoscale.Seen) bool {
+		return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.Name == seen.Report.Pod })
+	})
 }
 
 // note remembers a report, and logs why there is none, once for each cause.
@@ -220,10 +236,12 @@ func (r *Reader) note(
 	} else {
 		problem = err.Error()
 	}
-	if problem != "" && problem != known.problem {
+	// Addresses and times differ from Pod to Pod.
+	kind := digits.ReplaceAllString(problem, "")
+	if problem != "" && kind != known.problem {
 		log.FromContext(ctx).Info("A Pod does not report how its memory is used", "Memcached", name, "reason", problem)
 	}
-	known.problem = problem
+	known.problem = kind
 }
 
 // of returns what is known of a cache.

@@ -130,10 +130,12 @@ func (s *state) container(pod *Pod) Container {
 }
 
 // allows reports whether the container of a Pod has what its memcached needs with the memory that is wanted, and is to
-// keep it.
+// keep it. A limit never falls, so that it says nothing about whether the Node has room: the request does.
 func (s *state) allows(pod *Pod) bool {
+	needed := s.needed(pod)
 	return s.Memory.Wanted <= s.has(pod) ||
-		min(pod.Container.Limit, pod.Actual.Limit) >= s.needed(pod).Limit
+		min(pod.Container.Limit, pod.Actual.Limit) >= needed.Limit &&
+			min(pod.Container.Request, pod.Actual.Request) >= needed.Request
 }
 
 // hasRoom reports whether a Pod copies the keys of a slot now. One that does not get its memory copies those that fit.

@@ -59,16 +59,13 @@ func percentage(value int32) *int32 {
 	return &value
 }
 
-// MemoryStep returns what to report of a step that the operator took by itself; empty for none.
-func MemoryStep(before, now cachev1.MemcachedStatus) string {
+// MemoryStep returns what to report of another memory that the operator chose; empty for none.
+func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := memoryOf(before), memoryOf(now)
 	if was == nil || is == nil || was.Current == nil || is.Current == nil || was.Current.Cmp(*is.Current) == 0 {
 		return ""
 	}
-	if is.Refused != nil && (was.Refused == nil || was.Refused.Cmp(*is.Refused) != 0) {
-		return fmt.Sprintf("The memory of each Pod is %s again: a Pod could not get %s", is.Current, is.Refused)
-	}
-	return fmt.Sprintf("The memory of each Pod changes from %s to %s. %s", was.Current, is.Current, is.Message)
+	return fmt.Sprintf("The memory of each Pod changes from %s to %s. %s", was.Current, is.Current, why)
 }
 
 func memoryOf(status cachev1.MemcachedStatus) *cachev1.MemoryAutoscalingStatus {
