@@ -3,7 +3,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -76,14 +75,13 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the operator: %w", err)
 	}
-	platform, err := newPlatform(config)
+	changed := make(chan event.GenericEvent, 1)
+	platform, err := watchedPlatform(mgr, config, options, changed)
 	if err != nil {
 		return nil, err
 	}
-	changed := make(chan event.GenericEvent, 1)
-	err = watchPlatform(mgr, options, platformWatch{config: config, platform: platform, changed: changed})
-	named, failure := newSecretCache(mgr, options)
-	if err = errors.Join(err, failure); err != nil {
+	named, err := newSecretCache(mgr, options)
+	if err != nil {
 		return nil, err
 	}
 	report, err := reports.OverHTTP(options.UsageProxy)
@@ -120,15 +118,18 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	return mgr, nil
 }
 
-// watchPlatform adds the watch of the platform, if the operator has the rights for it.
-func watchPlatform(mgr ctrl.Manager, options *Options, watch platformWatch) error {
-	if !options.servesAll() {
-		return nil
+// watchedPlatform returns the platform, and watches it if the operator has the rights for that.
+func watchedPlatform(
+	mgr ctrl.Manager, config *rest.Config, options *Options, changed chan event.GenericEvent,
+) (*platform, error) {
+	found, err := newPlatform(config)
+	if err != nil || !options.servesAll() {
+		return found, err
 	}
-	if err := mgr.Add(watch); err != nil {
-		return fmt.Errorf("set up the operator: %w", err)
+	if err := mgr.Add(platformWatch{config: config, platform: found, changed: changed}); err != nil {
+		return nil, fmt.Errorf("set up the operator: %w", err)
 	}
-	return nil
+	return found, nil
 }
 
 // newSecretCache returns a cache of Secrets that Memcacheds name. Only the leader fills it.

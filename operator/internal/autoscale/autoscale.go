@@ -112,11 +112,11 @@ func (in Input) act(s signals, now *State) {
 		now.Refused = 0
 	}
 	if in.isRefused(since) {
-		now.change(in.Policy.within(in.Given), in.Now, "A Pod could not get "+bytes(has))
+		now.change(in.Policy.Within(in.Given), in.Now, "A Pod could not get "+bytes(has))
 		now.Refused = has
 		return
 	}
-	next, why := in.Policy.within(has), "spec.autoscaling.memory has other bounds"
+	next, why := in.Policy.Within(has), "spec.autoscaling.memory has other bounds"
 	if next == has && !in.Busy {
 		next, why = in.step(s, since), now.Finding.Message
 	}
@@ -145,7 +145,7 @@ func (in Input) sinceChange() time.Duration {
 
 // isRefused reports whether a Pod did not get the memory of the last step.
 func (in Input) isRefused(since time.Duration) bool {
-	return in.Given > 0 && in.Policy.within(in.Given) < in.State.Memory && since >= resizeTime && since < stepEnds
+	return in.Given > 0 && in.Policy.Within(in.Given) < in.State.Memory && since >= resizeTime && since < stepEnds
 }
 
 // step returns the memory after the next step, or what the Pods have. It grows to at most twice that, and shrinks to at
@@ -155,13 +155,13 @@ func (in Input) step(s signals, since time.Duration) int64 {
 	needed, isShort := in.needed(s)
 	switch {
 	case isShort && since >= in.Policy.Cooldown:
-		next := in.Policy.within(round(min(needed, 2*has)))
+		next := in.Policy.Within(round(min(needed, 2*has)))
 		if refused := in.State.Refused; refused > 0 && next >= refused && since < avoided {
 			return has
 		}
 		return max(next, has)
 	case in.isIdle(s) && since >= unhurried*in.Policy.Cooldown:
-		return in.Policy.within(round(max(in.State.Finding.Recommended, s.recommended(in.Policy, has), has/5*4)))
+		return in.Policy.Within(round(max(in.State.Finding.Recommended, s.recommended(in.Policy, has), has/5*4)))
 	}
 	return has
 }
@@ -187,8 +187,8 @@ func (in Input) isIdle(s signals) bool {
 		s.recommended(in.Policy, in.State.Memory) <= in.State.Memory/5*4
 }
 
-// within limits a memory to the bounds of the spec.
-func (p Policy) within(bytes int64) int64 { return max(p.Min, min(bytes, p.Max)) }
+// Within limits a memory to the bounds of the spec.
+func (p Policy) Within(bytes int64) int64 { return max(p.Min, min(bytes, p.Max)) }
 
 // round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes: so it does not change with
 // each report.

@@ -5,9 +5,10 @@ package autoscale
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 // Reason is what was found.
@@ -16,19 +17,19 @@ type Reason string
 // Reasons.
 const (
 	// Observing: the requests are observed, but not for long enough.
-	Observing Reason = "Observing"
+	Observing Reason = cachev1.MemoryObserving
 
 	// Silent: no Pod has reported.
-	Silent Reason = "Silent"
+	Silent Reason = cachev1.MemorySilent
 
 	// TooSmall: items are evicted before the age.
-	TooSmall Reason = "TooSmall"
+	TooSmall Reason = cachev1.MemoryTooSmall
 
 	// Fits: the memory is about what is recommended.
-	Fits Reason = "Fits"
+	Fits Reason = cachev1.MemoryFits
 
 	// TooLarge: less memory would do.
-	TooLarge Reason = "TooLarge"
+	TooLarge Reason = cachev1.MemoryTooLarge
 )
 
 // Unknown is a ratio that is not known.
@@ -150,6 +151,3 @@ func percent(ratio float64) int32 {
 }
 
 func bytes(count int64) string { return resource.NewQuantity(count, resource.BinarySI).String() }
-
-// Age returns a duration of so many seconds.
-func Age(seconds int32) time.Duration { return time.Duration(seconds) * time.Second }

@@ -66,7 +66,7 @@ func randomCache(random *rand.Rand) *cache {
 		},
 		Now: now,
 	}}
-	c.in.State.Memory = c.in.Policy.within(int64(math.Exp2(24 + 12*random.Float64())))
+	c.in.State.Memory = c.in.Policy.Within(int64(math.Exp2(24 + 12*random.Float64())))
 	c.in.Given = c.in.State.Memory
 	return c
 }
@@ -127,7 +127,7 @@ func TestUnderAConstantLoadTheMemoryComesToRest(t *testing.T) {
 			t.Errorf("it turned %d times in %d steps: %+v, %+v", turns, steps, l, c.in.Policy)
 		}
 		has := float64(c.in.State.Memory)
-		wanted := float64(c.in.Policy.within(int64(l.used(c.in.Policy.Age.Seconds()))))
+		wanted := float64(c.in.Policy.Within(int64(l.used(c.in.Policy.Age.Seconds()))))
 		if late == 0 && (has < 0.96*wanted && has < l.all || has > 1.3*wanted && l.haste > 0.99) {
 			t.Errorf("it rests at %.0f, and %.0f is needed: %+v, %+v", has, wanted, l, c.in.Policy)
 		}

@@ -158,9 +158,9 @@ func (s signals) recommended(policy Policy, has int64) int64 {
 		return 0
 	}
 	if s.needed > has && s.needed <= has/10*11 && !s.isEvicting { // The sum is not that exact.
-		return policy.within(has)
+		return policy.Within(has)
 	}
-	return policy.within(round(s.needed))
+	return policy.Within(round(s.needed))
 }
 
 // isUnderestimated reports whether items are evicted that were used far more recently than the curve says. Memcached

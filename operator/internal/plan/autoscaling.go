@@ -5,6 +5,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,8 +27,8 @@ func choosesMemory(spec cachev1.MemcachedSpec) bool {
 	return AutoscalesMemory(spec) && spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
 }
 
-// MemoryPolicy returns what the spec says about how the memory follows the use.
-func MemoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
+// memoryPolicy returns what the spec says about how the memory follows the use.
+func memoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	wanted := orZero(orZero(spec.Autoscaling).Memory)
 	least := int64(leastItemMemory)
 	if wanted.Min != nil {
@@ -35,22 +36,23 @@ func MemoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	}
 	return autoscale.Policy{
 		Acts: choosesMemory(spec), Min: least, Max: wholeMebibytes(wanted.Max),
-		Age: autoscale.Age(wanted.EvictionAgeSeconds), Cooldown: autoscale.Age(wanted.CooldownSeconds),
+		Age:      time.Duration(wanted.EvictionAgeSeconds) * time.Second,
+		Cooldown: time.Duration(wanted.CooldownSeconds) * time.Second,
 	}
 }
 
-// WithChosenMemory returns a Memcached whose spec has the memory that the operator chose, if it does. Without a record
+// withChosenMemory returns a Memcached whose spec has the memory that the operator chose, if it does. Without a record
 // of that, it is what the Pods have.
-func WithChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
+func withChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
 	if !choosesMemory(mc.Spec) {
 		return mc
 	}
-	policy := MemoryPolicy(mc.Spec)
+	policy := memoryPolicy(mc.Spec)
 	recorded := memoryState(mc).Memory
 	chosen := cmp.Or(recorded, current.Slots.mostGiven(), deployedMemory(current.Deployment),
 		memcached.DefaultItemMemory)
 	with := *mc
-	with.Spec.Memory = new(binary(max(policy.Min, min(chosen, policy.Max))))
+	with.Spec.Memory = new(binary(policy.Within(chosen)))
 	return &with
 }
 
@@ -79,11 +81,10 @@ func (d Draft) autoscaling() *autoscale.State {
 		return nil
 	}
 	in := autoscale.Input{
-		Policy: MemoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage, Now: d.defaults.Now,
+		Policy: memoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage, Now: d.defaults.Now,
 		Busy: !isSettled(d.memcached), Given: d.leastGiven(),
 	}
-	in.State.Memory = cmp.Or(in.State.Memory, ItemMemory(spec))
-	if !in.Policy.Acts {
+	if !in.Policy.Acts || in.State.Memory == 0 {
 		in.State.Memory = ItemMemory(spec)
 	}
 	return new(autoscale.Decide(in))
@@ -136,7 +137,7 @@ func autoscalingProblems(mc *cachev1.Memcached, pod Pod) []string {
 	if !choosesMemory(spec) {
 		return problems
 	}
-	policy, settings := MemoryPolicy(spec), pod.Memcached
+	policy, settings := memoryPolicy(spec), pod.Memcached
 	if settings.MaxItemSize > memcached.LargestItem(policy.Min) {
 		problems = append(problems, fmt.Sprintf("spec.autoscaling.memory.min %s is less than twice spec.maxItemSize, and "+
 			"memcached would not start: raise it to at least %s", bytes(policy.Min), mebibytes(2*settings.MaxItemSize)))

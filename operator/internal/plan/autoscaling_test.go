@@ -62,7 +62,7 @@ func TestTheMemoryThatTheOperatorChose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mc := memcachedWith(tc.spec)
 			mc.Status = tc.status
-			if got := WithChosenMemory(mc, tc.current).Spec.Memory; got.String() != tc.want {
+			if got := withChosenMemory(mc, tc.current).Spec.Memory; got.String() != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
 			if choosesMemory(tc.spec) && mc.Spec.Memory != nil {
