@@ -55,6 +55,19 @@ func (w *slotWorld) have(container, instructed string) {
 	}).Should(gomega.Succeed())
 }
 
+// resized waits until the kubelet gave the container of each Pod what it requests.
+func (w *slotWorld) resized() {
+	w.t.Helper()
+	w.Eventually(func() (left []string) {
+		for _, pod := range w.pods("cache") {
+			if diff := cmp.Diff(pod.Spec.Containers[0].Resources, *kubelet.ResourcesOf(&pod)); diff != "" {
+				left = append(left, pod.Name+": "+diff)
+			}
+		}
+		return left
+	}).Should(gomega.BeEmpty())
+}
+
 // keepsPods fails if Pods are not those of before.
 func (w *slotWorld) keepsPods(before map[string]types.UID) {
 	w.t.Helper()
@@ -147,6 +160,7 @@ func TestAPodThatShrankGrowsOnlyOnceItsNodeHasRoom(t *testing.T) {
 	w.patchSpec(`{"memory":"64Mi"}`)
 	w.have("184Mi of 380Mi", "67108864")
 	w.served("cache")
+	w.resized()
 	w.acts.Store("cache", act(func(pod *corev1.Pod, _ kubelet.Order) {
 		kubelet.RefuseResize(pod, corev1.PodReasonDeferred, "Node didn't have enough memory")
 	}))
