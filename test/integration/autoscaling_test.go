@@ -38,7 +38,9 @@ func newUsageWorld(t *testing.T) *usageWorld {
 	w.world, w.metrics = emptyWorld(t, operatorKubeconfig), unused.Address(t)
 	agents := httptest.NewServer(http.HandlerFunc(w.answer))
 	t.Cleanup(agents.Close)
-	w.flags = []string{"--usage-interval=1s", "--usage-proxy=" + agents.URL}
+	w.flags = []string{
+		"--usage-interval=1s", "--usage-proxy=" + agents.URL, "--metrics-bind-address=" + w.metrics, "--metrics-insecure",
+	}
 	w.start()
 	w.play()
 	return w

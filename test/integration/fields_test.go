@@ -46,6 +46,7 @@ var testedElsewhere = map[string]string{
 	"spec.autoscaling.memory.max":                "the same",
 	"spec.autoscaling.memory.evictionAgeSeconds": "the same",
 	"spec.autoscaling.memory.cooldownSeconds":    "the same",
+	"spec.autoscaling.quietDays":                 "usual_test.go",
 
 	"spec.suspend":      "TestSuspendedPausesARolloutThatContinuesAfterwards",
 	"spec.updatePolicy": "waves_test.go",

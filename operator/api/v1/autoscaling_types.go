@@ -10,6 +10,14 @@ type Autoscaling struct {
 	// memory recommends, or sets, the memory for items of each Pod.
 	// +optional
 	Memory *MemoryAutoscaling `json:"memory,omitempty"`
+
+	// quietDays is for how many days the usual day of the cache is learned before deviations from it are reported, 1 to
+	// 3650: by the condition AsUsual, an event and an alert. A change replaces no Pod. Defaults to 7.
+	// +optional
+	// +kubebuilder:default=7
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3650
+	QuietDays int32 `json:"quietDays,omitempty"`
 }
 
 // MemoryAutoscaling finds the least memory in which an item that is not used stays for evictionAgeSeconds, from the
@@ -72,7 +80,86 @@ type AutoscalingStatus struct {
 	// memory is about the memory for items of each Pod.
 	// +optional
 	Memory *MemoryAutoscalingStatus `json:"memory,omitempty"`
+
+	// usualDay is how the cache is used on a usual day.
+	// +optional
+	UsualDay *UsualDay `json:"usualDay,omitempty"`
 }
+
+// UsualDay is how the cache is used on a usual day, and how it deviates from that.
+type UsualDay struct {
+	// since is since when it is learned. Remove the whole record to have it learned again.
+	// +required
+	Since metav1.Time `json:"since"`
+
+	// learnedAt is the end of the last hour that was learned.
+	// +optional
+	LearnedAt *metav1.Time `json:"learnedAt,omitempty"`
+
+	// deviations are those of now, that matter most first.
+	// +optional
+	// +listType=map
+	// +listMapKey=reason
+	// +kubebuilder:validation:MaxItems=16
+	Deviations []Deviation `json:"deviations,omitempty"`
+
+	// signals are what is compared.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Signals []UsualSignal `json:"signals,omitempty"`
+}
+
+// Deviation is one from the usual day.
+type Deviation struct {
+	// reason is the one of the condition AsUsual.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+
+	// message has the value, and the usual one, of when it began.
+	// +required
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message"`
+}
+
+// UsualSignal is what is usual of one signal. Its lists have an entry for each hour of the day, by UTC.
+type UsualSignal struct {
+	// name is HitRatio, EvictionAge, Connections or Latency.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name"`
+
+	// usual has thousandths: of a percent, of a second, of a connection of a Pod, or of a microsecond; -1 while it is
+	// unknown.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=24
+	Usual []int64 `json:"usual,omitempty"`
+
+	// spread has the mean difference from that: of the hit ratio in thousandths of a point, of others in thousandths of
+	// a doubling.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=24
+	Spread []int64 `json:"spread,omitempty"`
+}
+
+// Names of UsualSignal.
+const (
+	// SignalHitRatio is how many reads found their item.
+	SignalHitRatio = "HitRatio"
+
+	// SignalEvictionAge is for how long evicted items had not been used; a day if none are evicted.
+	SignalEvictionAge = "EvictionAge"
+
+	// SignalConnections are the open connections of a Pod.
+	SignalConnections = "Connections"
+
+	// SignalLatency is how long memcached takes to answer the agent of its Pod.
+	SignalLatency = "Latency"
+)
 
 // MemoryAutoscalingStatus is what was found about the memory for items of each Pod.
 type MemoryAutoscalingStatus struct {

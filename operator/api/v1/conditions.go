@@ -36,6 +36,10 @@ const (
 	// cache at the same time, or once a snapshot is restored, and False before. It does not reflect the health of the
 	// Pods: Ready may be True as well.
 	ConditionBootstrapped = "Bootstrapped"
+
+	// ConditionAsUsual is set while spec.autoscaling is. It is False while the use of the cache deviates from its usual
+	// day, and Unknown until that is learned. It does not reflect the health of the Pods: Ready may be True as well.
+	ConditionAsUsual = "AsUsual"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -134,6 +138,35 @@ const (
 const (
 	// ReasonNamesMissing: the certificate does not cover the addresses of all slots, or that of discovery.
 	ReasonNamesMissing = "NamesMissing"
+)
+
+// Reasons of the AsUsual condition. If there are several deviations, the reason is the first of this list, and the
+// message has all of them.
+const (
+	// ReasonHitRatioFell: clearly fewer reads find their item than usual at this time of the day.
+	ReasonHitRatioFell = "HitRatioFell"
+
+	// ReasonEvictedSooner: items are evicted clearly sooner after their last use than usual, and before
+	// autoscaling.memory.evictionAgeSeconds.
+	ReasonEvictedSooner = "EvictedSooner"
+
+	// ReasonConnectionsRose: clients have clearly more connections open than usual.
+	ReasonConnectionsRose = "ConnectionsRose"
+
+	// ReasonConnectionsFell: clients have clearly fewer connections open than usual.
+	ReasonConnectionsFell = "ConnectionsFell"
+
+	// ReasonLatencyRose: memcached takes clearly longer to answer than usual.
+	ReasonLatencyRose = "LatencyRose"
+
+	// ReasonAsUsual: nothing deviates.
+	ReasonAsUsual = "AsUsual"
+
+	// ReasonLearning: what is usual is being learned. The message says until when.
+	ReasonLearning = "Learning"
+
+	// ReasonNotReported: no Pod reports how it is used, so that deviations are not found.
+	ReasonNotReported = "NotReported"
 )
 
 // Reasons of the Bootstrapped condition.

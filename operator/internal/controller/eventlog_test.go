@@ -57,7 +57,8 @@ func examples() []pendingEvent {
 		slotsRemoved(1, 3), updatesStopped(),
 	}, memoryChosen(withMemory("1Gi"), withMemory("1536Mi"),
 		"Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi"), suspension(cachev1.MemcachedStatus{}, suspended),
-		suspension(suspended, cachev1.MemcachedStatus{}))
+		suspension(suspended, cachev1.MemcachedStatus{}),
+		unusual(deviating(cachev1.ReasonHitRatioFell), usualAgain()))
 }
 
 // line is a line of the log.

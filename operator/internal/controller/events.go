@@ -70,6 +70,9 @@ const (
 	// eventMemoryChosen: the operator chose another memory for the Pods, by the use of the cache. The note has why.
 	eventMemoryChosen = "MemoryChosen"
 
+	// eventAsUsual: the cache is used as on its usual day again. A deviation has an event with its reason.
+	eventAsUsual = "AsUsual"
+
 	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.
 	eventUpdatesStopped = "UpdatesStopped"
 )
@@ -163,6 +166,7 @@ func eventsOfStatus(c *reconciliation) []pendingEvent {
 	}
 	found = append(found, bootstrapped(before, now)...)
 	found = append(found, memoryChosen(before, now, c.whyMemory())...)
+	found = append(found, unusual(before, now)...)
 	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)
 	if c.updating && updateFailed(now) && !updateFailed(before) {

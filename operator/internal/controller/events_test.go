@@ -145,6 +145,21 @@ func TestEvents(t *testing.T) {
 			before: withMemory("1Gi"), now: withMemory("1536Mi"), why: "Items are evicted",
 			want: []string{"Normal MemoryChosen: The memory of each Pod changes from 1Gi to 1536Mi. Items are evicted"},
 		},
+		"the use of the cache deviates from its usual day": {
+			now:  deviating(cachev1.ReasonHitRatioFell, cachev1.ReasonLatencyRose),
+			want: []string{"Warning HitRatioFell: what HitRatioFell means", "Warning LatencyRose: what LatencyRose means"},
+		},
+		"another deviation begins": {
+			before: deviating(cachev1.ReasonHitRatioFell), now: deviating(cachev1.ReasonHitRatioFell, cachev1.ReasonLatencyRose),
+			want: []string{"Warning LatencyRose: what LatencyRose means"},
+		},
+		"one of two deviations ends": {
+			before: deviating(cachev1.ReasonHitRatioFell, cachev1.ReasonLatencyRose), now: deviating(cachev1.ReasonHitRatioFell),
+		},
+		"all deviations end": {
+			before: deviating(cachev1.ReasonHitRatioFell), now: usualAgain(),
+			want: []string{"Normal AsUsual: The cache is used as on a usual day"},
+		},
 		"the memory stays": {before: withMemory("1Gi"), now: withMemory("1Gi")},
 		"a slot lost its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
@@ -221,4 +236,23 @@ func TestEvents(t *testing.T) {
 func withMemory(current string) cachev1.MemcachedStatus {
 	memory := &cachev1.MemoryAutoscalingStatus{Current: new(resource.MustParse(current))}
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Memory: memory}}
+}
+
+// deviating is the status of a cache whose use deviates.
+func deviating(reasons ...string) cachev1.MemcachedStatus {
+	day := &cachev1.UsualDay{}
+	for _, reason := range reasons {
+		day.Deviations = append(day.Deviations, cachev1.Deviation{Reason: reason, Message: "what " + reason + " means"})
+	}
+	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{UsualDay: day}}
+}
+
+// usualAgain is the status of a cache whose use does not.
+func usualAgain() cachev1.MemcachedStatus {
+	now := deviating()
+	now.Conditions = []metav1.Condition{{
+		Type: cachev1.ConditionAsUsual, Status: metav1.ConditionTrue, Reason: cachev1.ReasonAsUsual,
+		Message: "The cache is used as on a usual day",
+	}}
+	return now
 }

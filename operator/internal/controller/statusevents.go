@@ -47,6 +47,23 @@ func memoryChosen(before, now cachev1.MemcachedStatus, why string) []pendingEven
 	return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: eventMemoryChosen, action: "Autoscale", note: note}}
 }
 
+// unusual returns the events of deviations from the usual day that began, and of the end of all.
+func unusual(before, now cachev1.MemcachedStatus) []pendingEvent {
+	began, all := status.NewDeviations(before, now)
+	var found []pendingEvent
+	for _, deviation := range began {
+		found = append(found, pendingEvent{
+			eventType: corev1.EventTypeWarning, reason: deviation.Reason, action: "Observe", note: deviation.Message,
+		})
+	}
+	if is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionAsUsual); all && is != nil {
+		found = append(found, pendingEvent{
+			eventType: corev1.EventTypeNormal, reason: eventAsUsual, action: "Observe", note: is.Message,
+		})
+	}
+	return found
+}
+
 // suspension returns the event of the beginning or the end of a suspension. A suspended Memcached without Pods has one
 // by the reason of its condition Ready.
 func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
@@ -18,18 +19,36 @@ import (
 // over no objects.
 type Memcacheds struct {
 	informers cache.Informers
-	desc      *prometheus.Desc
 
 	mu     sync.Mutex
+	gauges []*gauge
+}
+
+// gauge counts those whose condition has a reason.
+type gauge struct {
+	desc    *prometheus.Desc
+	of      func(*cachev1.Memcached) string
+	reasons []string // that are exported without Memcacheds, too
+
 	counts map[string]int // by reason; nil until the operator is the leader
 }
 
-// NewMemcacheds registers the number of Memcacheds by reason of Ready. Only the leader exports it.
+// NewMemcacheds registers the numbers of Memcacheds by reason of Ready, and of deviations. Only the leader exports
+// them.
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
-	m := &Memcacheds{informers: informers, desc: prometheus.NewDesc("memcached_operator_memcacheds",
-		"Memcacheds, by the reason of their condition Ready.", []string{"reason"}, nil)}
+	m := &Memcacheds{informers: informers, gauges: []*gauge{
+		newGauge("memcacheds", "Memcacheds, by the reason of their condition Ready.", reasonOfReady, reasons),
+		newGauge("unusual_memcacheds", "Memcacheds whose use deviates from their usual day, by the reason of their "+
+			"condition AsUsual.", deviationOf, deviations),
+	}}
 	registry.MustRegister(m)
 	return m
+}
+
+func newGauge(name, help string, of func(*cachev1.Memcached) string, reasons []string) *gauge {
+	return &gauge{
+		desc: prometheus.NewDesc("memcached_operator_"+name, help, []string{"reason"}, nil), of: of, reasons: reasons,
+	}
 }
 
 // Start counts until the context ends. A manager calls it when the operator becomes the leader.
@@ -54,50 +73,76 @@ func (m *Memcacheds) Start(ctx context.Context) error {
 func (m *Memcacheds) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.counts = map[string]int{}
-	for _, reason := range reasons {
-		m.counts[reason] = 0
+	for _, g := range m.gauges {
+		g.counts = map[string]int{}
+		for _, reason := range g.reasons {
+			g.counts[reason] = 0
+		}
 	}
 }
 
 // count subtracts the old state and adds the new one.
 func (m *Memcacheds) count(before, now any) {
+	was, is := memcachedOf(before), memcachedOf(now)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if reason := reasonOf(before); reason != "" {
-		m.counts[reason]--
-		if m.counts[reason] == 0 && !slices.Contains(reasons, reason) {
-			delete(m.counts, reason) // A client that may write statuses can invent any number of reasons.
-		}
-	}
-	if reason := reasonOf(now); reason != "" {
-		m.counts[reason]++
+	for _, g := range m.gauges {
+		g.count(was, -1)
+		g.count(is, 1)
 	}
 }
 
-func reasonOf(object any) string {
+func (g *gauge) count(mc *cachev1.Memcached, by int) {
+	if mc == nil {
+		return
+	}
+	reason := g.of(mc)
+	if reason == "" {
+		return
+	}
+	g.counts[reason] += by
+	if g.counts[reason] == 0 && !slices.Contains(g.reasons, reason) {
+		delete(g.counts, reason) // A client that may write statuses can invent any number of reasons.
+	}
+}
+
+func memcachedOf(object any) *cachev1.Memcached {
 	if deleted, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = deleted.Obj // The last known state, which was counted.
 	}
-	mc, ok := object.(*cachev1.Memcached)
-	if !ok {
+	mc, _ := object.(*cachev1.Memcached)
+	return mc
+}
+
+func reasonOfReady(mc *cachev1.Memcached) string {
+	if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
+		return ready.Reason
+	}
+	return ""
+}
+
+func deviationOf(mc *cachev1.Memcached) string {
+	asUsual := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionAsUsual)
+	if asUsual == nil || asUsual.Status != metav1.ConditionFalse {
 		return ""
 	}
-	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
-	if ready == nil {
-		return ""
-	}
-	return ready.Reason
+	return asUsual.Reason
 }
 
 // Describe implements prometheus.Collector.
-func (m *Memcacheds) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
+func (m *Memcacheds) Describe(descs chan<- *prometheus.Desc) {
+	for _, g := range m.gauges {
+		descs <- g.desc
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (m *Memcacheds) Collect(metrics chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for reason, count := range m.counts {
-		metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(count), reason)
+	for _, g := range m.gauges {
+		for reason, count := range g.counts {
+			metrics <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, float64(count), reason)
+		}
 	}
 }

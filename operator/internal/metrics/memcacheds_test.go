@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,35 +24,50 @@ func withReason(reason string) *cachev1.Memcached {
 	return mc
 }
 
+func usedAs(status metav1.ConditionStatus, reason string) *cachev1.Memcached {
+	mc := &cachev1.Memcached{}
+	mc.Status.Conditions = []metav1.Condition{{Type: cachev1.ConditionAsUsual, Status: status, Reason: reason}}
+	return mc
+}
+
 func TestMemcachedsAreCountedByReason(t *testing.T) {
 	ready, invalid := withReason(cachev1.ReasonAllPodsReady), withReason(cachev1.ReasonInvalidSpec)
 	tests := map[string]struct {
-		happens func(*Memcacheds)
-		want    map[string]float64
+		happens       func(*Memcacheds)
+		want, unusual map[string]float64
 	}{
-		"none": {func(*Memcacheds) {}, nil},
+		"none": {happens: func(*Memcacheds) {}},
+		"one that deviates, one that did, and one of which nothing is known": {
+			happens: func(m *Memcacheds) {
+				m.count(nil, usedAs(metav1.ConditionFalse, cachev1.ReasonLatencyRose))
+				m.count(nil, usedAs(metav1.ConditionFalse, cachev1.ReasonHitRatioFell))
+				m.count(usedAs(metav1.ConditionFalse, cachev1.ReasonHitRatioFell), usedAs(metav1.ConditionTrue, cachev1.ReasonAsUsual))
+				m.count(nil, usedAs(metav1.ConditionUnknown, cachev1.ReasonLearning))
+			},
+			unusual: map[string]float64{"LatencyRose": 1},
+		},
 		"some, one of them without a status yet": {
-			func(m *Memcacheds) {
+			happens: func(m *Memcacheds) {
 				m.count(nil, ready)
 				m.count(nil, ready)
 				m.count(nil, invalid)
 				m.count(nil, withReason(""))
 			},
-			map[string]float64{"AllPodsReady": 2, "InvalidSpec": 1},
+			want: map[string]float64{"AllPodsReady": 2, "InvalidSpec": 1},
 		},
-		"one that got a status": {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllPodsReady": 1}},
-		"one that changed":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
+		"one that got a status": {happens: func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, want: map[string]float64{"AllPodsReady": 1}},
+		"one that changed":      {happens: func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, want: map[string]float64{"InvalidSpec": 1}},
 		"one with an invented reason": {
-			func(m *Memcacheds) { m.count(nil, withReason("MadeUp")); m.count(withReason("MadeUp"), ready) },
-			map[string]float64{"AllPodsReady": 1},
+			happens: func(m *Memcacheds) { m.count(nil, withReason("MadeUp")); m.count(withReason("MadeUp"), ready) },
+			want:    map[string]float64{"AllPodsReady": 1},
 		},
-		"one that did not":     {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllPodsReady": 1}},
-		"one that was deleted": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
-		"one that was deleted, reported late": {func(m *Memcacheds) {
+		"one that did not":     {happens: func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, want: map[string]float64{"AllPodsReady": 1}},
+		"one that was deleted": {happens: func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }},
+		"one that was deleted, reported late": {happens: func(m *Memcacheds) {
 			m.count(nil, ready)
 			m.count(toolscache.DeletedFinalStateUnknown{Obj: ready}, nil)
-		}, nil},
-		"one that was deleted, with unknown state": {func(m *Memcacheds) { m.count(toolscache.DeletedFinalStateUnknown{}, nil) }, nil},
+		}},
+		"one that was deleted, with unknown state": {happens: func(m *Memcacheds) { m.count(toolscache.DeletedFinalStateUnknown{}, nil) }},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -62,6 +78,9 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 			want := map[string]float64{}
 			for _, reason := range reasons {
 				want["memcached_operator_memcacheds "+reason] = tc.want[reason]
+			}
+			for _, reason := range deviations {
+				want["memcached_operator_unusual_memcacheds "+reason] = tc.unusual[reason]
 			}
 			if diff := cmp.Diff(want, counts(t, registry)); diff != "" {
 				t.Errorf("Memcacheds (-want +got):\n%s", diff)

@@ -34,6 +34,12 @@ var reasons = []string{
 	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
 }
 
+// deviations are the reasons of the condition AsUsual while it is False.
+var deviations = []string{
+	cachev1.ReasonHitRatioFell, cachev1.ReasonEvictedSooner, cachev1.ReasonConnectionsRose,
+	cachev1.ReasonConnectionsFell, cachev1.ReasonLatencyRose,
+}
+
 // writes are the results that made, or tried to make, a change. The other results leave the object unchanged.
 var writes = []apply.Result{
 	apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Paused, apply.Failed,

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -57,8 +56,8 @@ type Snapshot struct {
 	// Bootstrap is what copies the keys of other servers; zero if the spec does not request that.
 	Bootstrap plan.CurrentBootstrap
 
-	// Usage is what Pods reported about the use of their memory; none if the spec does not request that.
-	Usage autoscale.Reports
+	// Usage is what Pods reported about how they are used; none if the spec does not request that.
+	Usage plan.Usage
 
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
 	TLS, Auth *secrets.State

@@ -19,7 +19,10 @@ import (
 // leastItemMemory is the least that the schema allows.
 const leastItemMemory = 16 * memcached.Mebibyte
 
-// AutoscalesMemory reports whether the use of the cache is observed.
+// ObservesUse reports whether Pods report how the cache is used.
+func ObservesUse(spec cachev1.MemcachedSpec) bool { return spec.Autoscaling != nil }
+
+// AutoscalesMemory reports whether it is found how much memory the cache needs.
 func AutoscalesMemory(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Memory != nil }
 
 // choosesMemory reports whether the operator chooses the memory, instead of the spec.
@@ -81,7 +84,7 @@ func (d Draft) autoscaling() *autoscale.State {
 		return nil
 	}
 	in := autoscale.Input{
-		Policy: memoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage, Now: d.defaults.Now,
+		Policy: memoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage.Reports, Now: d.defaults.Now,
 		Busy: !isSettled(d.memcached), Given: d.leastGiven(),
 	}
 	if !in.Policy.Acts || in.State.Memory == 0 {
@@ -126,7 +129,7 @@ func (d Draft) leastGiven() int64 {
 // autoscalingProblems finds what keeps the memory from following the use of the cache.
 func autoscalingProblems(mc *cachev1.Memcached, pod Pod) []string {
 	spec := mc.Spec
-	if !AutoscalesMemory(spec) {
+	if !ObservesUse(spec) {
 		return nil
 	}
 	var problems []string

@@ -119,7 +119,7 @@ func TestAStepIsTakenOnlyByACacheThatIsReady(t *testing.T) {
 			tc.change(mc)
 			with := defaults
 			with.Now = now
-			p := planOf(t, mc, Current{SecretsUsable: true, Usage: reports}, with)
+			p := planOf(t, mc, Current{SecretsUsable: true, Usage: Usage{Reports: reports}}, with)
 			if grows := p.Autoscaling.Memory > 64*memcached.Mebibyte; grows != tc.grows {
 				t.Errorf("the memory becomes %d", p.Autoscaling.Memory)
 			}

@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
@@ -137,8 +136,8 @@ type Current struct {
 	// Bootstrap is what copies the keys of other servers; zero without a bootstrap.
 	Bootstrap CurrentBootstrap
 
-	// Usage is what Pods reported about the use of their memory.
-	Usage autoscale.Reports
+	// Usage is what Pods reported about how they are used.
+	Usage Usage
 
 	// UnownedSecret: the Secret of the certificate exists, and cert-manager did not write it for this cache.
 	UnownedSecret bool

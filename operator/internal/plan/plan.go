@@ -12,6 +12,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
 // Plan is the desired state of a cache, with all defaults resolved.
@@ -54,6 +55,9 @@ type Plan struct {
 
 	// Autoscaling is how the memory follows the use of the cache from now on; nil if it does not.
 	Autoscaling *autoscale.State
+
+	// UsualDay is what is usual from now on, and what deviates from it; nil if that is not observed.
+	UsualDay *usual.Day
 
 	// Discovery announces the servers to clients; nil means that nobody does. AnswersDiscovery reports whether a Pod can.
 	Discovery        *Discovery
@@ -166,7 +170,7 @@ func (d Draft) plan(decided decisions) Plan {
 
 		AnswersDiscovery: spec.Discovery != nil || d.current.OpenPorts.Has(names.DiscoveryPorts),
 	}
-	p.Binding, p.Autoscaling = d.decideBinding(p), d.autoscaling()
+	p.Binding, p.Autoscaling, p.UsualDay = d.decideBinding(p), d.autoscaling(), d.usualDay()
 	return p
 }
 
@@ -178,7 +182,7 @@ func networkPolicy(spec cachev1.MemcachedSpec, operator string) *NetworkPolicy {
 	policy := &NetworkPolicy{
 		From: wanted.From, MetricsFrom: wanted.MetricsFrom, Restores: orZero(spec.Bootstrap).From.Snapshot != nil,
 	}
-	if AutoscalesMemory(spec) {
+	if ObservesUse(spec) {
 		policy.UsageFrom = operator
 	}
 	return policy

@@ -25,7 +25,8 @@ const (
 var withoutObjects = []string{
 	"spec.suspend", "spec.updatePolicy", "spec.rollout.memoryChange",
 	"spec.slots.clientHash", "spec.slots.scaleOverlapSeconds", "spec.slots.handoff.mode", "spec.slots.handoff.bytesPerSecond",
-	"spec.autoscaling.memory.mode", "spec.autoscaling.memory.min",
+	"spec.autoscaling.memory.mode", "spec.autoscaling.memory.min", "spec.autoscaling.memory.max",
+	"spec.autoscaling.quietDays",
 	"spec.autoscaling.memory.evictionAgeSeconds", "spec.autoscaling.memory.cooldownSeconds",
 	"spec.bootstrap.mode", "spec.bootstrap.from.snapshot.url",
 	"spec.bootstrap.from.snapshot.credentials.secretName", "spec.bootstrap.from.snapshot.credentials.serviceAccountName",

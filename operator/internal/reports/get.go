@@ -43,9 +43,13 @@ func OverHTTP(proxy string) (Get, error) {
 		Timeout: timeout, Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return func(ctx context.Context, pod *corev1.Pod) (usage.Report, error) {
+	return func(ctx context.Context, pod *corev1.Pod, curve bool) (usage.Report, error) {
 		host := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(names.AgentProbePortNumber)))
-		return get(ctx, httpClient, "http://"+host+usage.Path)
+		address := url.URL{Scheme: "http", Host: host, Path: usage.Path}
+		if !curve {
+			address.RawQuery = usage.WithoutCurve
+		}
+		return get(ctx, httpClient, address.String())
 	}, nil
 }
 

@@ -1,4 +1,4 @@
-// Package reports reads how the memory of caches is used, from the agents in their Pods: of each autoscaled cache, one
+// Package reports reads how caches are used, from the agents in their Pods: of each cache with spec.autoscaling, one
 // Pod a minute. They are few short requests to Pods, and none to the API server.
 package reports
 
@@ -26,6 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
+	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
 const (
@@ -38,12 +39,15 @@ const (
 
 	// remembered is how many reports of a cache are kept.
 	remembered = 16
+
+	// mostMoments limits what is compared with the usual day, however often Pods are read.
+	mostMoments = 200
 )
 
-// Get reads the report of a Pod.
-type Get func(context.Context, *corev1.Pod) (usage.Report, error)
+// Get reads the report of a Pod, with a curve if that is needed.
+type Get func(ctx context.Context, pod *corev1.Pod, curve bool) (usage.Report, error)
 
-// Reader reads the Pods of autoscaled caches. It runs in the leader only.
+// Reader reads the Pods of caches whose use is observed. It runs in the leader only.
 type Reader struct {
 	cache    client.Reader
 	get      Get
@@ -60,7 +64,7 @@ type Reader struct {
 type reported struct {
 	turn    int
 	problem string
-	reports autoscale.Reports
+	usage   plan.Usage
 }
 
 // NewReader returns a Reader of Pods in the cache.
@@ -71,17 +75,17 @@ func NewReader(cache client.Reader, get Get, interval time.Duration) *Reader {
 	}
 }
 
-// Of returns the last reports of a cache, the oldest first.
-func (r *Reader) Of(name types.NamespacedName) autoscale.Reports {
+// Of returns what Pods of a cache reported, the oldest first.
+func (r *Reader) Of(name types.NamespacedName) plan.Usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.known[name]
 	if known == nil {
-		return autoscale.Reports{}
+		return plan.Usage{}
 	}
-	reports := known.reports
-	reports.Seen = slices.Clone(reports.Seen)
-	return reports
+	reported := known.usage
+	reported.Reports.Seen, reported.Moments = slices.Clone(reported.Reports.Seen), slices.Clone(reported.Moments)
+	return reported
 }
 
 // Start reads the Pods until the context ends.
@@ -92,13 +96,13 @@ func (r *Reader) Start(ctx context.Context) error {
 	return nil
 }
 
-// round reads one Pod of each autoscaled cache, spread over the interval.
+// round reads one Pod of each of these caches, spread over the interval.
 func (r *Reader) round(ctx context.Context, begins time.Time) {
-	caches := r.autoscaled(ctx)
+	caches := r.observed(ctx)
 	r.forgetOthers(caches)
 	free := make(chan struct{}, mostAtATime)
 	var reading sync.WaitGroup
-	for i, name := range caches {
+	for i, cache := range caches {
 		at := begins.Add(r.interval * time.Duration(i) / time.Duration(len(caches)))
 		if !wait(ctx, at) {
 			break
@@ -106,7 +110,7 @@ func (r *Reader) round(ctx context.Context, begins time.Time) {
 		free <- struct{}{}
 		reading.Go(func() {
 			defer func() { <-free }()
-			r.read(ctx, name)
+			r.read(ctx, cache)
 		})
 	}
 	reading.Wait()
@@ -125,23 +129,31 @@ func wait(ctx context.Context, until time.Time) bool {
 	}
 }
 
-// autoscaled returns the caches whose use is observed.
-func (r *Reader) autoscaled(ctx context.Context) []types.NamespacedName {
+// observed is a cache whose use is observed.
+type observed struct {
+	types.NamespacedName
+
+	curve bool // is needed
+}
+
+// observed returns the caches whose use is observed.
+func (r *Reader) observed(ctx context.Context) []observed {
 	list := &cachev1.MemcachedList{}
 	if err := r.cache.List(ctx, list, client.MatchingFields{Index: "true"}, client.UnsafeDisableDeepCopy); err != nil {
 		if ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Autoscaled Memcacheds cannot be listed")
+			log.FromContext(ctx).Error(err, "Memcacheds whose use is observed cannot be listed")
 		}
 		return nil
 	}
-	var caches []types.NamespacedName
+	var caches []observed
 	for i := range list.Items {
-		caches = append(caches, client.ObjectKeyFromObject(&list.Items[i]))
+		mc := &list.Items[i]
+		caches = append(caches, observed{client.ObjectKeyFromObject(mc), plan.AutoscalesMemory(mc.Spec)})
 	}
 	return caches
 }
 
-// Index finds the autoscaled Memcacheds.
+// Index finds the Memcacheds whose use is observed.
 const Index = "autoscaled"
 
 var digits = regexp.MustCompile("[0-9]+")
@@ -149,30 +161,32 @@ var digits = regexp.MustCompile("[0-9]+")
 // IndexOf returns the values of Index.
 func IndexOf(object client.Object) []string {
 	mc, ok := object.(*cachev1.Memcached)
-	if !ok || !plan.AutoscalesMemory(mc.Spec) || mc.Spec.Suspend {
+	if !ok || !plan.ObservesUse(mc.Spec) || mc.Spec.Suspend {
 		return nil
 	}
 	return []string{"true"}
 }
 
-func (r *Reader) forgetOthers(caches []types.NamespacedName) {
+func (r *Reader) forgetOthers(caches []observed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	current := map[types.NamespacedName]*reported{}
-	for _, name := range caches {
+	for _, cache := range caches {
+		name := cache.NamespacedName
 		if current[name] = r.known[name]; current[name] == nil {
-			current[name] = &reported{reports: autoscale.Reports{Since: time.Now()}}
+			current[name] = &reported{usage: plan.Usage{Reports: autoscale.Reports{Since: time.Now()}}}
 		}
 	}
 	r.known = current
 }
 
 // read reads the next Pod of a cache.
-func (r *Reader) read(ctx context.Context, name types.NamespacedName) {
+func (r *Reader) read(ctx context.Context, cache observed) {
+	name := cache.NamespacedName
 	pod, err := r.next(ctx, name)
 	var report usage.Report
 	if err == nil {
-		report, err = r.get(ctx, pod)
+		report, err = r.get(ctx, pod, cache.curve)
 	}
 	if ctx.Err() != nil {
 		return
@@ -208,7 +222,7 @@ func (r *Reader) next(ctx context.Context, name types.NamespacedName) (*corev1.P
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.of(name)
-	known.turn, known.reports.Sampled = known.turn+1, len(ready)
+	known.turn, known.usage.Reports.Sampled = known.turn+1, len(ready)
 	return &ready[known.turn%len(ready)], nil
 }
 
@@ -217,7 +231,7 @@ func (r *Reader) forgetPods(name types.NamespacedName, pods []corev1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.of(name)
-	known.reports.Seen = slices.DeleteFunc(known.reports.Seen, func(seen autoscale.Seen) bool {
+	known.usage.Reports.Seen = slices.DeleteFunc(known.usage.Reports.Seen, func(seen autoscale.Seen) bool {
 		return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.Name == seen.Report.Pod })
 	})
 }
@@ -231,17 +245,25 @@ func (r *Reader) note(
 	known, problem := r.of(name), ""
 	if err == nil {
 		report.Pod = pod.Name
-		seen := append(known.reports.Seen, autoscale.Seen{At: time.Now(), Report: report})
-		known.reports.Seen = seen[max(0, len(seen)-remembered):]
+		known.add(report, time.Now())
 	} else {
 		problem = err.Error()
 	}
 	// Addresses and times differ from Pod to Pod.
 	kind := digits.ReplaceAllString(problem, "")
 	if problem != "" && kind != known.problem {
-		log.FromContext(ctx).Info("A Pod does not report how its memory is used", "Memcached", name, "reason", problem)
+		log.FromContext(ctx).Info("A Pod does not report how it is used", "Memcached", name, "reason", problem)
 	}
 	known.problem = kind
+}
+
+// add remembers a report, and of older ones what is compared with the usual day.
+func (r *reported) add(report usage.Report, now time.Time) {
+	seen := append(r.usage.Reports.Seen, autoscale.Seen{At: now, Report: report})
+	r.usage.Reports.Seen = seen[max(0, len(seen)-remembered):]
+	r.usage.Moments = slices.DeleteFunc(r.usage.Moments, func(m usual.Moment) bool { return now.Sub(m.At) > usual.Kept })
+	r.usage.Moments = append(r.usage.Moments, usual.MomentOf(now, report))
+	r.usage.Moments = r.usage.Moments[max(0, len(r.usage.Moments)-mostMoments):]
 }
 
 // of returns what is known of a cache.

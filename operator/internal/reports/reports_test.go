@@ -82,14 +82,14 @@ func TestThePodsThatAreReadyAreReadInTurnOncePerMinute(t *testing.T) {
 			pod("b", "10.0.0.2", corev1.ConditionFalse), pod("d", "", corev1.ConditionTrue),
 		}}
 		var read []string
-		r := run(t, c, func(_ context.Context, pod *corev1.Pod) (usage.Report, error) {
+		r := run(t, c, func(_ context.Context, pod *corev1.Pod, _ bool) (usage.Report, error) {
 			read = append(read, pod.Name)
 			return usage.Report{Pod: "a lie", Reads: int64(len(read))}, nil
 		}, 3*time.Minute+time.Second)
 		if diff := cmp.Diff([]string{"c", "a", "c", "a"}, read); diff != "" {
 			t.Errorf("Pods (-want +got):\n%s", diff)
 		}
-		reports := r.Of(types.NamespacedName{Namespace: "team", Name: "shop"})
+		reports := r.Of(types.NamespacedName{Namespace: "team", Name: "shop"}).Reports
 		if diff := cmp.Diff(usage.Report{Pod: "a", Reads: 4}, reports.Seen[3].Report); diff != "" || len(reports.Seen) != 4 {
 			t.Errorf("of %d reports the last one (-want +got):\n%s", len(reports.Seen), diff)
 		}
@@ -105,7 +105,7 @@ func TestTheOldestPodsSpeakForACacheOfMany(t *testing.T) {
 			c.pods[i].CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Duration(i) * time.Hour))
 		}
 		last := map[string]time.Time{}
-		run(t, c, func(_ context.Context, pod *corev1.Pod) (usage.Report, error) {
+		run(t, c, func(_ context.Context, pod *corev1.Pod, _ bool) (usage.Report, error) {
 			if before, again := last[pod.Name]; again && time.Since(before) >= usage.Patience {
 				t.Errorf("Pod %s is read after %s", pod.Name, time.Since(before))
 			}
@@ -126,7 +126,7 @@ func TestPodsThatDoNotAnswerHoldUpNoOther(t *testing.T) {
 		}
 		reads := make(chan time.Time, 100)
 		began := time.Now()
-		r := run(t, c, func(context.Context, *corev1.Pod) (usage.Report, error) {
+		r := run(t, c, func(context.Context, *corev1.Pod, bool) (usage.Report, error) {
 			reads <- time.Now()
 			time.Sleep(50 * time.Second)
 			return usage.Report{}, errors.New("no answer")
@@ -140,7 +140,7 @@ func TestPodsThatDoNotAnswerHoldUpNoOther(t *testing.T) {
 		}
 		c.memcacheds = nil
 		r.forgetOthers(nil)
-		if reports := r.Of(types.NamespacedName{Namespace: "team", Name: "one"}); !reports.Since.IsZero() {
+		if reports := r.Of(types.NamespacedName{Namespace: "team", Name: "one"}).Reports; !reports.Since.IsZero() {
 			t.Errorf("a deleted Memcached is remembered: %+v", reports)
 		}
 	})

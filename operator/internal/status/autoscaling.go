@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,16 +15,27 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// setAutoscaling reports what was decided about the memory. What is written is carried out by the next reconciliation:
-// so an operator that ends in between does the same.
+// setAutoscaling reports what was found, and what was decided about the memory. What is written is carried out by the
+// next reconciliation: so an operator that ends in between does the same.
 func setAutoscaling(status *cachev1.MemcachedStatus, in Input) {
-	switch {
-	case !plan.AutoscalesMemory(in.Memcached.Spec):
+	spec := in.Memcached.Spec
+	if !plan.ObservesUse(spec) {
 		status.Autoscaling = nil
-	case in.isPlanned() && in.Plan.Autoscaling != nil:
-		memory := memoryAutoscaling(*in.Plan.Autoscaling, in.Memcached.Spec.Autoscaling.Memory.Mode)
-		status.Autoscaling = &cachev1.AutoscalingStatus{Memory: &memory}
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionAsUsual)
+		return
 	}
+	if !in.isPlanned() {
+		return
+	}
+	found := &cachev1.AutoscalingStatus{}
+	if decided := in.Plan.Autoscaling; decided != nil {
+		found.Memory = new(memoryAutoscaling(*decided, spec.Autoscaling.Memory.Mode))
+	}
+	if day := in.Plan.UsualDay; day != nil {
+		found.UsualDay = plan.RecordOf(*day)
+		setAsUsual(status, *day, in)
+	}
+	status.Autoscaling = found
 }
 
 func memoryAutoscaling(decided autoscale.State, mode cachev1.AutoscalingMode) cachev1.MemoryAutoscalingStatus {

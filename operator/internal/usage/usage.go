@@ -11,6 +11,9 @@ import (
 // answer knows nothing yet.
 const Path = "/usage"
 
+// WithoutCurve is the query of a request that needs no curve: then memcached is not watched.
+const WithoutCurve = "curve=false"
+
 // Patience is for how long an agent watches memcached after the last request.
 const Patience = 10 * time.Minute
 
@@ -34,6 +37,16 @@ type Report struct {
 	// Reads are the reads of the last hour, and HitRatio is how many of them found their item.
 	Reads    int64   `json:"reads"`
 	HitRatio float64 `json:"hitRatio"`
+
+	// RecentReads are the reads of about the last five minutes, and RecentHitRatio is how many of them found their item.
+	RecentReads    int64   `json:"recentReads,omitempty"`
+	RecentHitRatio float64 `json:"recentHitRatio,omitempty"`
+
+	// Connections are open, that of the agent included.
+	Connections int64 `json:"connections,omitempty"`
+
+	// Latency is how long memcached took to answer the agent, in microseconds.
+	Latency int64 `json:"latencyMicroseconds,omitempty"`
 
 	// Skipped is the share of the requests that memcached did not log, since there were too many: 0 to 1.
 	Skipped float64 `json:"skipped,omitempty"`
@@ -61,7 +74,8 @@ const mostPoints = 512
 // Check returns an error for a report that no agent makes.
 func (r Report) Check() error {
 	if r.Observed < 0 || r.Observed > maxSeconds || r.EvictedAge < 0 || r.Reads < 0 || r.Memory < 0 ||
-		!isShare(r.HitRatio) || !isShare(r.Skipped) || len(r.Curve) > mostPoints {
+		r.RecentReads < 0 || r.Connections < 0 || r.Latency < 0 ||
+		!isShare(r.RecentHitRatio) || !isShare(r.HitRatio) || !isShare(r.Skipped) || len(r.Curve) > mostPoints {
 		return errors.New("the report has values that can't be")
 	}
 	before := Point{}

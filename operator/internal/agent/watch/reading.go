@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// recent is for how long evictions count, and counted for how long reads do.
+	// recent is for how long evictions count, and counted for how long reads do. An agent that is read every five
+	// minutes still has one reading to compare with.
 	recent  = 5 * time.Minute
 	counted = time.Hour
+	lately  = recent + time.Minute
 
 	// apart is how far apart the readings are that are kept, at least.
 	apart = 30 * time.Second
@@ -23,6 +25,7 @@ const (
 // reading is what memcached reported at a time.
 type reading struct {
 	at                           time.Time
+	latency, connections         int64 // of an answer in microseconds
 	process                      string
 	memory, hits, reads, flushes int64
 	evicted                      map[string]eviction // by class
@@ -39,7 +42,8 @@ func newReading(at time.Time, general, items, slabs map[string]string) reading {
 	}
 	r := reading{
 		at: at, process: general["pid"], memory: number(general, "limit_maxbytes"), hits: number(general, "get_hits"),
-		flushes: number(general, "cmd_flush"), evicted: map[string]eviction{}, youngest: -1, layout: newLayout(slabs),
+		flushes: number(general, "cmd_flush"), connections: number(general, "curr_connections"),
+		evicted: map[string]eviction{}, youngest: -1, layout: newLayout(slabs),
 	}
 	r.reads = r.hits + number(general, "get_misses")
 	for class, stats := range exporter.ByClass(items, "items:") {
@@ -66,6 +70,14 @@ func (r *reading) since(before reading) {
 	}
 }
 
+// readsSince returns how many reads there were since a reading, and how many of them found their item.
+func (r reading) readsSince(before reading) (reads int64, hitRatio float64) {
+	if reads = r.reads - before.reads; reads == 0 {
+		return 0, 0
+	}
+	return reads, float64(r.hits-before.hits) / float64(reads)
+}
+
 // history are the readings of the last hour, ascending.
 type history struct{ readings []reading }
 
@@ -90,9 +102,13 @@ func (h *history) add(now reading) usage.Report {
 
 func (h *history) report(now reading) usage.Report {
 	first := h.readings[0]
-	answer := usage.Report{Memory: now.memory, Reads: now.reads - first.reads}
-	if answer.Reads > 0 {
-		answer.HitRatio = float64(now.hits-first.hits) / float64(answer.Reads)
+	answer := usage.Report{Memory: now.memory, Connections: now.connections, Latency: now.latency}
+	answer.Reads, answer.HitRatio = now.readsSince(first)
+	for _, r := range h.readings {
+		if now.at.Sub(r.at) < lately {
+			answer.RecentReads, answer.RecentHitRatio = now.readsSince(r)
+			break
+		}
 	}
 	for _, r := range h.readings {
 		if r.youngest < 0 || now.at.Sub(r.at) >= recent {

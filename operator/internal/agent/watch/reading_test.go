@@ -20,7 +20,9 @@ func TestAHistory(t *testing.T) {
 			[]reading{{process: "7", hits: 5, reads: 9, evicted: class(3, 40)}}, usage.Report{},
 		},
 		"hits and reads are those since the first one": {
-			[]reading{{process: "7", hits: 5, reads: 10}, {process: "7", hits: 8, reads: 14}}, usage.Report{Reads: 4, HitRatio: 0.75},
+			[]reading{{process: "7", hits: 5, reads: 10}, {process: "7", hits: 8, reads: 14}}, usage.Report{
+				Reads: 4, HitRatio: 0.75, RecentReads: 4, RecentHitRatio: 0.75,
+			},
 		},
 		"the age is that of the youngest item that was evicted": {
 			[]reading{
@@ -30,6 +32,16 @@ func TestAHistory(t *testing.T) {
 		},
 		"an item can be evicted in the second in which it was used": {
 			[]reading{{process: "7"}, {process: "7", evicted: class(2, 0)}}, usage.Report{Evicting: true},
+		},
+		"recent reads are those of five minutes": {
+			[]reading{
+				{process: "7", hits: 0, reads: 100}, {process: "7", hits: 0, reads: 200}, {process: "7", hits: 50, reads: 300},
+				{process: "7", hits: 50, reads: 300}, {process: "7", hits: 50, reads: 300}, {process: "7", hits: 50, reads: 300},
+				{process: "7", hits: 100, reads: 400, connections: 9, latency: 80},
+			},
+			usage.Report{
+				Reads: 300, HitRatio: 1. / 3, RecentReads: 200, RecentHitRatio: 0.5, Connections: 9, Latency: 80,
+			},
 		},
 		"a memcached that was restarted has no history": {
 			[]reading{{process: "7", hits: 5, reads: 9}, {process: "8", hits: 7, reads: 12, evicted: class(3, 40)}}, usage.Report{},

@@ -123,7 +123,9 @@ func (w *Watcher) Watching() int {
 func (w *Watcher) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithTimeout(request.Context(), within)
 	defer cancel()
-	w.asked()
+	if request.URL.RawQuery != usage.WithoutCurve {
+		w.asked()
+	}
 	answer, err := w.report(ctx)
 	if err != nil {
 		http.Error(response, err.Error(), http.StatusServiceUnavailable)
@@ -166,11 +168,18 @@ func (w *Watcher) read(ctx context.Context) (reading, error) {
 		return reading{}, err
 	}
 	defer client.Close()
+	asked := time.Now()
+	if _, err = client.Ask(ctx, "version\r\n"); err != nil {
+		return reading{}, fmt.Errorf("version: %w", err)
+	}
+	latency := time.Since(asked)
 	var all [3]map[string]string
 	for i, kind := range []string{"", "items", "slabs"} {
 		if all[i], err = client.Stats(ctx, kind); err != nil {
 			return reading{}, fmt.Errorf("stats %s: %w", kind, err)
 		}
 	}
-	return newReading(time.Now(), all[0], all[1], all[2]), nil
+	now := newReading(time.Now(), all[0], all[1], all[2])
+	now.latency = max(latency.Microseconds(), 1)
+	return now, nil
 }

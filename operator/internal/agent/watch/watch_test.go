@@ -101,7 +101,7 @@ func (f *fake) becomes(down error, answers map[string]string) {
 
 func statistics(hits, misses, evicted, age int) map[string]string {
 	return map[string]string{
-		"stats": fmt.Sprintf("STAT pid 7\r\nSTAT limit_maxbytes 67108864\r\nSTAT get_hits %d\r\nSTAT get_misses %d\r\n", hits, misses),
+		"stats": fmt.Sprintf("STAT pid 7\r\nSTAT limit_maxbytes 67108864\r\nSTAT get_hits %d\r\nSTAT get_misses %d\r\nSTAT curr_connections 3\r\n", hits, misses),
 		"stats items": fmt.Sprintf("STAT items:1:evicted %d\r\nSTAT items:1:evicted_time %d\r\n"+
 			"STAT items:2:evicted 5\r\nSTAT items:2:evicted_time 3\r\n", evicted, age),
 		"stats slabs": "STAT 1:chunk_size 96\r\nSTAT 1:chunks_per_page 10922\r\nSTAT 1:total_pages 1\r\n",
@@ -147,7 +147,7 @@ func TestMemcachedIsWatchedWhileTheOperatorAsks(t *testing.T) {
 		if f.connections > 0 {
 			t.Fatal("memcached has a connection though nobody has asked")
 		}
-		if diff := cmp.Diff(usage.Report{Memory: 64 << 20}, first(ask(t, w))); diff != "" {
+		if diff := cmp.Diff(usage.Report{Memory: 64 << 20, Connections: 3, Latency: 1}, first(ask(t, w))); diff != "" {
 			t.Errorf("the first answer (-want +got):\n%s", diff)
 		}
 		for range 30 {
@@ -198,6 +198,18 @@ func TestAHandoffHasTheLogForItself(t *testing.T) {
 
 func first(r usage.Report, _ string) usage.Report { return r }
 
+func TestMemcachedIsNotWatchedForAReportWithoutCurve(t *testing.T) {
+	f := &fake{answers: statistics(0, 0, 0, 0)}
+	watched(t, f, func(t *testing.T, w *Watcher, _ *strings.Builder) {
+		answer := httptest.NewRecorder()
+		w.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path+"?"+usage.WithoutCurve, nil))
+		time.Sleep(time.Minute)
+		if answer.Code != http.StatusOK || f.watchers() > 0 {
+			t.Errorf("it answers %d, and %d connections watch", answer.Code, f.watchers())
+		}
+	})
+}
+
 func TestAReportIsOfTheChanges(t *testing.T) {
 	f := &fake{answers: statistics(1000, 1000, 7, 50), old: true}
 	watched(t, f, func(t *testing.T, w *Watcher, _ *strings.Builder) {
@@ -207,6 +219,7 @@ func TestAReportIsOfTheChanges(t *testing.T) {
 		f.log(t, "skipped=1\nts=1 gid=1 type=item_get key=a status=found clsid=1 cfd=9 size=5\n")
 		want := usage.Report{
 			Observed: 60, Memory: 64 << 20, Evicting: true, EvictedAge: 40, Reads: 100, HitRatio: 0.9, Skipped: 0.5,
+			RecentReads: 100, RecentHitRatio: 0.9, Connections: 3, Latency: 1,
 		}
 		got := first(ask(t, w))
 		got.Curve = nil

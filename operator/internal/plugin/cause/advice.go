@@ -83,6 +83,21 @@ func (c commands) after(asked overview.Waiting) []Advice {
 	case cachev1.ReasonBootstrapRestoring, cachev1.ReasonRestoreFailed:
 		return c.one("logs job/"+names.Restore(c.Memcached.Name), "see how far the restore is, or why it failed")
 	}
+	return c.afterDeviation(asked.Reason)
+}
+
+// afterDeviation returns what to do about a reason of the condition AsUsual.
+func (c commands) afterDeviation(reason string) []Advice {
+	switch reason {
+	case cachev1.ReasonHitRatioFell, cachev1.ReasonEvictedSooner, cachev1.ReasonConnectionsRose,
+		cachev1.ReasonConnectionsFell:
+		return []Advice{{c.own("top"), "see the load of each server, its memory, hits and evictions"}}
+	case cachev1.ReasonLatencyRose:
+		pods := names.LabelInstance + "=" + c.Memcached.Name
+		return c.one("top pods --containers -l "+pods, "see how much processor the Pods use")
+	case cachev1.ReasonNotReported:
+		return c.checkOperator()
+	}
 	return nil
 }
 

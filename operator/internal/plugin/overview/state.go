@@ -83,7 +83,7 @@ type Waiting struct {
 // extras are the conditions that do not reflect the health of the Pods, in the order in which they are shown.
 var extras = []string{
 	cachev1.ConditionRestartRequired, cachev1.ConditionCertificateIncomplete, cachev1.ConditionUpdatePending,
-	cachev1.ConditionBootstrapped,
+	cachev1.ConditionBootstrapped, cachev1.ConditionAsUsual,
 }
 
 // WaitsOf returns what waits in a cache.
@@ -93,6 +93,10 @@ func WaitsOf(mc *cachev1.Memcached) []Waiting {
 		condition := meta.FindStatusCondition(mc.Status.Conditions, name)
 		switch {
 		case condition == nil, condition.Reason == cachev1.ReasonBootstrapRestored: // It is done.
+		case name == cachev1.ConditionAsUsual:
+			if condition.Status == metav1.ConditionFalse || condition.Reason == cachev1.ReasonNotReported {
+				found = append(found, Waiting{Condition: name, Reason: condition.Reason, Message: condition.Message})
+			}
 		case condition.Status == metav1.ConditionTrue, name == cachev1.ConditionBootstrapped,
 			condition.Reason == cachev1.ReasonUpdateInProgress:
 			found = append(found, Waiting{Condition: name, Reason: condition.Reason, Message: condition.Message})

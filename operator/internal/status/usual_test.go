@@ -1,0 +1,63 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/usual"
+)
+
+func TestTheConditionAsUsual(t *testing.T) {
+	since := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	deviations := []usual.Deviation{{Reason: cachev1.ReasonHitRatioFell, Message: "a"}, {Reason: cachev1.ReasonLatencyRose, Message: "b"}}
+	tests := map[string]struct {
+		day     usual.Day
+		status  metav1.ConditionStatus
+		reason  string
+		message string
+	}{
+		"it is learned": {
+			usual.Day{State: cachev1.ReasonLearning}, metav1.ConditionUnknown, cachev1.ReasonLearning,
+			"How the cache is used on a usual day is learned. Deviations are reported from 2026-01-12T08:00:00Z on",
+		},
+		"as usual": {
+			usual.Day{State: cachev1.ReasonAsUsual}, metav1.ConditionTrue, cachev1.ReasonAsUsual,
+			"The cache is used as on a usual day",
+		},
+		"nobody reports": {
+			usual.Day{State: cachev1.ReasonNotReported, Deviations: deviations}, metav1.ConditionUnknown, cachev1.ReasonNotReported,
+			"No Pod reports how it is used, so that deviations are not found: see docs/sizing.md",
+		},
+		"several deviations": {
+			usual.Day{State: cachev1.ReasonAsUsual, Deviations: deviations}, metav1.ConditionFalse, cachev1.ReasonHitRatioFell,
+			"When it began, a; b",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			mc := &cachev1.Memcached{}
+			mc.Spec.Autoscaling = &cachev1.Autoscaling{}
+			test.day.Since = since
+			status := Evaluate(Input{Memcached: mc, Plan: plan.Plan{UsualDay: &test.day}, Now: since})
+			got := meta.FindStatusCondition(status.Conditions, cachev1.ConditionAsUsual)
+			want := &metav1.Condition{
+				Type: cachev1.ConditionAsUsual, Status: test.status, Reason: test.reason, Message: test.message,
+				LastTransitionTime: metav1.NewTime(since),
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			mc.Status, mc.Spec.Autoscaling = status, nil
+			status = Evaluate(Input{Memcached: mc, Now: since})
+			if status.Autoscaling != nil || meta.FindStatusCondition(status.Conditions, cachev1.ConditionAsUsual) != nil {
+				t.Error("it is still reported without spec.autoscaling")
+			}
+		})
+	}
+}

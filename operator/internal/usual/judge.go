@@ -1,0 +1,130 @@
+package usual
+
+// Finds deviations.
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+const (
+	// far is how many times the spread is a deviation, and near how many times end it.
+	far  = 7
+	near = 4
+
+	// scarce is how many connections more or less are too few to matter, and quick how much more latency, in
+	// microseconds.
+	scarce = 20
+	quick  = 2000
+)
+
+// rule is a deviation that a user wants to know.
+type rule struct {
+	signal int
+	reason string
+
+	// sign is -1 for less than usual, and 1 for more.
+	sign float64
+
+	// least is the smallest difference, in points or doublings.
+	least float64
+
+	// says has what is so, and what is usual.
+	says string
+}
+
+// rules are in the order in which they matter: the first one is the reason of the condition.
+var rules = []rule{
+	{HitRatio, cachev1.ReasonHitRatioFell, -1, 5, "%.0f %% of the reads find their item, usually %.0f %%"},
+	{EvictionAge, cachev1.ReasonEvictedSooner, -1, 1, "items are evicted that were not used for %s, usually for %s"},
+	{Connections, cachev1.ReasonConnectionsRose, 1, 0.6, "a Pod has %.0f connections, usually %.0f"},
+	{Connections, cachev1.ReasonConnectionsFell, -1, 1.6, "a Pod has %.0f connections, usually %.0f"},
+	{Latency, cachev1.ReasonLatencyRose, 1, 1.6, "memcached answers in %.1f ms, usually in %.1f ms"},
+}
+
+// deviations returns those of now. Until enough is reported, as after a start of the operator, those of before remain.
+func (in Input) deviations(day Day) []Deviation {
+	if in.isSilent() {
+		return day.Deviations
+	}
+	var found []Deviation
+	for _, r := range rules {
+		before := day.deviation(r.reason)
+		value, usual, ok := in.deviates(day, r, in.Now, before != nil)
+		if before == nil { // A deviation begins after half an hour, and ends after a quarter.
+			_, _, did := in.deviates(day, r, in.Now.Add(-quarter), false)
+			ok = ok && did
+		}
+		switch {
+		case !ok, r.signal == EvictionAge && value >= in.Age.Seconds():
+		case before == nil:
+			found = append(found, Deviation{r.reason, r.explain(value, usual)})
+		default:
+			found = append(found, *before)
+		}
+	}
+	return found
+}
+
+// deviates reports whether the quarter of an hour that ends then deviates, and its value and the usual one.
+func (in Input) deviates(day Day, r rule, ends time.Time, did bool) (value, usual float64, deviates bool) {
+	value, ok := median(in.Moments, r.signal, ends)
+	if !ok {
+		return 0, 0, false
+	}
+	at := ends.Add(-quarter / 2)
+	usual, spread, ok := day.at(r.signal, at)
+	return value, valueOf(r.signal, usual), ok && r.deviates(value, usual, spread, did)
+}
+
+// deviation returns one that was found before.
+func (d *Day) deviation(reason string) *Deviation {
+	for i := range d.Deviations {
+		if d.Deviations[i].Reason == reason {
+			return &d.Deviations[i]
+		}
+	}
+	return nil
+}
+
+// deviates reports whether a value does so from what is usual. One that did is to come nearer before it does not.
+func (r rule) deviates(value, usual, spread float64, did bool) bool {
+	times, least := float64(far), r.least
+	if did {
+		times, least = near, r.least*near/far
+	}
+	difference := r.sign * (level(r.signal, value) - usual)
+	if difference < max(times*spread, least) {
+		return false
+	}
+	return did || r.matters(value, valueOf(r.signal, usual))
+}
+
+// matters reports whether a difference would matter to a user: the backend has twice the misses, or half of the hits
+// are missed; some clients more or less; an answer that takes longer than the network.
+func (r rule) matters(value, usual float64) bool {
+	switch r.signal {
+	case HitRatio:
+		return 100-value >= 2*(100-usual) || value <= usual/2
+	case Connections:
+		return math.Abs(value-usual) >= scarce
+	case Latency:
+		return value-usual >= quick
+	}
+	return true
+}
+
+func (r rule) explain(value, usual float64) string {
+	switch r.signal {
+	case EvictionAge:
+		return fmt.Sprintf(r.says, seconds(value), seconds(usual))
+	case Latency:
+		return fmt.Sprintf(r.says, value/1000, usual/1000)
+	}
+	return fmt.Sprintf(r.says, value, usual)
+}
+
+func seconds(value float64) time.Duration { return time.Duration(value) * time.Second }
