@@ -217,3 +217,27 @@ func TestACacheThatIsNotObservedAdmitsNobodyToTheProbes(t *testing.T) {
 		t.Errorf("%d reads of Pods", reads)
 	}
 }
+
+// TestAutoscalingIsNotLeftWithoutAMemory, as the Pods would get the default, and lose most keys.
+func TestAutoscalingIsNotLeftWithoutAMemory(t *testing.T) {
+	const pods = `slots: {}, rollout: {memoryChange: Resize}`
+	live := memcachedObject(t, "", `{`+pods+`, autoscaling: {memory: {mode: Act, max: 1Gi}}}`)
+	live.SetGenerateName("validation-")
+	if err := cluster.Create(t.Context(), live); err != nil {
+		t.Fatal(err)
+	}
+	const message = "set it to status.autoscaling.memory.current"
+	for spec, message := range map[string]string{
+		`{` + pods + `}`:                                                        message,
+		`{` + pods + `, autoscaling: {}}`:                                       message,
+		`{` + pods + `, autoscaling: {memory: {max: 1Gi}}}`:                     message,
+		`{` + pods + `, memory: 96Mi}`:                                          "",
+		`{` + pods + `, memory: 96Mi, autoscaling: {memory: {max: 1Gi}}}`:       "",
+		`{` + pods + `, size: 5, autoscaling: {memory: {mode: Act, max: 2Gi}}}`: "",
+	} {
+		err := tryOut(t, live, spec)["update"]
+		if (err == nil) != (message == "") || err != nil && !strings.Contains(err.Error(), message) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}

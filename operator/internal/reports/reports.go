@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// mostAtATime is how many Pods are read at a time: those that do not answer take the whole timeout.
+	// mostAtATime is how many Pods are read at a time, and those that hang.
 	mostAtATime = 16
 
 	// sampled is how many Pods of a cache are read in turn, those that exist for longest: an agent forgets what it saw
@@ -100,7 +100,9 @@ func (r *Reader) Start(ctx context.Context) error {
 func (r *Reader) round(ctx context.Context, begins time.Time) {
 	caches := r.observed(ctx)
 	r.forgetOthers(caches)
-	free := make(chan struct{}, mostAtATime)
+	// If no Pod answered, so many would wait for their timeout at a time.
+	hanging := int(int64(len(caches)) * int64(timeout) / int64(r.interval))
+	free := make(chan struct{}, mostAtATime+hanging)
 	var reading sync.WaitGroup
 	for i, cache := range caches {
 		at := begins.Add(r.interval * time.Duration(i) / time.Duration(len(caches)))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,6 +144,28 @@ func TestPodsThatDoNotAnswerHoldUpNoOther(t *testing.T) {
 		r.forgetOthers(nil)
 		if reports := r.Of(types.NamespacedName{Namespace: "team", Name: "one"}).Reports; !reports.Since.IsZero() {
 			t.Errorf("a deleted Memcached is remembered: %+v", reports)
+		}
+	})
+}
+
+// TestThePodsOfManyCachesHang: all others are still read once a minute.
+func TestThePodsOfManyCachesHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &caches{pods: []corev1.Pod{pod("a", "10.0.0.1", corev1.ConditionTrue)}}
+		for i := range 1000 {
+			c.memcacheds = append(c.memcacheds, named("cache-"+strconv.Itoa(i)))
+		}
+		var reads atomic.Int64
+		run(t, c, func(ctx context.Context, _ *corev1.Pod, _ bool) (usage.Report, error) {
+			reads.Add(1)
+			select {
+			case <-ctx.Done():
+			case <-time.After(timeout):
+			}
+			return usage.Report{}, errors.New("no answer")
+		}, 3*time.Minute-time.Second)
+		if got := reads.Load(); got < 2700 { // A round waits for its last Pod.
+			t.Errorf("%d Pods were read in 3 minutes", got)
 		}
 	})
 }
