@@ -31,7 +31,7 @@ func learned(connections int64) string {
 	encoded, _ := json.Marshal(map[string]any{"autoscaling": cachev1.AutoscalingStatus{UsualDay: &cachev1.UsualDay{
 		Since: metav1.NewTime(time.Now().Add(-8 * 24 * time.Hour)), LearnedAt: new(metav1.Now()),
 		Signals: []cachev1.UsualSignal{{
-			Name: cachev1.SignalConnections, Usual: hours(1000 * connections), Spread: hours(100),
+			Name: cachev1.SignalConnections, Usual: hours(1000 * connections), Spread: hours(100), Days: hours(8),
 		}},
 	}}})
 	return string(encoded)
@@ -67,7 +67,7 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
 
-	// What began continues with another operator, and ends when it is usual again.
+	// What began continues with another operator.
 	w.stop()
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":{"usualDay":{"deviations":[
 		{"reason":"ConnectionsFell","message":"a Pod has 5 connections, usually 1000"}]}}}`)
@@ -85,10 +85,12 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 	if diff := cmp.Diff(fell, w.asUsual()); diff != "" {
 		t.Errorf("while it is reported (-want +got):\n%s", diff)
 	}
-	w.isUsed(1000)
-	w.Eventually(func() string { return w.asUsual().Reason }).Should(gomega.Equal(cachev1.ReasonAsUsual))
-	w.Eventually(func() []string { return w.notes("AsUsual") }).
-		Should(gomega.Equal([]string{"The cache is used as on a usual day"}))
+
+	// As docs/runbooks/MemcachedUnusual.md has it.
+	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":{"usualDay":null}}`)
+	w.Eventually(func() string { return w.asUsual().Reason }).Should(gomega.Equal(cachev1.ReasonLearning))
+	w.Eventually(func() map[string]float64 { return readMetrics(w.world, w.metrics) }).
+		Should(gomega.HaveKeyWithValue(`memcached_operator_unusual_memcacheds{reason="ConnectionsFell"}`, 0.))
 
 	w.patchSpec(`{"autoscaling":null}`)
 	w.Eventually(w.asUsual).Should(gomega.Equal(metav1.Condition{}))

@@ -12,7 +12,8 @@ type Autoscaling struct {
 	Memory *MemoryAutoscaling `json:"memory,omitempty"`
 
 	// quietDays is for how many days the usual day of the cache is learned before deviations from it are reported, 1 to
-	// 3650: by the condition AsUsual, an event and an alert. A change replaces no Pod. Defaults to 7.
+	// 3650: by the condition AsUsual, an event and an alert. It counts for each hour of the day. A change replaces no Pod.
+	// Defaults to 7.
 	// +optional
 	// +kubebuilder:default=7
 	// +kubebuilder:validation:Minimum=1
@@ -144,6 +145,12 @@ type UsualSignal struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
 	Spread []int64 `json:"spread,omitempty"`
+
+	// days has how often each hour was learned.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=24
+	Days []int64 `json:"days,omitempty"`
 }
 
 // Names of UsualSignal.

@@ -11,7 +11,7 @@ import (
 // separate object: they are what a cache is about, and the first that its users write. Everything about Kubernetes
 // is in an object by topic.
 //
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.autoscaling) || !has(oldSelf.autoscaling.memory) || oldSelf.autoscaling.memory.mode != 'Act' || has(self.memory) || (has(self.autoscaling) && has(self.autoscaling.memory) && self.autoscaling.memory.mode == 'Act')",message="memory must be set when autoscaling.memory.mode is no longer Act, as the Pods would get 64Mi and lose keys: set it to status.autoscaling.memory.current"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.autoscaling) || !has(oldSelf.autoscaling.memory) || oldSelf.autoscaling.memory.mode != 'Act' || has(self.memory) || (has(self.autoscaling) && has(self.autoscaling.memory) && self.autoscaling.memory.mode == 'Act')",message="memory must be set when autoscaling.memory.mode is no longer Act, as the Pods would get 64Mi: set it to status.autoscaling.memory.current"
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.memory) || self.autoscaling.memory.mode != 'Act' || !has(self.memory)",message="memory and autoscaling.memory with the mode Act set the same: remove memory, or set the mode to Observe"
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.memory) || self.autoscaling.memory.mode != 'Act' || has(self.slots) && has(self.rollout) && has(self.rollout.memoryChange) && self.rollout.memoryChange == 'Resize'",message="autoscaling.memory with the mode Act needs slots, and rollout.memoryChange Resize: otherwise each step would replace the Pods. Add both, or set the mode to Observe"
 type MemcachedSpec struct {

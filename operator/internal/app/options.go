@@ -141,11 +141,14 @@ func (o *Options) validate() error {
 	if o.MaxConcurrentUpdates < 1 {
 		return fmt.Errorf("--max-concurrent-updates is %d: set it to 1 or more", o.MaxConcurrentUpdates)
 	}
-	if o.UsageInterval < time.Second {
-		return fmt.Errorf("--usage-interval is %s: set it to 1s or more", o.UsageInterval)
+	if o.UsageInterval < time.Second || o.UsageInterval > longestUsageInterval {
+		return fmt.Errorf("--usage-interval is %s: set it to 1s to %s", o.UsageInterval, longestUsageInterval)
 	}
 	return nil
 }
+
+// longestUsageInterval has five Pods read in turn before their agents forget what they saw (usage.Patience).
+const longestUsageInterval = 90 * time.Second
 
 // servesAll reports whether the operator serves all namespaces, and has cluster-wide rights.
 func (o *Options) servesAll() bool { return len(o.WatchNamespaces) == 0 }
@@ -177,7 +180,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 			"operator takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+
 			EnvLegacyFieldManagers+".")
 	flags.DurationVar(&o.UsageInterval, "usage-interval", o.UsageInterval,
-		"How often one Pod of each Memcached with autoscaling is read for how its memory is used, at least 1s.")
+		"How often one Pod of each Memcached with autoscaling is read for how it is used, 1s to 1m30s: agents forget "+
+			"what they saw unless they are read again within ten minutes.")
 	flags.StringVar(&o.UsageProxy, "usage-proxy", o.UsageProxy,
 		"URL of an HTTP proxy to the Pods, for an operator outside of their network. None if empty, also with $HTTP_PROXY.")
 	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")

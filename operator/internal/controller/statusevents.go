@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
@@ -56,7 +57,8 @@ func unusual(before, now cachev1.MemcachedStatus) []pendingEvent {
 			eventType: corev1.EventTypeWarning, reason: deviation.Reason, action: "Observe", note: deviation.Message,
 		})
 	}
-	if is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionAsUsual); all && is != nil {
+	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionAsUsual)
+	if all && is != nil && is.Status == metav1.ConditionTrue {
 		found = append(found, pendingEvent{
 			eventType: corev1.EventTypeNormal, reason: eventAsUsual, action: "Observe", note: is.Message,
 		})

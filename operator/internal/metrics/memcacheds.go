@@ -8,7 +8,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
@@ -27,7 +26,7 @@ type Memcacheds struct {
 // gauge counts those whose condition has a reason.
 type gauge struct {
 	desc    *prometheus.Desc
-	of      func(*cachev1.Memcached) string
+	of      func(*cachev1.Memcached) []string
 	reasons []string // that are exported without Memcacheds, too
 
 	counts map[string]int // by reason; nil until the operator is the leader
@@ -38,14 +37,14 @@ type gauge struct {
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
 	m := &Memcacheds{informers: informers, gauges: []*gauge{
 		newGauge("memcacheds", "Memcacheds, by the reason of their condition Ready.", reasonOfReady, reasons),
-		newGauge("unusual_memcacheds", "Memcacheds whose use deviates from their usual day, by the reason of their "+
-			"condition AsUsual.", deviationOf, deviations),
+		newGauge("unusual_memcacheds", "Memcacheds whose use deviates from their usual day, by the reason of the "+
+			"deviation.", deviationsOf, deviations),
 	}}
 	registry.MustRegister(m)
 	return m
 }
 
-func newGauge(name, help string, of func(*cachev1.Memcached) string, reasons []string) *gauge {
+func newGauge(name, help string, of func(*cachev1.Memcached) []string, reasons []string) *gauge {
 	return &gauge{
 		desc: prometheus.NewDesc("memcached_operator_"+name, help, []string{"reason"}, nil), of: of, reasons: reasons,
 	}
@@ -96,13 +95,11 @@ func (g *gauge) count(mc *cachev1.Memcached, by int) {
 	if mc == nil {
 		return
 	}
-	reason := g.of(mc)
-	if reason == "" {
-		return
-	}
-	g.counts[reason] += by
-	if g.counts[reason] == 0 && !slices.Contains(g.reasons, reason) {
-		delete(g.counts, reason) // A client that may write statuses can invent any number of reasons.
+	for _, reason := range g.of(mc) {
+		g.counts[reason] += by
+		if g.counts[reason] == 0 && !slices.Contains(g.reasons, reason) {
+			delete(g.counts, reason) // A client that may write statuses can invent any number of reasons.
+		}
 	}
 }
 
@@ -114,19 +111,21 @@ func memcachedOf(object any) *cachev1.Memcached {
 	return mc
 }
 
-func reasonOfReady(mc *cachev1.Memcached) string {
+func reasonOfReady(mc *cachev1.Memcached) []string {
 	if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
-		return ready.Reason
+		return []string{ready.Reason}
 	}
-	return ""
+	return nil
 }
 
-func deviationOf(mc *cachev1.Memcached) string {
-	asUsual := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionAsUsual)
-	if asUsual == nil || asUsual.Status != metav1.ConditionFalse {
-		return ""
+func deviationsOf(mc *cachev1.Memcached) (reasons []string) {
+	if mc.Status.Autoscaling == nil || mc.Status.Autoscaling.UsualDay == nil {
+		return nil
 	}
-	return asUsual.Reason
+	for _, deviation := range mc.Status.Autoscaling.UsualDay.Deviations {
+		reasons = append(reasons, deviation.Reason)
+	}
+	return reasons
 }
 
 // Describe implements prometheus.Collector.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,9 +23,13 @@ func withReason(reason string) *cachev1.Memcached {
 	return mc
 }
 
-func usedAs(status metav1.ConditionStatus, reason string) *cachev1.Memcached {
+func usedAs(reasons ...string) *cachev1.Memcached {
+	day := &cachev1.UsualDay{}
+	for _, reason := range reasons {
+		day.Deviations = append(day.Deviations, cachev1.Deviation{Reason: reason})
+	}
 	mc := &cachev1.Memcached{}
-	mc.Status.Conditions = []metav1.Condition{{Type: cachev1.ConditionAsUsual, Status: status, Reason: reason}}
+	mc.Status.Autoscaling = &cachev1.AutoscalingStatus{UsualDay: day}
 	return mc
 }
 
@@ -37,14 +40,13 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 		want, unusual map[string]float64
 	}{
 		"none": {happens: func(*Memcacheds) {}},
-		"one that deviates, one that did, and one of which nothing is known": {
+		"one that deviates twice, and one that did": {
 			happens: func(m *Memcacheds) {
-				m.count(nil, usedAs(metav1.ConditionFalse, cachev1.ReasonLatencyRose))
-				m.count(nil, usedAs(metav1.ConditionFalse, cachev1.ReasonHitRatioFell))
-				m.count(usedAs(metav1.ConditionFalse, cachev1.ReasonHitRatioFell), usedAs(metav1.ConditionTrue, cachev1.ReasonAsUsual))
-				m.count(nil, usedAs(metav1.ConditionUnknown, cachev1.ReasonLearning))
+				m.count(nil, usedAs(cachev1.ReasonLatencyRose, cachev1.ReasonConnectionsRose))
+				m.count(nil, usedAs(cachev1.ReasonHitRatioFell))
+				m.count(usedAs(cachev1.ReasonHitRatioFell), usedAs())
 			},
-			unusual: map[string]float64{"LatencyRose": 1},
+			unusual: map[string]float64{"LatencyRose": 1, "ConnectionsRose": 1},
 		},
 		"some, one of them without a status yet": {
 			happens: func(m *Memcacheds) {

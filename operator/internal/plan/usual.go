@@ -38,13 +38,14 @@ func (d Draft) usualDay() *usual.Day {
 	age := cmp.Or(orZero(spec.Autoscaling.Memory).EvictionAgeSeconds, defaultAge)
 	return new(usual.Decide(usual.Input{
 		Day: recordedDay(d.memcached.Status), Moments: d.current.Usage.Moments, Since: d.current.Usage.Reports.Since,
-		Quiet: QuietTime(spec), Age: time.Duration(age) * time.Second, Now: d.defaults.Now,
+		Idle: spec.Suspend || orDefault(spec.Size, 1) == 0, QuietDays: QuietDays(spec),
+		Age: time.Duration(age) * time.Second, Now: d.defaults.Now,
 	}))
 }
 
-// QuietTime returns for how long a day is learned before deviations from it are reported.
-func QuietTime(spec cachev1.MemcachedSpec) time.Duration {
-	return time.Duration(cmp.Or(orZero(spec.Autoscaling).QuietDays, defaultQuietDays)) * 24 * time.Hour
+// QuietDays returns how often an hour of the day is learned before deviations from it are reported.
+func QuietDays(spec cachev1.MemcachedSpec) int64 {
+	return int64(cmp.Or(orZero(spec.Autoscaling).QuietDays, defaultQuietDays))
 }
 
 // recordedDay returns what was learned before.
@@ -58,7 +59,9 @@ func recordedDay(status cachev1.MemcachedStatus) usual.Day {
 		day.Learned = recorded.LearnedAt.Time
 	}
 	for _, deviation := range recorded.Deviations {
-		day.Deviations = append(day.Deviations, usual.Deviation(deviation))
+		if usual.IsReason(deviation.Reason) {
+			day.Deviations = append(day.Deviations, usual.Deviation(deviation))
+		}
 	}
 	for signal, name := range usual.Names {
 		for _, learned := range recorded.Signals {
@@ -72,14 +75,15 @@ func recordedDay(status cachev1.MemcachedStatus) usual.Day {
 
 // readHours reads what was learned of a signal, unless another client changed the record.
 func readHours(hours *[24]usual.Hour, signal int, learned cachev1.UsualSignal) {
-	if len(learned.Usual) != len(hours) || len(learned.Spread) != len(hours) {
+	if len(learned.Usual) != len(hours) || len(learned.Spread) != len(hours) || len(learned.Days) != len(hours) {
 		return
 	}
 	for hour := range hours {
-		if learned.Usual[hour] >= 0 && learned.Spread[hour] >= 0 {
+		if learned.Usual[hour] >= 0 && learned.Spread[hour] >= 0 && learned.Days[hour] >= 0 {
 			hours[hour] = usual.Hour{
 				Value:  min(float64(learned.Usual[hour])/thousandths, usual.Most[signal]),
 				Spread: min(float64(learned.Spread[hour])/thousandths, usual.MostSpread),
+				Days:   learned.Days[hour],
 			}
 		}
 	}
@@ -112,6 +116,7 @@ func recordOfHours(hours [24]usual.Hour) (learned cachev1.UsualSignal, isKnown b
 		}
 		learned.Usual = append(learned.Usual, value)
 		learned.Spread = append(learned.Spread, int64(math.Round(hour.Spread*thousandths)))
+		learned.Days = append(learned.Days, hour.Days)
 	}
 	return learned, isKnown
 }

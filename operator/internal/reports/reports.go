@@ -40,8 +40,8 @@ const (
 	// remembered is how many reports of a cache are kept.
 	remembered = 16
 
-	// mostMoments limits what is compared with the usual day, however often Pods are read.
-	mostMoments = 200
+	// apart is how far apart the reports are that are compared with the usual day, at least.
+	apart = 5 * time.Second
 )
 
 // Get reads the report of a Pod, with a curve if that is needed.
@@ -263,9 +263,12 @@ func (r *Reader) note(
 func (r *reported) add(report usage.Report, now time.Time) {
 	seen := append(r.usage.Reports.Seen, autoscale.Seen{At: now, Report: report})
 	r.usage.Reports.Seen = seen[max(0, len(seen)-remembered):]
-	r.usage.Moments = slices.DeleteFunc(r.usage.Moments, func(m usual.Moment) bool { return now.Sub(m.At) > usual.Kept })
-	r.usage.Moments = append(r.usage.Moments, usual.MomentOf(now, report))
-	r.usage.Moments = r.usage.Moments[max(0, len(r.usage.Moments)-mostMoments):]
+	moments := r.usage.Moments
+	if last := len(moments) - 1; last >= 0 && now.Sub(moments[last].At) < apart {
+		return
+	}
+	moments = slices.DeleteFunc(moments, func(m usual.Moment) bool { return now.Sub(m.At) > usual.Kept })
+	r.usage.Moments = append(moments, usual.MomentOf(now, report))
 }
 
 // of returns what is known of a cache.

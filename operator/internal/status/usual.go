@@ -3,6 +3,7 @@ package status
 // The condition AsUsual about how the use of the cache deviates from its usual day.
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +23,15 @@ func setAsUsual(status *cachev1.MemcachedStatus, day usual.Day, in Input) {
 		ObservedGeneration: in.Memcached.Generation, LastTransitionTime: metav1.NewTime(in.Now),
 	}
 	switch day.State {
+	case "":
+		if meta.FindStatusCondition(status.Conditions, cachev1.ConditionAsUsual) != nil {
+			return
+		}
+		condition.Reason, condition.Message = cachev1.ReasonNotReported, notReported
 	case cachev1.ReasonLearning:
-		ends := day.Since.Add(plan.QuietTime(in.Memcached.Spec)).UTC().Truncate(time.Second)
-		condition.Message = "How the cache is used on a usual day is learned. Deviations are reported from " +
-			ends.Format(time.RFC3339) + " on"
+		condition.Message = learning(day, plan.QuietDays(in.Memcached.Spec), in.Now)
 	case cachev1.ReasonNotReported:
-		condition.Message = "No Pod reports how it is used, so that deviations are not found: see docs/sizing.md"
+		condition.Message = notReported
 	case cachev1.ReasonAsUsual:
 		condition.Status, condition.Message = metav1.ConditionTrue, "The cache is used as on a usual day"
 	}
@@ -36,6 +40,17 @@ func setAsUsual(status *cachev1.MemcachedStatus, day usual.Day, in Input) {
 		condition.Message = Shorten(explain(day.Deviations), longestMessage)
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)
+}
+
+const notReported = "No Pod reports how it is used, so that deviations are not found: see docs/sizing.md"
+
+// learning returns until when the usual day is learned. Hours in which nobody uses the cache, or reports, take longer.
+func learning(day usual.Day, quiet int64, now time.Time) string {
+	const learned = "How the cache is used on a usual day is learned"
+	if ends := day.QuietUntil(quiet).UTC(); now.Before(ends) {
+		return learned + ". Deviations are reported from " + ends.Truncate(time.Second).Format(time.RFC3339) + " on"
+	}
+	return fmt.Sprintf("%s. Of this hour of the day it takes %d days with reports", learned, quiet)
 }
 
 func explain(deviations []usual.Deviation) string {

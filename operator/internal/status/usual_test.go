@@ -26,6 +26,15 @@ func TestTheConditionAsUsual(t *testing.T) {
 			usual.Day{State: cachev1.ReasonLearning}, metav1.ConditionUnknown, cachev1.ReasonLearning,
 			"How the cache is used on a usual day is learned. Deviations are reported from 2026-01-12T08:00:00Z on",
 		},
+		"an hour that is used on some days takes longer": {
+			usual.Day{State: cachev1.ReasonLearning, Since: since.Add(-30 * 24 * time.Hour)}, metav1.ConditionUnknown,
+			cachev1.ReasonLearning,
+			"How the cache is used on a usual day is learned. Of this hour of the day it takes 7 days with reports",
+		},
+		"nothing is known yet": {
+			usual.Day{}, metav1.ConditionUnknown, cachev1.ReasonNotReported,
+			"No Pod reports how it is used, so that deviations are not found: see docs/sizing.md",
+		},
 		"as usual": {
 			usual.Day{State: cachev1.ReasonAsUsual}, metav1.ConditionTrue, cachev1.ReasonAsUsual,
 			"The cache is used as on a usual day",
@@ -43,7 +52,9 @@ func TestTheConditionAsUsual(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mc := &cachev1.Memcached{}
 			mc.Spec.Autoscaling = &cachev1.Autoscaling{}
-			test.day.Since = since
+			if test.day.Since.IsZero() {
+				test.day.Since = since
+			}
 			status := Evaluate(Input{Memcached: mc, Plan: plan.Plan{UsualDay: &test.day}, Now: since})
 			got := meta.FindStatusCondition(status.Conditions, cachev1.ConditionAsUsual)
 			want := &metav1.Condition{

@@ -1,6 +1,7 @@
 package usual
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func known() Day {
 	usually := Values{HitRatio: 90, EvictionAge: 7200, Connections: 100, Latency: 100}
 	for signal, value := range usually {
 		for hour := range day.Hours[signal] {
-			day.Hours[signal][hour] = Hour{value, least[signal]}
+			day.Hours[signal][hour] = Hour{value, least[signal], 30}
 		}
 	}
 	return day
@@ -30,10 +31,22 @@ func known() Day {
 func reported(minutes int, values Values) []Moment {
 	var moments []Moment
 	for minute := range minutes {
-		moments = append(moments, Moment{noon.Add(time.Duration(minute-minutes+1) * time.Minute), values})
+		moments = append(moments, Moment{noon.Add(time.Duration(minute-minutes+1) * time.Minute), "a", values})
 	}
 	return moments
 }
+
+// ofPods are the reports of Pods that are read in turn.
+func ofPods(minutes int, pods ...Values) []Moment {
+	moments := reported(minutes, Values{})
+	for i := range moments {
+		moments[i].Pod, moments[i].Values = strconv.Itoa(i%len(pods)), pods[i%len(pods)]
+	}
+	return moments
+}
+
+// asBefore is an empty state.
+const asBefore = "as before"
 
 func reasons(deviations []Deviation) (reasons []string) {
 	for _, deviation := range deviations {
@@ -78,20 +91,63 @@ func TestADecision(t *testing.T) {
 		"and ends when it is usual":   {moments: reported(30, with(HitRatio, 89)), before: []Deviation{fell}},
 		"an operator that just started keeps it": {
 			moments: reported(3, usually), before: []Deviation{fell}, want: []string{fell.Reason},
-			change: func(in *Input) { in.Since = noon.Add(-3 * time.Minute) },
+			change: func(in *Input) { in.Since = noon.Add(-3 * time.Minute) }, state: asBefore,
 		},
-		"nobody reports, so that nothing ends": {
-			before: []Deviation{fell}, want: []string{fell.Reason}, state: cachev1.ReasonNotReported,
+		"nobody reports, so that nothing is known": {before: []Deviation{fell}, state: cachev1.ReasonNotReported},
+		"the cache is suspended, or has no Pods": {
+			moments: reported(30, with(HitRatio, 10)), before: []Deviation{fell}, state: cachev1.ReasonNotReported,
+			change: func(in *Input) { in.Idle = true },
 		},
-		"Pods are not read yet": {change: func(in *Input) { in.Since = time.Time{} }},
+		"Pods are not read yet": {
+			before: []Deviation{fell}, want: []string{fell.Reason}, state: asBefore,
+			change: func(in *Input) { in.Since = time.Time{} },
+		},
+		"clients do nothing for a while, which does not end it": {
+			moments: reported(30, with(HitRatio, Unknown)), before: []Deviation{fell}, want: []string{fell.Reason},
+		},
+		"it was usual for a quarter of an hour only": {
+			moments: append(reported(30, with(HitRatio, 50))[:15], reported(15, usually)...), before: []Deviation{fell},
+			want: []string{fell.Reason},
+		},
+		"half of the Pods deviate, always": {
+			moments: ofPods(60, usually, with(Connections, 1000)), want: []string{cachev1.ReasonConnectionsRose},
+		},
+		"one of five Pods deviates": {
+			moments: ofPods(60, usually, usually, usually, usually, with(Connections, 1000)),
+		},
+		"items stay for about as long as they are to, which does not end it": {
+			moments: reported(30, with(EvictionAge, 3700)), before: []Deviation{{cachev1.ReasonEvictedSooner, "as it began"}},
+			change: func(in *Input) {
+				for hour := range in.Day.Hours[EvictionAge] {
+					in.Day.Hours[EvictionAge][hour].Value = none
+				}
+			},
+			want: []string{cachev1.ReasonEvictedSooner},
+		},
+		"it is usual an hour later, as when the clocks change": {
+			moments: reported(30, with(Connections, 300)),
+			change: func(in *Input) {
+				in.Day.Hours[Connections][12].Value, in.Day.Hours[Connections][13].Value = 300, 300
+			},
+		},
+		"a signal that is known since a few days": {
+			moments: reported(30, with(Latency, 9000)),
+			change: func(in *Input) {
+				for hour := range in.Day.Hours[Latency] {
+					in.Day.Hours[Latency][hour].Days = 6
+				}
+			},
+		},
 		"the first days are quiet": {
 			moments: reported(30, with(HitRatio, 10)), before: []Deviation{fell}, state: cachev1.ReasonLearning,
-			change: func(in *Input) { in.Quiet = 31 * 24 * time.Hour },
+			change: func(in *Input) { in.QuietDays = 31 },
 		},
 		"a signal that nobody reports": {moments: reported(30, with(HitRatio, Unknown))},
-		"an hour that is unknown": {
+		"hours that are unknown": {
 			moments: reported(30, with(HitRatio, 10)),
-			change:  func(in *Input) { in.Day.Hours[HitRatio][11].Value = Unknown },
+			change: func(in *Input) {
+				in.Day.Hours[HitRatio][11].Value, in.Day.Hours[HitRatio][12].Value = Unknown, Unknown
+			},
 		},
 		"a day that begins in the future is learned from now on": {
 			moments: reported(30, with(HitRatio, 10)), state: cachev1.ReasonLearning,
@@ -100,7 +156,7 @@ func TestADecision(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Day: known(), Moments: test.moments, Since: monday, Quiet: week * 24 * time.Hour, Age: time.Hour, Now: noon}
+			in := Input{Day: known(), Moments: test.moments, Since: monday, QuietDays: week, Age: time.Hour, Now: noon}
 			in.Day.Deviations = test.before
 			if test.change != nil {
 				test.change(&in)
@@ -109,8 +165,11 @@ func TestADecision(t *testing.T) {
 			if diff := cmp.Diff(test.want, reasons(got.Deviations)); diff != "" {
 				t.Errorf("deviations (-want +got):\n%s", diff)
 			}
-			if test.state == "" {
+			switch test.state {
+			case "":
 				test.state = cachev1.ReasonAsUsual
+			case asBefore:
+				test.state = ""
 			}
 			if got.State != test.state {
 				t.Errorf("state %s, want %s", got.State, test.state)
@@ -121,7 +180,7 @@ func TestADecision(t *testing.T) {
 
 func TestADeviationSaysWhatIsUsual(t *testing.T) {
 	got := Decide(Input{
-		Day: known(), Moments: reported(30, Values{10, 60, 1000, 9000}), Quiet: time.Hour, Age: time.Hour, Now: noon,
+		Day: known(), Moments: reported(30, Values{10, 60, 1000, 9000}), QuietDays: 1, Age: time.Hour, Now: noon,
 	})
 	want := []Deviation{
 		{cachev1.ReasonHitRatioFell, "10 % of the reads find their item, usually 90 %"},
@@ -136,9 +195,9 @@ func TestADeviationSaysWhatIsUsual(t *testing.T) {
 
 func TestAnHourIsLearnedOnce(t *testing.T) {
 	day := New(noon.Add(-2 * time.Hour))
-	in := Input{Day: day, Moments: reported(61, Values{90, none, 100, 50}), Quiet: time.Hour, Now: noon}
+	in := Input{Day: day, Moments: reported(61, Values{90, none, 100, 50}), QuietDays: 1, Now: noon}
 	learned := Decide(in)
-	if want := (Hour{Value: 90}); learned.Hours[HitRatio][11] != want || !learned.Learned.Equal(noon) {
+	if want := (Hour{Value: 90, Days: 1}); learned.Hours[HitRatio][11] != want || !learned.Learned.Equal(noon) {
 		t.Fatalf("learned %v until %s", learned.Hours[HitRatio][11], learned.Learned)
 	}
 	if learned.Hours[HitRatio][12].Value >= 0 || learned.Hours[HitRatio][10].Value >= 0 {
@@ -152,7 +211,7 @@ func TestAnHourIsLearnedOnce(t *testing.T) {
 
 // TestAnIncidentHardlyChangesWhatIsUsual after the first week.
 func TestAnIncidentHardlyChangesWhatIsUsual(t *testing.T) {
-	in := Input{Day: known(), Moments: reported(61, Values{5, none, 100, 50}), Quiet: time.Hour, Age: time.Hour, Now: noon}
+	in := Input{Day: known(), Moments: reported(61, Values{5, none, 100, 50}), QuietDays: 1, Age: time.Hour, Now: noon}
 	in.Day.Learned = time.Time{}
 	hour := Decide(in).Hours[HitRatio][11]
 	if hour.Value < 89 || hour.Value == 90 || hour.Spread > 1 {
@@ -176,7 +235,8 @@ func TestAReportIsAMoment(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(Moment{noon, test.want}, MomentOf(noon, test.report)); diff != "" {
+			test.report.Pod = "a"
+			if diff := cmp.Diff(Moment{noon, "a", test.want}, MomentOf(noon, test.report)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

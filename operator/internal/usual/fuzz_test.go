@@ -25,9 +25,10 @@ func FuzzDecide(f *testing.F) {
 		for signal := range day.Hours {
 			hour := &day.Hours[signal][next()%24]
 			hour.Value, hour.Spread = min(float64(next()%2000), Most[signal]), float64(next()%MostSpread)
+			hour.Days = next()
 		}
 		var moments []Moment
-		in := Input{Quiet: time.Hour, Age: time.Hour}
+		in := Input{QuietDays: 1, Age: time.Hour}
 		for minute := range 130 {
 			in.Now = noon.Add(time.Duration(minute) * time.Minute)
 			moments = append(moments, MomentOf(in.Now, usage.Report{

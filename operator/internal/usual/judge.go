@@ -5,6 +5,7 @@ package usual
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -45,39 +46,59 @@ var rules = []rule{
 	{Latency, cachev1.ReasonLatencyRose, 1, 1.6, "memcached answers in %.1f ms, usually in %.1f ms"},
 }
 
-// deviations returns those of now. Until enough is reported, as after a start of the operator, those of before remain.
-func (in Input) deviations(day Day) []Deviation {
-	if in.isSilent() {
-		return day.Deviations
-	}
-	var found []Deviation
+// deviations returns those of now, and whether anything was compared. One that cannot be compared remains: an operator
+// that was just started, and clients that do nothing for a while, do not end it.
+func (in Input) deviations(day Day) (found []Deviation, compared bool) {
 	for _, r := range rules {
 		before := day.deviation(r.reason)
-		value, usual, ok := in.deviates(day, r, in.Now, before != nil)
-		if before == nil { // A deviation begins after half an hour, and ends after a quarter.
-			_, _, did := in.deviates(day, r, in.Now.Add(-quarter), false)
-			ok = ok && did
-		}
+		now, last := in.compare(day, r, in.Now, before != nil), in.compare(day, r, in.Now.Add(-quarter), before != nil)
+		compared = compared || now.known
 		switch {
-		case !ok, r.signal == EvictionAge && value >= in.Age.Seconds():
-		case before == nil:
-			found = append(found, Deviation{r.reason, r.explain(value, usual)})
-		default:
+		case before != nil && now.known && last.known && !now.deviates && !last.deviates:
+		case before != nil:
 			found = append(found, *before)
+		case now.deviates && last.deviates:
+			found = append(found, Deviation{r.reason, r.explain(now.value, now.usual)})
+		}
+	}
+	return found, compared
+}
+
+// comparison is one of a quarter of an hour with what is usual.
+type comparison struct {
+	value, usual    float64
+	known, deviates bool
+}
+
+// IsReason reports whether a reason is one of a deviation.
+func IsReason(reason string) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool { return r.reason == reason })
+}
+
+// compare compares the quarter of an hour that ends then. What is usual an hour earlier or later is no deviation: the
+// clocks of people change twice a year, and they come earlier or later.
+func (in Input) compare(day Day, r rule, ends time.Time, did bool) comparison {
+	value, ok := median(in.Moments, r.signal, ends)
+	at := ends.Add(-quarter / 2)
+	usual, _, known := day.at(r.signal, at)
+	if !ok || !known || !day.isLearned(r.signal, at, in.QuietDays) {
+		return comparison{}
+	}
+	found := comparison{value, valueOf(r.signal, usual), true, !r.isHarmless(value, in.Age, did)}
+	for _, shift := range []time.Duration{-time.Hour, 0, time.Hour} {
+		if usual, spread, known := day.at(r.signal, at.Add(shift)); known {
+			found.deviates = found.deviates && r.deviates(value, usual, spread, did)
 		}
 	}
 	return found
 }
 
-// deviates reports whether the quarter of an hour that ends then deviates, and its value and the usual one.
-func (in Input) deviates(day Day, r rule, ends time.Time, did bool) (value, usual float64, deviates bool) {
-	value, ok := median(in.Moments, r.signal, ends)
-	if !ok {
-		return 0, 0, false
+// isHarmless reports whether items stay for as long as they are to; clearly longer, if they did not before.
+func (r rule) isHarmless(value float64, age time.Duration, did bool) bool {
+	if did {
+		age = age / 2 * 3
 	}
-	at := ends.Add(-quarter / 2)
-	usual, spread, ok := day.at(r.signal, at)
-	return value, valueOf(r.signal, usual), ok && r.deviates(value, usual, spread, did)
+	return r.signal == EvictionAge && value >= age.Seconds()
 }
 
 // deviation returns one that was found before.
@@ -127,4 +148,9 @@ func (r rule) explain(value, usual float64) string {
 	return fmt.Sprintf(r.says, value, usual)
 }
 
-func seconds(value float64) time.Duration { return time.Duration(value) * time.Second }
+func seconds(value float64) string {
+	if value >= none {
+		return "a day or more"
+	}
+	return time.Duration(math.Round(value) * float64(time.Second)).String()
+}

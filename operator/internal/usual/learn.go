@@ -16,10 +16,9 @@ const (
 	// remembered is for how many days an hour counts, by and by less.
 	remembered = 14
 
-	// week is the days in which all differences count as they are.
-	week = 7
-
-	// outlier is how many times the spread a difference counts at most.
+	// week is the days in which all differences count as they are, and outlier how many times the spread they count at
+	// most later.
+	week    = 7
 	outlier = 3
 
 	// Kept is for how long moments are needed.
@@ -34,64 +33,74 @@ func (d Day) learn(moments []Moment, now time.Time) Day {
 	}
 	learned := d
 	for signal := range signals {
-		for quarters := range 4 {
-			end := ends.Add(-time.Duration(3-quarters) * quarter)
+		levels := map[time.Time]float64{}
+		for end := ends; end.After(ends.Add(-time.Hour)); end = end.Add(-quarter) {
 			if value, ok := median(moments, signal, end); ok {
-				learned.Learned = ends
-				learned.add(signal, end.Add(-quarter/2), value, d)
+				levels[end.Add(-quarter/2)] = level(signal, value)
 			}
+		}
+		if len(levels) > 0 {
+			learned.Learned = ends
+			learned.Hours[signal][ends.Add(-time.Hour).Hour()] = d.next(signal, ends.Add(-time.Hour).Hour(), levels)
 		}
 	}
 	return learned
 }
 
-// add learns a quarter of an hour, against what was usual before.
-func (d *Day) add(signal int, at time.Time, value float64, before Day) {
-	hour, former := &d.Hours[signal][at.Hour()], before.Hours[signal][at.Hour()]
-	if former.Value < 0 {
-		d.begin(signal, at, value)
-		return
+// next returns what is usual in an hour after another day, of which some quarters are known.
+func (d *Day) next(signal, of int, levels map[time.Time]float64) Hour {
+	hour, mean := d.Hours[signal][of], 0.
+	for _, level := range levels {
+		mean += level / float64(len(levels))
 	}
-	usual, _, ok := before.at(signal, at)
-	if !ok {
-		usual = level(signal, former.Value)
-	}
-	days := math.Floor(at.Sub(d.Since).Hours() / 24)
-	share := 1 / (4 * min(remembered, 2+days))
-	difference := level(signal, value) - usual
-	if days >= week { // Before, it is unknown what is an outlier: a job that runs every night is none.
-		most := outlier * max(former.Spread, before.spread(signal), least[signal])
-		difference = min(max(difference, -most), most)
-	}
-	hour.Value = valueOf(signal, level(signal, hour.Value)+share*difference)
-	hour.Spread += share * (math.Abs(difference) - hour.Spread)
-}
-
-// begin learns the first day: of that, each quarter counts the same.
-func (d *Day) begin(signal int, at time.Time, value float64) {
-	hour := &d.Hours[signal][at.Hour()]
-	count := float64(at.Minute() / 15)
 	if hour.Value < 0 {
-		count = 0
+		return Hour{Value: valueOf(signal, mean), Days: 1}
 	}
-	sum := count * level(signal, max(hour.Value, 0))
-	hour.Value = valueOf(signal, (sum+level(signal, value))/(count+1))
+	most := math.Inf(1)
+	if hour.Days >= week { // Before, it is unknown what is an outlier: a job that runs every night is none.
+		most = outlier * max(hour.Spread, d.spread(signal), least[signal])
+	}
+	usual, difference := level(signal, hour.Value), 0.
+	for at, level := range levels {
+		expected, _, ok := d.at(signal, at)
+		if !ok {
+			expected = usual
+		}
+		difference += min(math.Abs(level-expected), most) / float64(len(levels))
+	}
+	share := 1 / min(remembered, float64(hour.Days)+1)
+	return Hour{
+		Value:  valueOf(signal, usual+share*min(max(mean-usual, -most), most)),
+		Spread: min(hour.Spread+share*(difference-hour.Spread), MostSpread),
+		Days:   hour.Days + 1,
+	}
 }
 
-// median returns that of the reports of a quarter of an hour, if there are enough. Moments ascend.
+// median returns the value of a quarter of an hour, if there are enough reports: the median of the Pods, of which each
+// counts by the median of its reports. Moments ascend.
 func median(moments []Moment, signal int, end time.Time) (float64, bool) {
-	var values []float64
+	byPod, count := map[string][]float64{}, 0
 	for _, moment := range slices.Backward(moments) {
 		if end.Sub(moment.At) >= quarter {
 			break
 		}
 		if value := moment.Values[signal]; value >= 0 && !moment.At.After(end) {
-			values = append(values, value)
+			byPod[moment.Pod] = append(byPod[moment.Pod], value)
+			count++
 		}
 	}
-	if len(values) < enough {
+	if count < enough {
 		return Unknown, false
 	}
+	var pods []float64
+	for _, values := range byPod {
+		pods = append(pods, middle(values))
+	}
+	return middle(pods), true
+}
+
+// middle returns the mean of the two values in the middle, or the one.
+func middle(values []float64) float64 {
 	slices.Sort(values)
-	return values[len(values)/2], true
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }

@@ -72,11 +72,11 @@ func (c *cache) step() {
 	if c.broken != nil {
 		c.broken(&values)
 	}
-	c.moments = append(c.moments, Moment{c.now, values})
+	c.moments = append(c.moments, Moment{c.now, "a", values})
 	c.moments = c.moments[max(0, len(c.moments)-int(Kept/time.Minute)):]
 	if c.minute%5 == 0 {
 		c.day = Decide(Input{
-			Day: c.day, Moments: c.moments, Since: monday, Quiet: week * 24 * time.Hour, Age: time.Hour, Now: c.now,
+			Day: c.day, Moments: c.moments, Since: monday, QuietDays: week, Age: time.Hour, Now: c.now,
 		})
 	}
 }

@@ -44,6 +44,7 @@ type Values [signals]float64
 // Moment is what a Pod reported.
 type Moment struct {
 	At     time.Time
+	Pod    string
 	Values Values
 }
 
@@ -54,6 +55,9 @@ type Hour struct {
 
 	// Spread is the mean difference from it: of the hit ratio in points, of others in doublings.
 	Spread float64
+
+	// Days is how often it was learned.
+	Days int64
 }
 
 // Day is what is usual.
@@ -63,7 +67,8 @@ type Day struct {
 
 	Hours [signals][24]Hour
 
-	// State is the reason of the condition AsUsual while nothing deviates: AsUsual, Learning or NotReported.
+	// State is the reason of the condition AsUsual while nothing deviates: AsUsual, Learning or NotReported; empty if it
+	// is as before, because the operator has just been started.
 	State string
 
 	// Deviations are those of now.
@@ -116,16 +121,33 @@ func valueOf(signal int, level float64) float64 {
 }
 
 // at returns what is usual at a time, as a level: the middle of an hour has its value, and those between lie on a line.
+// If one of the two hours is unknown, the other one counts.
 func (d *Day) at(signal int, at time.Time) (usual, spread float64, ok bool) {
 	at = at.UTC()
 	since := float64(at.Hour()) + float64(at.Minute())/60 + 23.5
 	first, second := d.Hours[signal][int(since)%24], d.Hours[signal][int(since+1)%24]
-	if first.Value < 0 || second.Value < 0 {
+	switch {
+	case first.Value < 0 && second.Value < 0:
 		return 0, 0, false
+	case first.Value < 0:
+		first = second
+	case second.Value < 0:
+		second = first
 	}
 	part := since - math.Floor(since)
 	usual = level(signal, first.Value)*(1-part) + level(signal, second.Value)*part
 	return usual, max(first.Spread, second.Spread, d.spread(signal), least[signal]), true
+}
+
+// isLearned reports whether the hours around a time were learned often enough, as far as they are known.
+func (d *Day) isLearned(signal int, at time.Time, days int64) bool {
+	since := at.UTC().Hour()*60 + at.UTC().Minute() + 23*60 + 30
+	for _, of := range []int{since / 60 % 24, (since/60 + 1) % 24} {
+		if hour := d.Hours[signal][of]; hour.Value >= 0 && hour.Days < days {
+			return false
+		}
+	}
+	return true
 }
 
 // spread returns the mean one of a day: that of one hour is known by a few days only.

@@ -78,6 +78,21 @@ func (r reading) readsSince(before reading) (reads int64, hitRatio float64) {
 	return reads, float64(r.hits-before.hits) / float64(reads)
 }
 
+// lately returns the first reading of about the last five minutes. If there is none, as after a restart of the
+// operator, it is the one before.
+func (h *history) lately(now reading) reading {
+	before := h.readings[:len(h.readings)-1]
+	for _, r := range before {
+		if now.at.Sub(r.at) < lately {
+			return r
+		}
+	}
+	if last := len(before) - 1; last >= 0 && now.at.Sub(before[last].at) < usage.Patience*2 {
+		return before[last]
+	}
+	return now
+}
+
 // history are the readings of the last hour, ascending.
 type history struct{ readings []reading }
 
@@ -104,12 +119,7 @@ func (h *history) report(now reading) usage.Report {
 	first := h.readings[0]
 	answer := usage.Report{Memory: now.memory, Connections: now.connections, Latency: now.latency}
 	answer.Reads, answer.HitRatio = now.readsSince(first)
-	for _, r := range h.readings {
-		if now.at.Sub(r.at) < lately {
-			answer.RecentReads, answer.RecentHitRatio = now.readsSince(r)
-			break
-		}
-	}
+	answer.RecentReads, answer.RecentHitRatio = now.readsSince(h.lately(now))
 	for _, r := range h.readings {
 		if r.youngest < 0 || now.at.Sub(r.at) >= recent {
 			continue
