@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // Memcacheds counts the Memcacheds by the events of the operator's cache: a scrape sends no requests, and iterates
@@ -119,10 +120,7 @@ func reasonOfReady(mc *cachev1.Memcached) []string {
 }
 
 func deviationsOf(mc *cachev1.Memcached) (reasons []string) {
-	if mc.Status.Autoscaling == nil || mc.Status.Autoscaling.UsualDay == nil {
-		return nil
-	}
-	for _, deviation := range mc.Status.Autoscaling.UsualDay.Deviations {
+	for _, deviation := range status.DeviationsOf(mc.Status) {
 		reasons = append(reasons, deviation.Reason)
 	}
 	return reasons

@@ -13,6 +13,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
 // Results of a reconciliation. A failed one is retried.
@@ -35,10 +36,7 @@ var reasons = []string{
 }
 
 // deviations are the reasons of the condition AsUsual while it is False.
-var deviations = []string{
-	cachev1.ReasonHitRatioFell, cachev1.ReasonEvictedSooner, cachev1.ReasonConnectionsRose,
-	cachev1.ReasonConnectionsFell, cachev1.ReasonLatencyRose,
-}
+var deviations = usual.Reasons()
 
 // writes are the results that made, or tried to make, a change. The other results leave the object unchanged.
 var writes = []apply.Result{

@@ -5,6 +5,7 @@ package plan
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,7 +60,7 @@ func recordedDay(status cachev1.MemcachedStatus) usual.Day {
 		day.Learned = recorded.LearnedAt.Time
 	}
 	for _, deviation := range recorded.Deviations {
-		if usual.IsReason(deviation.Reason) {
+		if slices.Contains(usual.Reasons(), deviation.Reason) {
 			day.Deviations = append(day.Deviations, usual.Deviation(deviation))
 		}
 	}

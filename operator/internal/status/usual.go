@@ -63,7 +63,7 @@ func explain(deviations []usual.Deviation) string {
 
 // NewDeviations returns the deviations that began, and whether all of before have ended.
 func NewDeviations(before, now cachev1.MemcachedStatus) (began []cachev1.Deviation, ended bool) {
-	was, is := deviationsOf(before), deviationsOf(now)
+	was, is := DeviationsOf(before), DeviationsOf(now)
 	for _, deviation := range is {
 		if !slices.ContainsFunc(was, func(d cachev1.Deviation) bool { return d.Reason == deviation.Reason }) {
 			began = append(began, deviation)
@@ -72,7 +72,8 @@ func NewDeviations(before, now cachev1.MemcachedStatus) (began []cachev1.Deviati
 	return began, len(was) > 0 && len(is) == 0
 }
 
-func deviationsOf(status cachev1.MemcachedStatus) []cachev1.Deviation {
+// DeviationsOf returns the deviations that a status has.
+func DeviationsOf(status cachev1.MemcachedStatus) []cachev1.Deviation {
 	if status.Autoscaling == nil || status.Autoscaling.UsualDay == nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ package usual
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -70,9 +69,13 @@ type comparison struct {
 	known, deviates bool
 }
 
-// IsReason reports whether a reason is one of a deviation.
-func IsReason(reason string) bool {
-	return slices.ContainsFunc(rules, func(r rule) bool { return r.reason == reason })
+// Reasons returns the reasons of deviations.
+func Reasons() []string {
+	var reasons []string
+	for _, r := range rules {
+		reasons = append(reasons, r.reason)
+	}
+	return reasons
 }
 
 // compare compares the quarter of an hour that ends then. What is usual an hour earlier or later is no deviation: the

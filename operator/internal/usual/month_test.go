@@ -20,7 +20,7 @@ type cache struct {
 	misses, steep, age, clients, micros float64
 	cron                                float64 // how much more a nightly job misses; 1 for none
 	drift                               [signals]float64
-	dayly                               float64 // how busy today is
+	today                               float64 // how busy today is
 
 	// Until they end, scans miss more, bursts are more requests, and neighbours take the processor.
 	scan, burst, neighbour          float64
@@ -60,7 +60,7 @@ func newCache(seed uint64) *cache {
 func (c *cache) step() {
 	c.now, c.minute = c.now.Add(time.Minute), c.minute+1
 	if c.minute%1440 == 1 {
-		c.dayly = math.Exp(0.1 * c.random.NormFloat64())
+		c.today = math.Exp(0.1 * c.random.NormFloat64())
 	}
 	for signal := range c.drift { // what changes by and by within an hour
 		c.drift[signal] = c.drift[signal]*0.98 + 0.2*c.random.NormFloat64()
@@ -98,7 +98,7 @@ func (c *cache) accidents() {
 
 func (c *cache) values() Values {
 	hour := float64(c.minute%1440) / 60
-	load := (1 - c.swing/2 + c.swing/2*math.Cos(2*math.Pi*(hour-c.phase)/24)) * c.dayly * c.burst
+	load := (1 - c.swing/2 + c.swing/2*math.Cos(2*math.Pi*(hour-c.phase)/24)) * c.today * c.burst
 	load *= 1 + c.growth*float64(c.minute)/(30*1440)
 	if c.minute/1440%7 >= 5 {
 		load *= c.weekend

@@ -120,12 +120,17 @@ func valueOf(signal int, level float64) float64 {
 	return min(max(level, 0), Most[signal])
 }
 
+// around returns the two hours between whose middles a time is, and how far it is on the way.
+func around(at time.Time) (first, second int, part float64) {
+	since := float64(at.UTC().Hour()) + float64(at.UTC().Minute())/60 + 23.5
+	return int(since) % 24, int(since+1) % 24, since - math.Floor(since)
+}
+
 // at returns what is usual at a time, as a level: the middle of an hour has its value, and those between lie on a line.
 // If one of the two hours is unknown, the other one counts.
 func (d *Day) at(signal int, at time.Time) (usual, spread float64, ok bool) {
-	at = at.UTC()
-	since := float64(at.Hour()) + float64(at.Minute())/60 + 23.5
-	first, second := d.Hours[signal][int(since)%24], d.Hours[signal][int(since+1)%24]
+	of, next, part := around(at)
+	first, second := d.Hours[signal][of], d.Hours[signal][next]
 	switch {
 	case first.Value < 0 && second.Value < 0:
 		return 0, 0, false
@@ -134,15 +139,14 @@ func (d *Day) at(signal int, at time.Time) (usual, spread float64, ok bool) {
 	case second.Value < 0:
 		second = first
 	}
-	part := since - math.Floor(since)
 	usual = level(signal, first.Value)*(1-part) + level(signal, second.Value)*part
 	return usual, max(first.Spread, second.Spread, d.spread(signal), least[signal]), true
 }
 
 // isLearned reports whether the hours around a time were learned often enough, as far as they are known.
 func (d *Day) isLearned(signal int, at time.Time, days int64) bool {
-	since := at.UTC().Hour()*60 + at.UTC().Minute() + 23*60 + 30
-	for _, of := range []int{since / 60 % 24, (since/60 + 1) % 24} {
+	first, second, _ := around(at)
+	for _, of := range []int{first, second} {
 		if hour := d.Hours[signal][of]; hour.Value >= 0 && hour.Days < days {
 			return false
 		}
