@@ -136,7 +136,7 @@ E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -cou
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself.
-	@$(E2E) -p 1 -parallel 4 ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
+	@$(E2E) -p 1 -parallel 8 -short ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
 		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
 	@# The first shows its progress; what the other prints comes when it ends.
 	@$(MAKE) --jobs=2 $(call in-sync,target) live-e2e e2e-modules
@@ -149,7 +149,7 @@ live-e2e:
 # for the test that has a cluster for itself, whose subtests need their turn, too. What -short and -skip leave out is for soak.
 .PHONY: e2e-packages
 e2e-packages:
-	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./test/install ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/fleet \
+	@$(E2E) -p 2 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/fleet \
 		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
 		./operator/internal/agent ./operator/internal/agent/snapshot ./operator/internal/plugin/commands \
 		$(if $(findstring -run,$(ARGS)),,-skip TestClientsOfOtherProjects) $(ARGS)
@@ -159,10 +159,12 @@ e2e-modules:
 	@for module in operator/cmd/snapshot test/helm; do ( cd "$$module" && go tool -modfile='$(TOOLS)' \
 		gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./... $(ARGS) ); done
 
+# Two packages, one after another: what the first compiles for each architecture is in the release of the second. With
+# e2e, compiling that would take the processor from tests that talk to Pods.
 .PHONY: e2e-arch
-e2e-arch: ## Build, start, compare the images of all architectures (root, Debian or Ubuntu).
+e2e-arch: ## The same for all architectures: their images, and a release (root, Debian or Ubuntu).
 	@go run ./scripts/cluster needs e2e-arch --install
-	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
+	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 ./test/arch ./test/install $(ARGS)
 
 # Write what came of it into docs/reliability.md.
 .PHONY: soak
@@ -176,6 +178,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
 	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
 	@$(E2E) ./test/e2e -run "TestFaultsOf.*FireTheirAlerts"
+	@$(E2E) ./operator/internal/memcached -run 'TestTheMemoryLimitOfAContainerSuffices|TestAnOrdinaryLoadNeedsWhatIsReserved'
 	@$(MAKE) clients
 
 .PHONY: ci

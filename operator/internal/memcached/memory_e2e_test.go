@@ -34,8 +34,7 @@ func TestTheMemoryLimitOfAContainerSuffices(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			settings := defaultSettings()
-			tc.change(&settings)
+			settings := changed(t, tc.change)
 			bear(t, settings, tc.tls)
 		})
 	}
@@ -54,8 +53,7 @@ func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			settings := defaultSettings()
-			tc.change(&settings)
+			settings := changed(t, tc.change)
 			group, load := started(t, &settings, tc.tls)
 			evictions, err := load.Use(t.Context())
 			if err != nil {
@@ -72,6 +70,17 @@ func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// changed skips what fills much memory, for the best part of a minute, where time is short.
+func changed(t *testing.T, change func(*Settings)) Settings {
+	t.Helper()
+	settings := defaultSettings()
+	change(&settings)
+	if testing.Short() && settings.ItemMemory > 150*Mebibyte {
+		t.Skip("make soak runs it")
+	}
+	return settings
 }
 
 func defaultSettings() Settings {

@@ -85,7 +85,7 @@ func Emulator(architecture string) string {
 var purposes = map[string]func() []Need{
 	"demo":     func() []Need { return append(Cluster(true), DebianMemcached()...) },
 	"e2e":      func() []Need { return slices.Concat(Cluster(true), Tutorial(), Clients()) },
-	"e2e-arch": Architectures,
+	"e2e-arch": func() []Need { return slices.Concat(Cluster(false), Memcached(), Architectures()) },
 	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },
 }
 

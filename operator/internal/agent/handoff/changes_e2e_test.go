@@ -13,6 +13,7 @@ import (
 )
 
 func TestWhatChangesWhileItIsCopied(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		atNew   bool
 		request string
@@ -27,6 +28,7 @@ func TestWhatChangesWhileItIsCopied(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			old, next := start(t), start(t)
 			connect(t, old).set(t, "key", "old", "T0")
 			fill(t, old, 20000)
@@ -54,6 +56,7 @@ func TestWhatChangesWhileItIsCopied(t *testing.T) {
 }
 
 func TestACrawlerThatIsBusyIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	old, next := start(t), start(t)
 	fill(t, old, 200000)
 	// A client that reads nothing holds the crawler.

@@ -99,6 +99,7 @@ func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
 
 // TestWhatWasSentBeforeAFailureDoesNotOutliveIt has a busy memcached, which takes what was sent when it is emptied.
 func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
+	t.Parallel()
 	old, next := start(t), start(t)
 	fill(t, old, 20000)
 	r := run(t, dial(old), through(t, next, 300*time.Millisecond))

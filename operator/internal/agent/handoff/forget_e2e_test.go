@@ -78,6 +78,7 @@ func movedIn(t *testing.T, keys int) (old, next *ring, moving *running) {
 // TestWhatClientsChangedIsNotKnown in one server outside of the cache: this costs the keys that it shares with the
 // others there, and nothing else.
 func TestWhatClientsChangedIsNotKnown(t *testing.T) {
+	t.Parallel()
 	const keys = 2000
 	for name, tc := range map[string]struct {
 		change func(t *testing.T, old *memcachedtest.Server)
@@ -90,6 +91,7 @@ func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			old, next, moving := movedIn(t, keys)
 			before := old.held(t, keys, old)
 			g := gomega.NewWithT(t)
@@ -177,6 +179,7 @@ func statsOf(t *testing.T, server *memcachedtest.Server) map[string]string {
 
 // TestAResumedImportIsConsistentOnceItSaysSo, also if a slot is down until later.
 func TestAResumedImportIsConsistentOnceItSaysSo(t *testing.T) {
+	t.Parallel()
 	const keys = 40_000
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
 	old.setAll(t, keys)

@@ -77,6 +77,7 @@ func (r *ring) eventually(t *testing.T, key, want string) {
 // TestWhatChangesFollowsUntilTheHoldEnds, while a client looks at the new servers already: that it finds nothing there
 // removes nothing.
 func TestWhatChangesFollowsUntilTheHoldEnds(t *testing.T) {
+	t.Parallel()
 	const keys = 5000
 	old, next := outside(t, clienthash.Ketama, 3), newRing(t, clienthash.Rendezvous, 2)
 	old.setAll(t, keys)

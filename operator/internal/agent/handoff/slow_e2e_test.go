@@ -124,6 +124,7 @@ func (c *lateConnection) Read(into []byte) (int, error) {
 // TestWhatChangedWhileKeysAreCopiedDoesNotStay has memcached report each change late, so that some are known only once
 // all is copied.
 func TestWhatChangedWhileKeysAreCopiedDoesNotStay(t *testing.T) {
+	t.Parallel()
 	old, next := start(t), start(t)
 	fill(t, old, 2000)
 	const keys = 400
