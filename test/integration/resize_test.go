@@ -263,3 +263,22 @@ func TestWithoutTheRightToResizeSlotsStillWork(t *testing.T) {
 	w.says("cache", `cannot patch resource "pods/resize"`)
 	w.have("178Mi of 310Mi", "67108864")
 }
+
+// TestPodsWithoutSlotsKeepTheirMemory and their keys, until the spec says that another memory replaces them.
+func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
+	w := newWorld(t)
+	mc := w.create("cache", cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{MemoryChange: cachev1.MemoryResize}})
+	w.ready(mc.Name)
+	template := w.deployment(mc.Name).Spec.Template
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.waits("cache", "memory 64Mi -> 128Mi")
+	w.patchSpec(`{"size":2}`)
+	w.Eventually(func() int32 { return *w.deployment(mc.Name).Spec.Replicas }).Should(gomega.Equal(int32(2)))
+	if diff := cmp.Diff(template, w.deployment(mc.Name).Spec.Template); diff != "" {
+		t.Errorf("the Pod template (-before +after):\n%s", diff)
+	}
+	w.patchSpec(`{"rollout":{"memoryChange":"Replace"}}`)
+	w.Eventually(func() []string { return w.deployment(mc.Name).Spec.Template.Spec.Containers[0].Args }).
+		Should(gomega.ContainElement("--memory-limit=128"))
+	w.waits("cache", "")
+}

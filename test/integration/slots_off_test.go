@@ -19,11 +19,7 @@ func TestTurningSlotsOffRemovesTheirObjects(t *testing.T) {
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
 	before := w.holders("cache")
 	w.patchSpec(`{"slots":null}`)
-	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
-		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionUpdatePending)
-	})
-	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending).Message
-	w.Expect(message).To(gomega.HavePrefix("slots on -> off. "))
+	w.waits("cache", "slots on -> off")
 	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
 		t.Errorf("slots while the update is pending (-before +now):\n%s", diff)
 	}

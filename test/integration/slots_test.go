@@ -61,12 +61,8 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	mc = w.reason(mc.Name, cachev1.ReasonAllPodsReady)
 	nodes := mc.Status.Nodes
 	w.patchSpec(`{"slots":{"mode":"DNS"}}`)
-	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
-		pending := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending)
-		return pending != nil && pending.Status == "True"
-	})
-	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending).Message
-	w.Expect(message).To(gomega.HavePrefix("slots off -> on. "))
+	w.waits("cache", "slots off -> on")
+	mc = get(w.world, "cache", mc)
 	w.Expect(mc.Status.Nodes).To(gomega.Equal(nodes))
 	w.request("cache", "now")
 	w.served("cache")

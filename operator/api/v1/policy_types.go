@@ -152,24 +152,25 @@ type Rollout struct {
 	// +kubebuilder:validation:Maximum=100
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
-	// memoryChange is what a change of memory does to Pods with slots: Replace replaces them, and each new Pod copies the
-	// keys of the one before; Resize changes the memory of running Pods, and of memcached in them, without a restart. A
-	// change replaces no Pod. Defaults to Replace.
+	// memoryChange is what a change of memory does to Pods: Replace replaces them, and with slots each new Pod copies the
+	// keys of the one before; Resize replaces none. With slots it changes the memory of running Pods, and of memcached in
+	// them, without a restart; without slots they keep what they have until the next rollout, and the condition
+	// UpdatePending says so. A change replaces no Pod. Defaults to Replace.
 	// +optional
 	MemoryChange MemoryChange `json:"memoryChange,omitempty"`
 }
 
-// MemoryChange is what a change of spec.memory does to Pods with slots.
+// MemoryChange is what a change of spec.memory does to Pods.
 //
 // +kubebuilder:validation:Enum=Replace;Resize
 type MemoryChange string
 
 const (
-	// MemoryReplace replaces the Pods, as other changes of the spec do.
+	// MemoryReplace replaces the Pods, as other changes of the spec do. Without slots, their keys are lost.
 	MemoryReplace MemoryChange = "Replace"
 
-	// MemoryResize resizes running Pods in place, which Kubernetes can from 1.33 on, and gives memcached its new memory.
-	// Where a Node has no room for it, the Pods are replaced.
+	// MemoryResize resizes running Pods with slots in place, which Kubernetes can from 1.33 on, and gives memcached its new
+	// memory. Where a Node has no room for it, the Pods are replaced. Without slots, the change waits for the next rollout.
 	MemoryResize MemoryChange = "Resize"
 )
 

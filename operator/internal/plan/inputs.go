@@ -41,8 +41,9 @@ type Inputs struct {
 	// Image is the memcached image for a spec without one.
 	Image string `json:"image,omitempty"`
 
-	// Memory is the memory for items that memcached starts with, in bytes, if it may be changed later without another Pod
-	// template: then the spec may have another one. 0 is that of the spec.
+	// Memory is the memory for items that memcached starts with, if rollout.memoryChange is Resize: the spec may have
+	// another one since, which Pods with slots have got, and others get when they are replaced. In bytes; 0 is that of
+	// the spec.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Platform determines the user that memcached runs as.
@@ -148,7 +149,7 @@ type Current struct {
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
 	now.Slots = mc.Spec.Slots != nil
-	if Resizes(mc.Spec) {
+	if keepsPods(mc.Spec) {
 		now.Memory = ItemMemory(mc.Spec)
 	}
 	found, ok := recorded(mc, live, now)
@@ -160,10 +161,11 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 	return &found, now
 }
 
-// startMemory returns the memory that memcached starts with in Pods that are made from a record; 0 is that of the spec.
-// If another memory would have replaced the Pods until now, the Deployment has it.
+// startMemory returns the memory that memcached starts with in Pods that are made from a record; 0 is that of the spec,
+// also for Pods that could be resized until slots were removed. If another memory would have replaced the Pods until now,
+// the Deployment has it.
 func startMemory(before, now Record, live *appsv1.Deployment) int64 {
-	if now.Memory == 0 || !before.Slots {
+	if now.Memory == 0 || before.Slots && !now.Slots {
 		return 0
 	}
 	return cmp.Or(before.Memory, deployedMemory(live), now.Memory)
@@ -219,6 +221,9 @@ func pending(before, now Inputs) []string {
 	report("architectures", listed(before.Architectures), listed(now.Architectures))
 	report("platform", string(before.Platform), string(now.Platform))
 	report("slots", onOrOff(before.Slots), onOrOff(now.Slots))
+	if !before.Slots && before.Memory != 0 { // Pods with slots are resized.
+		report("memory", mebibytes(before.Memory), mebibytes(now.Memory))
+	}
 	report("template revision", fmt.Sprint(before.Revision), fmt.Sprint(now.Revision))
 	return differences
 }

@@ -16,7 +16,12 @@ import (
 
 // Resizes reports whether running Pods get another memory.
 func Resizes(spec cachev1.MemcachedSpec) bool {
-	return spec.Slots != nil && orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
+	return spec.Slots != nil && keepsPods(spec)
+}
+
+// keepsPods reports whether another memory replaces no Pod. Those without slots keep what they have until an update.
+func keepsPods(spec cachev1.MemcachedSpec) bool {
+	return orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
 // ItemMemory returns the memory for items that a spec requests, in bytes. It is rounded down to memcached's unit; the

@@ -69,6 +69,47 @@ func TestTheMemoryOfRunningPods(t *testing.T) {
 	}
 }
 
+// TestPodsWithoutSlotsKeepTheirMemory until something else replaces them, or the spec says that another memory does.
+func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
+	const mib = memcached.Mebibyte
+	tests := map[string]struct {
+		change  func(*cachev1.Memcached)
+		want    int64 // that Pods start with
+		pending []string
+	}{
+		"another memory is pending":         {func(*cachev1.Memcached) {}, 64 * mib, []string{"memory 64Mi -> 128Mi"}},
+		"the memory that they have, is not": {func(mc *cachev1.Memcached) { mc.Spec.Memory = new(resource.MustParse("64Mi")) }, 64 * mib, nil},
+		"slots do not hurry it":             {func(mc *cachev1.Memcached) { mc.Spec.Slots = &cachev1.Slots{} }, 64 * mib, []string{"slots off -> on", "memory 64Mi -> 128Mi"}},
+		"a rollout brings it":               {func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(2)) }, 128 * mib, nil},
+		"so does a requested update": {
+			func(mc *cachev1.Memcached) {
+				mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
+			}, 128 * mib, nil,
+		},
+		"so does the other mode": {func(mc *cachev1.Memcached) { mc.Spec.Rollout = nil }, 128 * mib, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := resizable("64Mi")
+			spec.Slots = nil
+			mc := memcachedWith(spec)
+			live := deployedBy(t, mc, defaults)
+			mc.Spec.Memory = new(resource.MustParse("128Mi"))
+			tc.change(mc)
+			p, err := computed(mc, currently(live), defaults)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, p.Memcached.ItemMemory); diff != "" {
+				t.Errorf("the memory at the start (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.pending, p.Pending); diff != "" {
+				t.Errorf("pending (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestTheModeAndTheMemoryMayChangeTogether, as in one commit: no Pod is replaced.
 func TestTheModeAndTheMemoryMayChangeTogether(t *testing.T) {
 	spec := resizable("64Mi")

@@ -283,7 +283,7 @@ func (p *past) compare(kind string, a, b *cachev1.Memcached) string {
 	}
 	fields := ownFields(one).Union(ownFields(other)).Leaves()
 	found := differences("", valuesOf(one, fields), valuesOf(other, fields))
-	if resizes(a) { // What Pods start with may be of an earlier spec.
+	if keepsPods(a) { // What Pods start with may be of an earlier spec.
 		found = slices.DeleteFunc(found, func(difference string) bool {
 			return strings.Contains(difference, "containers[memcached].args") ||
 				strings.Contains(difference, "containers[memcached].resources")

@@ -168,7 +168,7 @@ func wrongArguments(body *object, mc *cachev1.Memcached) string {
 	}
 	arguments, _ := container["args"].([]any)
 	for _, want := range argumentsOf(mc) {
-		ofPods := resizes(mc) && strings.HasPrefix(want, memoryLimit) // Each has another one.
+		ofPods := keepsPods(mc) && strings.HasPrefix(want, memoryLimit) // It may be of an earlier spec.
 		if !ofPods && !slices.Contains(arguments, any(want)) {
 			return fmt.Sprintf("memcached does not have the argument %s in %v", want, arguments)
 		}

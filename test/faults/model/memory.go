@@ -97,7 +97,12 @@ func wrongMemory(pod *object, wanted int64) string {
 
 // resizes reports whether running Pods get other memory.
 func resizes(mc *cachev1.Memcached) bool {
-	return wantsSlots(mc) && orEmpty(mc.Spec.Rollout).MemoryChange == cachev1.MemoryResize
+	return wantsSlots(mc) && keepsPods(mc)
+}
+
+// keepsPods reports whether another memory alone replaces no Pod.
+func keepsPods(mc *cachev1.Memcached) bool {
+	return orEmpty(mc.Spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
 // itemsOf is the memory for items that a spec requests, in bytes and whole mebibytes.

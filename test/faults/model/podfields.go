@@ -28,6 +28,9 @@ func podFields(mc *cachev1.Memcached) string {
 	if wantsSlots(mc) {
 		spec["slots"] = true // Only whether there are slots matters to the Pods.
 	}
+	if keepsPods(mc) && !wantsSlots(mc) {
+		delete(spec, "memory")
+	}
 	if mc.Spec.Discovery != nil {
 		spec["discovery"] = true // It has no fields.
 	}

@@ -84,6 +84,10 @@ func TestWhatAChangeDoes(t *testing.T) {
 			func(s *cachev1.MemcachedSpec) { s.Memory = new(resource.MustParse("64Mi")) },
 			effect{change.PodsStay, change.SomeKeysAreLost},
 		},
+		"memory without slots, which waits": {
+			func(s *cachev1.MemcachedSpec) { s.Rollout = &cachev1.Rollout{MemoryChange: cachev1.MemoryResize} }, memory,
+			effect{change.PodsStay, change.KeysStay},
+		},
 		"more Pods without slots":           {nothing, size(4), effect{change.PodsStay, change.SomeKeysAreLost}},
 		"no Pods":                           {nothing, size(0), effect{change.PodsAreDeleted, change.AllKeysAreLost}},
 		"slots for the first time":          {nothing, slots, effect{change.PodsStay, change.KeysStay}},
