@@ -169,8 +169,9 @@ const (
 	// MemoryReplace replaces the Pods, as other changes of the spec do. Without slots, their keys are lost.
 	MemoryReplace MemoryChange = "Replace"
 
-	// MemoryResize resizes running Pods with slots in place, which Kubernetes can from 1.33 on, and gives memcached its new
-	// memory. Where a Node has no room for it, the Pods are replaced. Without slots, the change waits for the next rollout.
+	// MemoryResize resizes running Pods with slots in place, which Kubernetes can from 1.33 on, and gives memcached its
+	// new memory. Where a Node has no room for it, the Pods are replaced. Without slots, the change waits for the next
+	// rollout.
 	MemoryResize MemoryChange = "Resize"
 )
 

@@ -162,8 +162,8 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 }
 
 // startMemory returns the memory that memcached starts with in Pods that are made from a record; 0 is that of the spec,
-// also for Pods that could be resized until slots were removed. If another memory would have replaced the Pods until now,
-// the Deployment has it.
+// also for Pods that could be resized until slots were removed. If another memory would have replaced the Pods until
+// now, the Deployment has it.
 func startMemory(before, now Record, live *appsv1.Deployment) int64 {
 	if now.Memory == 0 || before.Slots && !now.Slots {
 		return 0
