@@ -55,10 +55,10 @@ func command() *cobra.Command {
 				return err
 			}
 			if len(only) == 0 && len(chosen) < len(scenarios.All) {
-				progress.Note(cmd.Context(), "Without root, the scenarios handoff and scale are left out: they run Pods.")
+				progress.Note(cmd.Context(), "Without root, the scenarios that run Pods are left out.")
 			}
 			if page != "" {
-				bench.Picture = filepath.Join(filepath.Dir(page), scenarios.Picture)
+				bench.Pictures = filepath.Dir(page)
 			}
 			if err := validate(bench); err != nil {
 				return err
@@ -124,7 +124,7 @@ func run(
 			return ctx.Err()
 		}
 		if page != "" {
-			if err := report.WritePage(page, scenario.Name, scenario.Picture, figures, measuredOn); err != nil {
+			if err := report.WritePage(page, scenario.Name, scenario.Picture(), figures, measuredOn); err != nil {
 				return err
 			}
 		}

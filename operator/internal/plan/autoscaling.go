@@ -88,7 +88,7 @@ func (d Draft) autoscaling() *autoscale.State {
 		Busy: !isSettled(d.memcached), Given: d.leastGiven(),
 	}
 	if !in.Policy.Acts || in.State.Memory == 0 {
-		in.State.Memory = ItemMemory(spec)
+		in.State.Memory = d.givenMemory()
 	}
 	return new(autoscale.Decide(in))
 }

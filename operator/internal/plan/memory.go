@@ -41,6 +41,15 @@ func deployedMemory(live *appsv1.Deployment) int64 {
 	return memcached.ItemMemoryOf(containerOf(live.Spec.Template.Spec.Containers, names.Container).Args)
 }
 
+// givenMemory returns the memory for items that Pods have, or are about to get: those without slots, what they started
+// with.
+func (d Draft) givenMemory() int64 {
+	if d.record.Slots {
+		return ItemMemory(d.memcached.Spec)
+	}
+	return d.Pod.Memcached.ItemMemory
+}
+
 // memory returns the memory of running Pods; nil if that stays as it is, because they are about to be replaced by those
 // of the Pod template with this hash. If another memory replaces Pods, they only lose what they were given before.
 func (d Draft) memory(hash string) *slots.Memory {

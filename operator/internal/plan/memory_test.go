@@ -92,6 +92,7 @@ func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := resizable("64Mi")
 			spec.Slots = nil
+			spec.Autoscaling = &cachev1.Autoscaling{Memory: &cachev1.MemoryAutoscaling{Max: resource.MustParse("1Gi")}}
 			mc := memcachedWith(spec)
 			live := deployedBy(t, mc, defaults)
 			mc.Spec.Memory = new(resource.MustParse("128Mi"))
@@ -102,6 +103,9 @@ func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, p.Memcached.ItemMemory); diff != "" {
 				t.Errorf("the memory at the start (-want +got):\n%s", diff)
+			}
+			if given := p.Autoscaling.Memory; given != tc.want {
+				t.Errorf("%d bytes are observed", given)
 			}
 			if diff := cmp.Diff(tc.pending, p.Pending); diff != "" {
 				t.Errorf("pending (-want +got):\n%s", diff)

@@ -14,8 +14,14 @@ type Curve struct {
 
 // Axis is the time of all panels.
 type Axis struct {
-	Zero         int // the moment that Begins names
-	Begins, Ends string
+	Marks []Mark
+	Ends  string
+}
+
+// Mark is a moment at which something begins.
+type Mark struct {
+	Second int
+	Text   string
 }
 
 // Panel is a plot of curves over the same time.
@@ -58,14 +64,19 @@ func (p Panel) draw(svg *strings.Builder, axis Axis) {
 		seconds = max(seconds, len(curve.Values)-1)
 	}
 	x := func(second int) float64 { return plotWidth * float64(second) / float64(seconds) }
-	fmt.Fprintf(svg, "    <path class=\"axis\" fill=\"none\" d=\"M0 0V%d H%d M%.1f 0V%[1]d\"/>\n",
-		plotHeight, plotWidth, x(axis.Zero))
+	fmt.Fprintf(svg, "    <path class=\"axis\" fill=\"none\" d=\"M0 0V%d H%d", plotHeight, plotWidth)
+	for _, mark := range axis.Marks {
+		fmt.Fprintf(svg, " M%.1f 0V%d", x(mark.Second), plotHeight)
+	}
+	svg.WriteString("\"/>\n")
 	fmt.Fprintf(svg, "    <text x=\"0\" y=\"-12\">%s</text>\n", p.Title)
 	fmt.Fprintf(svg, "    <text class=\"end\" x=\"-6\" y=\"10\">%s</text><text class=\"end\" x=\"-6\" y=\"%d\">0</text>\n",
 		Number(p.Most), plotHeight)
-	fmt.Fprintf(svg, "    <text class=\"mid\" x=\"%.1f\" y=\"%d\">%s</text>"+
-		"<text class=\"end\" x=\"%d\" y=\"%[2]d\">%[5]s</text>\n",
-		x(axis.Zero), plotHeight+20, axis.Begins, plotWidth, axis.Ends)
+	svg.WriteString("    ")
+	for _, mark := range axis.Marks {
+		fmt.Fprintf(svg, "<text class=\"mid\" x=\"%.1f\" y=\"%d\">%s</text>", x(mark.Second), plotHeight+20, mark.Text)
+	}
+	fmt.Fprintf(svg, "<text class=\"end\" x=\"%d\" y=\"%d\">%s</text>\n", plotWidth, plotHeight+20, axis.Ends)
 	for i, curve := range p.Curves {
 		var points strings.Builder
 		for second, value := range curve.Values {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAPictureHasACurvePerSeries(t *testing.T) {
-	got := Picture("Hits", Axis{1, "rollout begins", "1 s later"},
+	got := Picture("Hits", Axis{[]Mark{{1, "rollout begins"}}, "1 s later"},
 		Panel{Title: "hits, %", Most: 100, Curves: []Curve{
 			{"Auto", []float64{100, 100, 100}}, {"Never", []float64{100, math.NaN(), 0}},
 		}},
@@ -19,7 +19,7 @@ func TestAPictureHasACurvePerSeries(t *testing.T) {
 		`<polyline class="c0" points="0.0,0.0 380.0,0.0 760.0,0.0"/>`,
 		`<polyline class="c1" points="0.0,0.0 760.0,130.0"/>`,          // without the second that is not known
 		`<polyline class="c0" points="0.0,65.0 380.0,0.0 760.0,0.0"/>`, // no higher than the plot
-		`prefers-color-scheme: dark`, `>1 s later<`, `<title id="title">Hits</title>`,
+		`prefers-color-scheme: dark`, `>1 s later<`, `>rollout begins<`, ` M380.0 0V130"/>`, `<title id="title">Hits</title>`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("has no %s:\n%s", want, got)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
@@ -54,14 +53,11 @@ func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []re
 		ratio.Curves, p99.Curves = append(ratio.Curves, hits), append(p99.Curves, latencies)
 		p99.Most = max(p99.Most, statistics.Percentile(latencies.Values, 100))
 	}
-	if b.Picture == "" {
-		return figures, nil
-	}
 	axis := report.Axis{
-		Zero: calm, Begins: "rollout begins", Ends: fmt.Sprintf("%d s later", len(ratio.Curves[0].Values)-1-calm),
+		Marks: []report.Mark{{Second: calm, Text: "rollout begins"}},
+		Ends:  fmt.Sprintf("%d s later", len(ratio.Curves[0].Values)-1-calm),
 	}
-	svg := report.Picture("Hits and p99 of clients during a rollout", axis, ratio, p99)
-	return figures, os.WriteFile(b.Picture, []byte(svg), 0o644)
+	return figures, b.draw("handoff", report.Picture("Hits and p99 of clients during a rollout", axis, ratio, p99))
 }
 
 // rollOut replaces the Pods of a new cache.
@@ -75,11 +71,7 @@ func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.HandoffMode)
 			Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: cpu("250m")}},
 		},
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: judge.Namespace}}
-	if err := errors.Join(judge.Kube.Create(ctx, namespace), judge.Kube.Create(ctx, mc)); err != nil {
-		return r, err
-	}
-	if err := judge.AwaitReplaced(ctx, environment.Size, nil); err != nil {
+	if err := create(ctx, judge, mc); err != nil {
 		return r, err
 	}
 	var from, to time.Time
@@ -97,6 +89,15 @@ func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.HandoffMode)
 	return r, errors.Join(err, judge.Kube.Delete(ctx, mc))
 }
 
+// create creates a cache in a new namespace, and waits until its Pods are ready.
+func create(ctx context.Context, judge judging.Judge, mc *cachev1.Memcached) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: judge.Namespace}}
+	if err := errors.Join(judge.Kube.Create(ctx, namespace), judge.Kube.Create(ctx, mc)); err != nil {
+		return err
+	}
+	return judge.AwaitReplaced(ctx, environment.Size, nil)
+}
+
 func cpu(quantity string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(quantity)}
 }
@@ -106,11 +107,15 @@ func replace(ctx context.Context, judge judging.Judge, mc *cachev1.Memcached) er
 	if err != nil {
 		return err
 	}
-	more := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"memory":"160Mi"}}`))
-	if err := judge.Kube.Patch(ctx, mc, more); err != nil {
+	if err := judge.Kube.Patch(ctx, mc, mergeSpec(`{"memory":"160Mi"}`)); err != nil {
 		return err
 	}
 	return judge.AwaitReplaced(ctx, environment.Size, before)
+}
+
+// mergeSpec changes fields of a spec.
+func mergeSpec(format string, args ...any) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":`+format+`}`, args...))
 }
 
 func (r *rollout) readCopied(ctx context.Context, judge judging.Judge) (err error) {

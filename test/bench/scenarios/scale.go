@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,17 +52,13 @@ func scaled(ctx context.Context, judge judging.Judge, of cachev1.ClientHash) (re
 			Resources:               &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: cpu("250m")}},
 		},
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: judge.Namespace}}
-	if err := errors.Join(judge.Kube.Create(ctx, namespace), judge.Kube.Create(ctx, mc)); err != nil {
-		return result, err
-	}
-	if err := judge.AwaitReplaced(ctx, environment.Size, nil); err != nil {
+	if err := create(ctx, judge, mc); err != nil {
 		return result, err
 	}
 	result, err = judge.Run(ctx, func() error {
 		for _, size := range []int{environment.Size + 1, environment.Size} {
 			time.Sleep(calm * time.Second)
-			if err := resize(ctx, judge, mc, size); err != nil {
+			if err := changeSize(ctx, judge, mc, size); err != nil {
 				return err
 			}
 		}
@@ -74,10 +68,9 @@ func scaled(ctx context.Context, judge judging.Judge, of cachev1.ClientHash) (re
 	return result, errors.Join(err, judge.Kube.Delete(ctx, mc))
 }
 
-// resize changes the size, and waits until the cache has as many slots and Pods.
-func resize(ctx context.Context, judge judging.Judge, mc *cachev1.Memcached, size int) error {
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"size":%d}}`, size))
-	if err := judge.Kube.Patch(ctx, mc, patch); err != nil {
+// changeSize changes the size, and waits until the cache has as many slots and Pods.
+func changeSize(ctx context.Context, judge judging.Judge, mc *cachev1.Memcached, size int) error {
+	if err := judge.Kube.Patch(ctx, mc, mergeSpec(`{"size":%d}`, size)); err != nil {
 		return err
 	}
 	err := wait.PollUntilContextTimeout(ctx, time.Second/2, judge.Timeout, true, func(ctx context.Context) (bool, error) {

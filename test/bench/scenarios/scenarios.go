@@ -39,7 +39,7 @@ type Bench struct {
 	Keys      int           // in a cache whose Pods are replaced, added and removed
 	MovedKeys int           // of other servers, with values of 1,000 bytes
 	SavedKeys int           // in a cache that is saved and restored
-	Picture   string        // file for a picture of these rollouts; none is written if it is empty
+	Pictures  string        // folder of the page, for pictures of what clients see; none are drawn if it is empty
 
 	update func(string) // shows progress
 }
@@ -56,7 +56,7 @@ func Defaults() Bench {
 // Scenario is a group of figures that are measured together.
 type Scenario struct {
 	Name, title string
-	Picture     string // on the page
+	picture     string // what it shows; empty without one
 
 	measure func(*Bench, context.Context) ([]report.Figure, error)
 }
@@ -69,17 +69,34 @@ var All = []Scenario{
 	{"autoscale", "Caches whose use is observed", "", (*Bench).autoscale},
 	{"pure", "Comparison and rendering", "", (*Bench).pure},
 	{"images", "Size of the images", "", (*Bench).images},
-	{"handoff", "Rollouts that keep the keys", "![Hits and p99 during a rollout](" + Picture + ")", (*Bench).handoff},
+	{"handoff", "Rollouts that keep the keys", "Hits and p99 during a rollout", (*Bench).handoff},
+	{"resize", "Memory without a restart", "Hits and p99 while running Pods get other memory", (*Bench).resize},
 	{"scale", "Scaling that keeps the keys", "", (*Bench).scale},
 	{"movein", "Moving in", "", (*Bench).movein},
 	{"snapshot", "Saving and restoring", "", (*Bench).snapshot},
 }
 
 // realPods are the scenarios that run Pods, for which their cluster needs root.
-var realPods = []string{"handoff", "scale"}
+var realPods = []string{"handoff", "resize", "scale"}
 
-// Picture is the file of its picture, next to the page.
-const Picture = "images/handoff-bench.svg"
+// Picture is the scenario's picture, as the page has it; empty without one.
+func (s Scenario) Picture() string {
+	if s.picture == "" {
+		return ""
+	}
+	return "![" + s.picture + "](" + pictureOf(s.Name) + ")"
+}
+
+// pictureOf is the file of a picture, from the folder of the page.
+func pictureOf(scenario string) string { return "images/" + scenario + "-bench.svg" }
+
+// draw writes the picture of a scenario, if pictures are wanted.
+func (b *Bench) draw(scenario, svg string) error {
+	if b.Pictures == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(b.Pictures, pictureOf(scenario)), []byte(svg), 0o644)
+}
 
 // Names returns the names of all scenarios.
 func Names() []string {

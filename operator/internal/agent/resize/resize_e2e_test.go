@@ -5,6 +5,7 @@ package resize_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -25,6 +26,8 @@ import (
 )
 
 const mib = 1 << 20
+
+var memory = flag.Int("memory", 256, "MiB of a full memcached that shrinks by half")
 
 // followed is a memcached with what keeps it at the memory that is wanted.
 type followed struct {
@@ -173,27 +176,30 @@ func TestAMemcachedThatGrowsKeepsAllKeysAndTakesMore(t *testing.T) {
 
 // TestAMemcachedThatShrinksKeepsTheHottestKeysAndGivesMemoryBack, while clients read and write and see no error.
 func TestAMemcachedThatShrinksKeepsTheHottestKeysAndGivesMemoryBack(t *testing.T) {
-	const cold, hot = 150_000, 80_000
-	f := follow(t, start(t, 256))
+	cold, hot := 600*(*memory), 300*(*memory)
+	f := follow(t, start(t, *memory))
 	c := f.connect(t)
 	c.store(t, "cold", cold)
 	<-time.After(2100 * time.Millisecond) // Memcached's clock counts seconds.
 	c.store(t, "hot", hot)
 	before := f.resident(t)
-	errors := f.serve(t)
-	f.becomes(t, 128)
+	errors, began := f.serve(t), time.Now()
+	f.becomes(t, int64(*memory/2))
+	t.Attr("shrink-seconds", fmt.Sprint(time.Since(began).Seconds()))
 	if got := errors(); got > 0 {
 		t.Errorf("%d requests failed", got)
 	}
-	if got := c.hits(t, "hot", hot); got < hot*95/100 {
+	got := c.hits(t, "hot", hot)
+	t.Attr("hottest-kept-percent", fmt.Sprint(100*float64(got)/float64(hot)))
+	if got < hot*95/100 {
 		t.Errorf("%d of %d hot keys", got, hot)
 	}
-	if got := c.hits(t, "cold", cold); got < 10_000 {
+	if got := c.hits(t, "cold", cold); got < hot/8 {
 		t.Errorf("%d cold keys: there is room for more", got)
 	}
 	after := f.resident(t)
 	t.Logf("%d MiB before, %d MiB after", before, after)
-	if before-after < 100 {
+	if before-after < (*memory)*100/256 {
 		t.Errorf("%d MiB before, %d MiB after", before, after)
 	}
 }
