@@ -158,7 +158,8 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 	s.controls.Clear() // Another mutant has other plans.
 	faulty := &campaign.Campaign{Dir: s.dir, Programs: s.original.Programs, Actions: s.original.Actions}
 	faulty.Programs.Operator = filepath.Join(s.dir, "mutant")
-	if err := variants.Build(ctx, s.original.Root, faulty.Programs.Operator, mutant.Edits...); err != nil {
+	if err := variants.Build(ctx, s.original.Root, faulty.Programs.Operator,
+		append(variants.Hurry(), mutant.Edits...)...); err != nil {
 		return found, err
 	}
 	err := progress.Stage(ctx, mutant.Name, func(update func(string)) error {

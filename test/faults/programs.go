@@ -17,9 +17,9 @@ func build(ctx context.Context, root, dir string, edits ...variants.Edit) (world
 		if err != nil {
 			return err
 		}
-		if err := variants.Build(ctx, root, programs.Next, next...); err != nil {
+		if err := variants.Build(ctx, root, programs.Next, append(next, variants.Hurry()...)...); err != nil {
 			return err
 		}
-		return variants.Build(ctx, root, programs.Operator, edits...)
+		return variants.Build(ctx, root, programs.Operator, append(variants.Hurry(), edits...)...)
 	})
 }

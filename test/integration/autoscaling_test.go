@@ -1,10 +1,8 @@
 package integration
 
 import (
+	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
+	"github.com/example-inc/memcached-operator/internal/testing/reporting"
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -25,9 +24,10 @@ import (
 type usageWorld struct {
 	*slotWorld
 
-	// report is what they report; nil if they do not answer. reads counts the requests.
+	agents *reporting.Agents
+
+	// report is what they report; nil if they do not answer.
 	report atomic.Pointer[string]
-	reads  atomic.Int64
 }
 
 // newUsageWorld plays the agents by a proxy, as the Pods of these tests have addresses that nobody listens on.
@@ -36,24 +36,23 @@ func newUsageWorld(t *testing.T) *usageWorld {
 	t.Parallel()
 	w := &usageWorld{slotWorld: &slotWorld{}}
 	w.world, w.metrics = emptyWorld(t, operatorKubeconfig), unused.Address(t)
-	agents := httptest.NewServer(http.HandlerFunc(w.answer))
-	t.Cleanup(agents.Close)
+	var err error
+	w.agents, err = reporting.Start(w.answer)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(w.agents.Stop)
 	w.flags = []string{
-		"--usage-interval=1s", "--usage-proxy=" + agents.URL, "--metrics-bind-address=" + w.metrics, "--metrics-insecure",
+		"--usage-interval=1s", "--usage-proxy=" + w.agents.URL(), "--metrics-bind-address=" + w.metrics, "--metrics-insecure",
 	}
 	w.start()
 	w.play()
 	return w
 }
 
-func (w *usageWorld) answer(response http.ResponseWriter, request *http.Request) {
-	w.reads.Add(1)
-	report := w.report.Load()
-	if report == nil || !strings.HasSuffix(request.URL.Host, ":9151") || request.URL.Path != "/usage" {
-		http.Error(response, "nothing here", http.StatusServiceUnavailable)
-		return
+func (w *usageWorld) answer(context.Context, string) (report string, answers bool) {
+	if report := w.report.Load(); report != nil {
+		return *report, true
 	}
-	_, _ = io.WriteString(response, *report)
+	return "", false
 }
 
 // needs has each Pod report that items stay for an hour with so many mebibytes.
@@ -109,8 +108,8 @@ func TestTheUseOfTheMemoryIsReportedAndNothingElseChanges(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	before, reads := len(w.quiet()), w.reads.Load()
-	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+3))
+	before, reads := len(w.quiet()), w.agents.Reads()
+	w.Eventually(w.agents.Reads).Should(gomega.BeNumerically(">", reads+3))
 	if more := w.quiet()[before:]; len(more) > 0 {
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
@@ -213,7 +212,7 @@ func TestACacheThatIsNotObservedAdmitsNobodyToTheProbes(t *testing.T) {
 			}
 		}
 	}
-	if reads := w.reads.Load(); reads > 0 {
+	if reads := w.agents.Reads(); reads > 0 {
 		t.Errorf("%d reads of Pods", reads)
 	}
 }

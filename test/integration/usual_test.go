@@ -61,8 +61,8 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 	w.Eventually(func() metav1.Condition { return w.asUsual() }).Should(gomega.Equal(metav1.Condition{
 		Status: metav1.ConditionTrue, Reason: cachev1.ReasonAsUsual, Message: "The cache is used as on a usual day",
 	}))
-	before, reads := len(w.quiet()), w.reads.Load()
-	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+3))
+	before, reads := len(w.quiet()), w.agents.Reads()
+	w.Eventually(w.agents.Reads).Should(gomega.BeNumerically(">", reads+3))
 	if more := w.quiet()[before:]; len(more) > 0 {
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
@@ -80,8 +80,8 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 	w.Eventually(w.asUsual).Should(gomega.Equal(fell))
 	w.Eventually(func() map[string]float64 { return readMetrics(w.world, w.metrics) }).
 		Should(gomega.HaveKeyWithValue(`memcached_operator_unusual_memcacheds{reason="ConnectionsFell"}`, 1.))
-	reads = w.reads.Load()
-	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+8))
+	reads = w.agents.Reads()
+	w.Eventually(w.agents.Reads).Should(gomega.BeNumerically(">", reads+8))
 	if diff := cmp.Diff(fell, w.asUsual()); diff != "" {
 		t.Errorf("while it is reported (-want +got):\n%s", diff)
 	}

@@ -15,6 +15,7 @@ const (
 
 	Deferred   = corev1.PodReasonDeferred   // the Node has no room now
 	Infeasible = corev1.PodReasonInfeasible // it never has
+	Halfway    = "halfway"                  // containers have what they request, and not their limits yet
 )
 
 // Fault is something that happens to the copies of a cache, once to each, or to the resizes of its Pods.
@@ -53,7 +54,9 @@ func (f *Fault) isOf(pod *corev1.Pod) bool {
 	return f.Namespace == pod.Namespace && f.Cache == pod.Labels["memcached_cr"]
 }
 
-func (f *Fault) refusesResizes() bool { return f.Kind == Deferred || f.Kind == Infeasible }
+func (f *Fault) refusesResizes() bool {
+	return f.Kind == Deferred || f.Kind == Infeasible || f.Kind == Halfway
+}
 
 // strike lets the faults happen to an agent that copies.
 func (k *Kubelet) strike(a *player, pod *corev1.Pod, now time.Time) {

@@ -1,7 +1,10 @@
 package kubelet
 
 import (
+	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,8 +22,37 @@ func (k *Kubelet) resize(pod *corev1.Pod) {
 		pod.Status = resized.Status
 		return
 	}
-	RefuseResize(pod, k.faults[i].Kind, "the campaign refused it")
+	if k.faults[i].Kind == Halfway {
+		pod.Status = halfway(pod.Status, resized.Status)
+	} else {
+		RefuseResize(pod, k.faults[i].Kind, "the campaign refused it")
+	}
 	k.faults[i].Struck()
+}
+
+// halfway gives containers only what they request.
+func halfway(before, after corev1.PodStatus) corev1.PodStatus {
+	for i := range before.ContainerStatuses {
+		if had := before.ContainerStatuses[i].Resources; had != nil {
+			after.ContainerStatuses[i].Resources.Limits = had.Limits
+		}
+	}
+	return after
+}
+
+// ItemMemory is what memcached in a Pod has for items, in bytes: by the operator's instruction, or as it was started.
+func ItemMemory(pod *corev1.Pod) int64 {
+	var instruction struct{ Memory int64 }
+	if json.Unmarshal([]byte(pod.Annotations[annotation]), &instruction) == nil && instruction.Memory > 0 {
+		return instruction.Memory
+	}
+	for _, argument := range pod.Spec.Containers[0].Args {
+		if limit, found := strings.CutPrefix(argument, "--memory-limit="); found {
+			mebibytes, _ := strconv.ParseInt(limit, 10, 64)
+			return mebibytes << 20
+		}
+	}
+	return 0
 }
 
 // differ reports whether containers had other resources before.

@@ -35,7 +35,7 @@ func All(s *schema.Schema) []Action {
 // after its loss: no action concerns a whole Node.
 func ForLoad(all []Action) (often, outages []Action) {
 	outages = apiServers()
-	others := slices.Concat(kills(), operatorVersions(), nodes(), outages)
+	others := slices.Concat(kills(), operatorVersions(), nodes(), uses(), outages)
 	often = slices.DeleteFunc(slices.Clone(all), func(a Action) bool {
 		return slices.ContainsFunc(others, func(other Action) bool { return other.Name == a.Name })
 	})

@@ -97,6 +97,8 @@ var statuses = []string{
 	`{"status":{"templateInputs":"no JSON","image":"registry.example.com/other:1"}}`,
 	`{"status":{"observedGeneration":999}}`,
 	`{"status":{"observedGeneration":0}}`,
+	`{"status":{"autoscaling":null}}`,
+	`{"status":{"autoscaling":{"memory":{"current":"2Ti","refused":"1Mi","changedAt":"2020-01-01T00:00:00Z"}}}}`,
 	`{"status":{"endpoint":"elsewhere.example.com:11211","selector":"app=other"}}`,
 	`{"status":null}`,
 }

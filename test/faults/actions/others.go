@@ -19,7 +19,7 @@ import (
 // byOthers are the faults that other clients, limits, Pods and Nodes cause.
 func byOthers() []Action {
 	return slices.Concat(edits(), additions(), objects(), memcacheds(), secrets(), limits(), admission(), pods(), nodes(),
-		rights(), slotFaults())
+		rights(), slotFaults(), uses())
 }
 
 // onlyOn has actions need a kind of Nodes.

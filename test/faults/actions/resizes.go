@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/example-inc/memcached-operator/internal/testing/kubelet"
+	"github.com/example-inc/memcached-operator/internal/testing/reporting"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"
@@ -15,20 +16,28 @@ import (
 type fullNodes struct {
 	lasting
 
-	Reason string         `json:"reason"` // Deferred or Infeasible
+	Reason string         `json:"reason"` // Deferred, Infeasible or Halfway
 	Spec   map[string]any `json:"spec"`
+	Use    reporting.Use  `json:"use"` // of a cache whose memory follows that
 }
 
 func drawFullNodes(r *rand.Rand) any {
-	memory := fmt.Sprintf("%dMi", 600+r.IntN(1000)) // more than most have, as it shrinks late
-	with := fullNodes{drawLasting(r), one(r, kubelet.Deferred, kubelet.Infeasible), resized(memory)}
+	memory := 600 + r.IntN(1000) // more than most have, as it shrinks late
+	reason := one(r, kubelet.Deferred, kubelet.Infeasible, kubelet.Halfway)
+	with := fullNodes{
+		drawLasting(r), reason, resized(fmt.Sprintf("%dMi", memory)), reporting.Use{Hour: int64(memory), Observed: day},
+	}
 	with.For.Duration += untilCopied
 	return with
 }
 
 func refuseResizes(ctx context.Context, w *world.World, step plan.Step, with fullNodes) error {
 	w.During(with.For.Duration, beginFault(ctx, w, step.Cache, with.Reason))
+	w.SetUse(step.Cache, with.Use)
 	return editSpec(world.WithoutEffect(ctx), w, step.Cache, func(spec map[string]any) map[string]any {
+		if acts(spec) {
+			return spec
+		}
 		return schema.Merge(spec, with.Spec)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/example-inc/memcached-operator/internal/testing/reporting"
 	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
@@ -55,6 +56,9 @@ func alone(seed uint64, action plan.Action, all []plan.Action) (plan.Plan, error
 	p := plan.Plan{Seed: seed, Caches: []string{"a"}, Restart: true}
 	if actions.NeedsSlots(action.Name) {
 		p.Slots = "DNS"
+	}
+	if p.Uses = map[string]reporting.Use{"a": {Hour: 96, Observed: 86400}}; actions.NeedsUse(action.Name) {
+		p.Acts = p.Caches
 	}
 	for n := range times {
 		var try []plan.Step

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,6 +79,8 @@ func Run(
 	stop := func() {}
 	if e.Real {
 		stop = r.useCaches(ctx)
+	} else if err := w.PlayAgents(maps.Clone(p.Uses)); err != nil {
+		return nil, nil, err
 	}
 	err = r.carryOut(ctx)
 	stop()
@@ -137,7 +141,7 @@ func (r *run) begin(ctx context.Context) error {
 		if r.plan.Slots != "" {
 			mc.Spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsMode(r.plan.Slots)}
 		}
-		if err := r.Client.Create(ctx, mc); err != nil {
+		if err := errors.Join(r.follow(mc), r.Client.Create(ctx, mc)); err != nil {
 			return err
 		}
 	}
@@ -207,11 +211,13 @@ func (r *run) mayBeIdle(ctx context.Context, tried bool) time.Duration {
 		return longestIdle
 	}
 	longest := time.Duration(0)
-	for _, mc := range list.Items {
+	for i := range list.Items {
+		mc := &list.Items[i]
+		longest = max(longest, betweenReports(mc.Spec))
 		ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 		switch {
 		case !tried && ready != nil && ready.Reason == cachev1.ReasonApplyFailed:
-			longest = longestRetry
+			longest = max(longest, longestRetry)
 		case mc.Status.ObservedGeneration != mc.Generation:
 			longest = max(longest, longestIdle)
 		}
@@ -233,6 +239,12 @@ func (r *run) repair(ctx context.Context, name string) error {
 		}
 		if !mc.DeletionTimestamp.IsZero() {
 			return false, fmt.Errorf("the Memcached %s is being deleted", name)
+		}
+		if actsOn(mc.Spec) { // Its memory has to be set first.
+			mc.Spec.Memory, mc.Spec.Autoscaling = new(resource.MustParse("64Mi")), nil
+			if err := r.Client.Update(ctx, mc); err != nil {
+				return false, err
+			}
 		}
 		mc.Spec = simple
 		return true, r.Client.Update(ctx, mc)

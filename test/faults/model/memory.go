@@ -18,7 +18,7 @@ func memoryRules() []Rule {
 	return []Rule{{
 		Name: "memcached fits into its container",
 		Promise: "While running Pods get other memory, memcached never gets more for items than its container has and " +
-			"keeps, and no container less than its memcached has for items.",
+			"keeps, and no container less than its memcached needs for that without clients.",
 		New: overfull,
 	}, {
 		Name: "running Pods have the memory of the spec",
@@ -39,16 +39,31 @@ func overfull(p *past) func(history.Entry) string {
 			return ""
 		}
 		given, limit := itemMemory(after), memoryOf(after, "spec", "containers")
+		needed := neededFor(after, given)
 		switch {
-		case given > itemMemory(before) && (limit < given || !p.mayKnowOf(after, by, given)):
+		case given > itemMemory(before) && (limit < needed || !p.mayKnowOf(after, by, needed)):
 			return fmt.Sprintf("memcached of Pod %s gets %d MiB, and its container may have less", after.GetName(),
 				given/mebibyte)
-		case limit < memoryOf(before, "spec", "containers") && limit < given:
-			return fmt.Sprintf("the container of Pod %s gets %d MiB, and its memcached has %d", after.GetName(), limit/mebibyte,
-				given/mebibyte)
+		case limit < memoryOf(before, "spec", "containers") && limit < needed:
+			return fmt.Sprintf("the container of Pod %s gets %d MiB, and its memcached has %d, which needs %d", after.GetName(),
+				limit/mebibyte, given/mebibyte, needed/mebibyte)
 		}
 		return ""
 	}
+}
+
+// neededFor is what the container of a Pod needs for so much memory of memcached without clients, as docs/memory.md has
+// it: for the items and 1 %, the hash table, 71 MiB, each thread, and with slots for the log.
+func neededFor(pod *object, items int64) int64 {
+	buckets := int64(1) << 16
+	for buckets*144 < items {
+		buckets *= 2
+	}
+	needed := items + items/100 + 12*buckets + 71*mebibyte + argumentOf(pod, "--threads=")*mebibyte/2
+	if isGatedPod(pod) {
+		needed += 32*mebibyte + argumentOf(pod, "--threads=")*8*mebibyte
+	}
+	return needed
 }
 
 // mayKnowOf reports whether the operator may have seen that the container of a Pod has so much memory.
@@ -105,8 +120,11 @@ func keepsPods(mc *cachev1.Memcached) bool {
 	return orEmpty(mc.Spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
-// itemsOf is the memory for items that a spec requests, in bytes and whole mebibytes.
+// itemsOf is the memory for items that a spec requests, or that the operator chose instead, in bytes and whole mebibytes.
 func itemsOf(mc *cachev1.Memcached) int64 {
+	if acts(mc) {
+		return chosenBy(mc)
+	}
 	if mc.Spec.Memory == nil {
 		return 64 * mebibyte
 	}
@@ -119,12 +137,17 @@ func itemMemory(pod *object) int64 {
 	if json.Unmarshal([]byte(pod.GetAnnotations()[handoff]), &instruction) == nil && instruction.Memory > 0 {
 		return instruction.Memory
 	}
+	return argumentOf(pod, memoryLimit) * mebibyte
+}
+
+// argumentOf is the number of an argument of memcached in a Pod; 0 if it has none.
+func argumentOf(pod *object, name string) int64 {
 	arguments, _ := memcachedIn(pod, "spec", "containers")["args"].([]any)
 	for _, argument := range arguments {
 		text, _ := argument.(string)
-		if limit, found := strings.CutPrefix(text, memoryLimit); found {
-			mebibytes, _ := strconv.ParseInt(limit, 10, 64)
-			return mebibytes * mebibyte
+		if value, found := strings.CutPrefix(text, name); found {
+			number, _ := strconv.ParseInt(value, 10, 64)
+			return number
 		}
 	}
 	return 0

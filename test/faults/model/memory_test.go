@@ -21,27 +21,31 @@ func TestMemcachedFitsIntoItsContainer(t *testing.T) {
 		rule: "memcached fits into its container",
 		keeps: map[string]func(*recorded){
 			"growing, the container comes first": func(s *recorded) {
-				s.by("kwok", sizedPod(0, 90, 90)).operator(sizedPod(0, 160, 90)).by("kwok", sizedPod(0, 160, 160))
-				s.operator(sizedPod(128, 160, 160))
+				s.by("kwok", sizedPod(0, 150, 150)).operator(sizedPod(0, 220, 150)).by("kwok", sizedPod(0, 220, 220))
+				s.operator(sizedPod(128, 220, 220))
 			},
 			"shrinking, memcached does": func(s *recorded) {
-				s.by("kwok", sizedPod(128, 160, 160)).operator(sizedPod(64, 160, 160), sizedPod(64, 90, 160))
+				s.by("kwok", sizedPod(128, 220, 220)).operator(sizedPod(64, 220, 220), sizedPod(64, 150, 220))
 			},
-			"another client takes memory away": func(s *recorded) { s.by("kwok", sizedPod(128, 160, 160)).user(sizedPod(128, 90, 160)) },
-			"or gives memcached too much":      func(s *recorded) { s.by("kwok", sizedPod(64, 90, 90)).user(sizedPod(128, 90, 90)) },
+			"another client takes memory away": func(s *recorded) { s.by("kwok", sizedPod(128, 220, 220)).user(sizedPod(128, 150, 220)) },
+			"or gives memcached too much":      func(s *recorded) { s.by("kwok", sizedPod(64, 150, 150)).user(sizedPod(128, 150, 150)) },
 		},
 		breaks: map[string]func(*recorded){
 			"memcached grows before its container": func(s *recorded) {
-				s.by("kwok", sizedPod(0, 90, 90)).operator(sizedPod(0, 160, 90), sizedPod(128, 160, 90))
+				s.by("kwok", sizedPod(0, 150, 150)).operator(sizedPod(0, 220, 150), sizedPod(128, 220, 150))
 			},
 			"memcached grows while its container is to shrink": func(s *recorded) {
-				s.by("kwok", sizedPod(0, 160, 160)).operator(sizedPod(0, 90, 160), sizedPod(128, 90, 160))
+				s.by("kwok", sizedPod(0, 220, 220)).operator(sizedPod(0, 150, 220), sizedPod(128, 150, 220))
+			},
+			"its container has room for the items only": func(s *recorded) {
+				s.by("kwok", sizedPod(0, 150, 150)).operator(sizedPod(0, 200, 150)).by("kwok", sizedPod(0, 200, 200))
+				s.operator(sizedPod(128, 200, 200))
 			},
 			"the container shrinks before memcached": func(s *recorded) {
-				s.by("kwok", sizedPod(128, 160, 160)).operator(sizedPod(128, 90, 160))
+				s.by("kwok", sizedPod(128, 220, 220)).operator(sizedPod(128, 150, 220))
 			},
 			"and before one that is as it was started": func(s *recorded) {
-				s.by("kwok", sizedPod(0, 160, 160)).operator(sizedPod(0, 60, 160))
+				s.by("kwok", sizedPod(0, 220, 220)).operator(sizedPod(0, 60, 220))
 			},
 		},
 	}.run(t)
@@ -59,15 +63,15 @@ func TestRunningPodsHaveTheMemoryOfTheSpec(t *testing.T) {
 	ruleTest{
 		rule: "running Pods have the memory of the spec",
 		keeps: map[string]func(*recorded){
-			"it is given":             ready("128Mi", "Resize", sizedPod(128, 160, 160)),
-			"they were started with":  ready("64Mi", "Resize", sizedPod(0, 90, 90)),
-			"in whole mebibytes":      ready("131073Ki", "Resize", sizedPod(128, 160, 160)),
-			"another mode is no case": ready("128Mi", "Replace", sizedPod(0, 90, 90)),
+			"it is given":             ready("128Mi", "Resize", sizedPod(128, 220, 220)),
+			"they were started with":  ready("64Mi", "Resize", sizedPod(0, 150, 150)),
+			"in whole mebibytes":      ready("131073Ki", "Resize", sizedPod(128, 220, 220)),
+			"another mode is no case": ready("128Mi", "Replace", sizedPod(0, 150, 150)),
 		},
 		breaks: map[string]func(*recorded){
-			"memcached has less":         ready("128Mi", "Resize", sizedPod(0, 160, 160)),
-			"memcached has more":         ready("64Mi", "Resize", sizedPod(128, 160, 160)),
-			"the container has not less": ready("64Mi", "Resize", sizedPod(64, 90, 160)),
+			"memcached has less":         ready("128Mi", "Resize", sizedPod(0, 220, 220)),
+			"memcached has more":         ready("64Mi", "Resize", sizedPod(128, 220, 220)),
+			"the container has not less": ready("64Mi", "Resize", sizedPod(64, 150, 220)),
 		},
 	}.run(t)
 }

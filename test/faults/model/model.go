@@ -30,6 +30,7 @@ func Rules() []Rule {
 		availabilityRules(),
 		slotRules(),
 		memoryRules(),
+		autoscalingRules(),
 		discoveryRules(),
 		bindingRules(),
 		fieldRules(),

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/reporting"
 )
 
 // Plan is what one run does.
@@ -20,6 +22,12 @@ type Plan struct {
 
 	// Slots is their spec.slots.mode at first; empty is none.
 	Slots string `json:"slots,omitempty"`
+
+	// Acts are those whose memory follows their use at first. They have slots.
+	Acts []string `json:"acts,omitempty"`
+
+	// Uses are how clients use them at first.
+	Uses map[string]reporting.Use `json:"uses,omitempty"`
 
 	Steps []Step `json:"steps"`
 
@@ -90,6 +98,12 @@ func New(seed uint64, actions []Action) (Plan, error) {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same seed must give the same plan
 	p := Plan{Seed: seed, Caches: []string{"a", "b"}[:1+r.IntN(mostCaches)], Restart: r.IntN(5) > 0}
 	p.Slots = []string{"", "", "DNS", "ClusterIP"}[r.IntN(4)]
+	p.Uses = map[string]reporting.Use{}
+	for _, cache := range p.Caches {
+		if p.Uses[cache] = DrawUse(r); r.IntN(4) == 0 {
+			p.Acts = append(p.Acts, cache)
+		}
+	}
 	for range leastSteps + r.IntN(mostSteps-leastSteps+1) {
 		step, err := Draw(r, actions, p.Caches)
 		if err != nil {
@@ -99,6 +113,12 @@ func New(seed uint64, actions []Action) (Plan, error) {
 		p.Steps = append(p.Steps, step)
 	}
 	return p, nil
+}
+
+// DrawUse draws how clients use a cache: most are observed for long enough to know its memory.
+func DrawUse(r *rand.Rand) reporting.Use {
+	hours, observed := []int64{4, 24, 48, 96, 200, 300, 700}, []int64{600, 7200, 86400, 86400, 86400}
+	return reporting.Use{Hour: hours[r.IntN(len(hours))], Observed: observed[r.IntN(len(observed))]}
 }
 
 // Draw draws a step on one of the caches, without a wait.

@@ -25,6 +25,9 @@ type Launch struct {
 	Defaults
 
 	Monitored bool // serves metrics and profiles, see Operator.Process
+
+	// Reports is the URL of a proxy to the agents of Pods; empty if nobody plays them.
+	Reports string
 }
 
 // Operator is an operator that is kept running, as by a Deployment: if its process ends, another one takes its place.

@@ -87,6 +87,9 @@ func (p *process) flags() (flags []string, err error) {
 		p.monitored.Metrics, p.monitored.Profiles, err = monitor.FreeAddresses()
 		flags = p.monitored.Flags()
 	}
+	if p.launch.Reports != "" {
+		flags = append(flags, "--usage-interval=1s", "--usage-proxy="+p.launch.Reports)
+	}
 	return append(flags, "--health-probe-bind-address=0"), err
 }
 

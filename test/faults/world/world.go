@@ -46,6 +46,7 @@ type World struct {
 	Delayed func(what string, began time.Time)
 
 	effects effects
+	agents  *agents // nil where real ones run
 
 	undo []func(context.Context) error // steps add to it, one after the other
 
@@ -193,6 +194,9 @@ func (w *World) End(ctx context.Context) error {
 	defer w.mu.Unlock()
 	for _, operator := range w.operators {
 		operator.remove()
+	}
+	if w.agents != nil {
+		w.agents.Stop()
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}
 	return errors.Join(err, w.Client.Delete(ctx, namespace))

@@ -1,0 +1,67 @@
+// Package reporting plays the agents of Pods that report how they are used. They are a proxy between the operator and the
+// Pods, as nobody listens on the addresses of simulated ones. It knows the documentation, and nothing of the operator's
+// code.
+package reporting
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Where the operator's documentation has agents report.
+const (
+	port = "9151"
+	path = "/usage"
+)
+
+// Agents are the proxy.
+type Agents struct {
+	server   *http.Server
+	listener net.Listener
+	reads    atomic.Int64
+}
+
+// Report returns what the agent in the Pod with an address reports, and whether it answers.
+type Report func(ctx context.Context, address string) (report string, answers bool)
+
+// Start starts the proxy.
+func Start(report Report) (*Agents, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	a := &Agents{listener: listener}
+	a.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
+		func(response http.ResponseWriter, request *http.Request) {
+			a.reads.Add(1)
+			content, answers := "", request.URL.Port() == port && request.URL.Path == path
+			if answers {
+				content, answers = report(request.Context(), request.URL.Hostname())
+			}
+			if !answers {
+				http.Error(response, "nothing here", http.StatusServiceUnavailable)
+				return
+			}
+			_, _ = io.WriteString(response, content)
+		},
+	)}
+	go func() { _ = a.server.Serve(listener) }()
+	return a, nil
+}
+
+// URL is what the operator's flag --usage-proxy takes.
+func (a *Agents) URL() string { return "http://" + a.listener.Addr().String() }
+
+// Reads is how many requests there were.
+func (a *Agents) Reads() int64 { return a.reads.Load() }
+
+// Stop ends the proxy. Nil Agents are not played.
+func (a *Agents) Stop() {
+	if a != nil {
+		_ = a.server.Close()
+	}
+}

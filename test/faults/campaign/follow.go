@@ -1,0 +1,50 @@
+package campaign
+
+// Caches whose memory follows their use.
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
+)
+
+const (
+	// longestReport is for how long it may send none until the next report says something else, and longestStep until it
+	// has reports of all Pods, and may take memory away.
+	longestReport = 3 * time.Second
+	longestStep   = 7 * time.Second
+)
+
+// follow has the memory of a Memcached follow its use, if the plan says so.
+func (r *run) follow(mc *cachev1.Memcached) error {
+	if !slices.Contains(r.plan.Acts, mc.Name) {
+		return nil
+	}
+	drawn := rand.New(rand.NewPCG(r.plan.Seed, 4)) //nolint:gosec // the same seed must give the same bounds
+	content, err := json.Marshal(actions.Following(drawn))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, &mc.Spec)
+}
+
+// betweenReports returns for how long the operator may have nothing to do until a report changes that.
+func betweenReports(spec cachev1.MemcachedSpec) time.Duration {
+	switch {
+	case spec.Autoscaling == nil:
+		return 0
+	case actsOn(spec):
+		return longestStep
+	}
+	return longestReport
+}
+
+// actsOn reports whether the memory of a cache follows its use.
+func actsOn(spec cachev1.MemcachedSpec) bool {
+	return spec.Autoscaling != nil && spec.Autoscaling.Memory != nil &&
+		spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
+}
