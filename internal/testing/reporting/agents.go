@@ -1,6 +1,6 @@
-// Package reporting plays the agents of Pods that report how they are used. They are a proxy between the operator and the
-// Pods, as nobody listens on the addresses of simulated ones. It knows the documentation, and nothing of the operator's
-// code.
+// Package reporting plays the agents of Pods that report how they are used. They are a proxy between the operator and
+// the Pods, as nobody listens on the addresses of simulated ones. It knows the documentation, and nothing of the
+// operator's code.
 package reporting
 
 import (

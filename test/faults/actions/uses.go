@@ -39,7 +39,7 @@ const (
 	latest = 7 * time.Second
 )
 
-// uses are about caches whose use is observed, and the faults of how that is reported. Real agents report to nobody here.
+// uses are about caches whose use is observed, and faults of how that is reported. Real agents report to nobody here.
 func uses() []Action {
 	during := func(r *rand.Rand) any { return drawReported(r) }
 	return simulated([]Action{

@@ -3,6 +3,10 @@ package model
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -12,14 +16,18 @@ import (
 func autoscalingRules() []Rule {
 	return []Rule{{
 		Name: "the chosen memory stays within its bounds",
-		Promise: "The memory that the operator chooses by the use of a cache is at least autoscaling.memory.min and at most " +
-			"max of a spec in force, in the status and in what memcached in a Pod gets.",
+		Promise: "The memory that the operator chooses by the use of a cache is at least autoscaling.memory.min and at " +
+			"most max of a spec in force, in the status and in what memcached in a Pod gets.",
 		New: outOfBounds,
 	}, {
 		Name: "the memory follows the use",
 		Promise: "Once the faults are over, and a Memcached with the mode Act is Ready, its Pods have the memory in the " +
 			"status, which is not less than what is recommended, unless a Node refused that.",
 		New: doesNotFollow,
+	}, {
+		Name:    "events of a chosen memory agree with the status",
+		Promise: "An event MemoryChosen names a memory that the status of the Memcached had before.",
+		New:     announcesOther,
 	}}
 }
 
@@ -45,7 +53,7 @@ func (p *past) choosesOutOfBounds(o *object) string {
 	return fmt.Sprintf("the memory of %s is to be %d MiB, out of its bounds", o.GetName(), chosenBy(mc)/mebibyte)
 }
 
-// givesOutOfBounds judges a Pod whose memcached gets more, unless another one has as much, as it had with an earlier spec.
+// givesOutOfBounds judges a Pod whose memcached gets more, unless another one has as much, from an earlier spec.
 func (p *past) givesOutOfBounds(pod *object, by *audit.Request) string {
 	before, given := p.before(pod), itemMemory(pod)
 	if before == nil || given <= itemMemory(before) {
@@ -97,6 +105,28 @@ func (p *past) hasNotFollowed(mc *cachev1.Memcached, e history.Entry) string {
 		return fmt.Sprintf("%s are recommended, and it has %s: %s", recommended, memory.Current, memory.Message)
 	}
 	return p.wrongMemory(mc)
+}
+
+func announcesOther(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		q := requestOf(e)
+		if q == nil || q.User.Username != p.operator || q.ObjectRef.Resource != "events" || q.Verb != "create" {
+			return ""
+		}
+		body := bodyOf(q)
+		words := strings.Fields(text(body, "note"))
+		to := slices.Index(words, "to")
+		if text(body, "reason") != "MemoryChosen" || to < 0 || to+1 == len(words) {
+			return ""
+		}
+		named, _ := resource.ParseQuantity(strings.TrimSuffix(words[to+1], "."))
+		had := func(m moment) bool { return chosenBy(p.memcached(m.object)) == named.Value() }
+		if slices.ContainsFunc(p.objects[types.UID(text(body, "regarding", "uid"))], had) {
+			return ""
+		}
+		return fmt.Sprintf("the status of %s never had the memory of the event: %s", text(body, "regarding", "name"),
+			text(body, "note"))
+	}
 }
 
 // acts reports whether the operator chooses the memory of a cache.

@@ -71,3 +71,19 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 		},
 	}.run(t)
 }
+
+func TestEventsOfAChosenMemoryAgreeWithTheStatus(t *testing.T) {
+	announced := func(to string) func(*recorded) {
+		return func(s *recorded) {
+			s.user(mc(acting("256Mi")), set).reports(mc(found("256Mi", "128Mi", "")))
+			s.request("create", "events", 201)
+			s.Entries[len(s.Entries)-1].Request.Body = fmt.Appendf(nil, `{"reason": "MemoryChosen", `+
+				`"note": "The memory of each Pod changes from 64Mi to %s. It is due", "regarding": {"name": "a", "uid": "m"}}`, to)
+		}
+	}
+	ruleTest{
+		rule:   "events of a chosen memory agree with the status",
+		keeps:  map[string]func(*recorded){"the status has it": announced("128Mi")},
+		breaks: map[string]func(*recorded){"the status never had it": announced("256Mi")},
+	}.run(t)
+}

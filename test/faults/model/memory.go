@@ -120,7 +120,7 @@ func keepsPods(mc *cachev1.Memcached) bool {
 	return orEmpty(mc.Spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
-// itemsOf is the memory for items that a spec requests, or that the operator chose instead, in bytes and whole mebibytes.
+// itemsOf is the memory for items that a spec requests, or that the operator chose instead, in bytes.
 func itemsOf(mc *cachev1.Memcached) int64 {
 	if acts(mc) {
 		return chosenBy(mc)

@@ -31,7 +31,7 @@ type Mutant struct {
 }
 
 // All returns every mutant, in the order of the documentation.
-func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), writes()) }
+func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), writes(), memories()) }
 
 // The files that edits change.
 const (

@@ -36,8 +36,7 @@ type ReportFault struct {
 	Struck func()
 }
 
-// PlayAgents has the agents report how caches are used, where no agent runs. Operators that start from now on read that,
-// and act soon.
+// PlayAgents has agents report how caches are used, where no agent runs. Operators that start from now on read that.
 func (w *World) PlayAgents(uses map[string]reporting.Use) (err error) {
 	w.agents = &agents{uses: uses, first: map[string]string{}}
 	w.agents.Agents, err = reporting.Start(w.report)
