@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -79,7 +78,7 @@ func Run(
 	stop := func() {}
 	if e.Real {
 		stop = r.useCaches(ctx)
-	} else if err := w.PlayAgents(maps.Clone(p.Uses)); err != nil {
+	} else if err := w.PlayAgents(p.Uses); err != nil {
 		return nil, nil, err
 	}
 	err = r.carryOut(ctx)

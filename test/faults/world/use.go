@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,7 +39,8 @@ type ReportFault struct {
 
 // PlayAgents has agents report how caches are used, where no agent runs. Operators that start from now on read that.
 func (w *World) PlayAgents(uses map[string]reporting.Use) (err error) {
-	w.agents = &agents{uses: uses, first: map[string]string{}}
+	w.agents = &agents{uses: map[string]reporting.Use{}, first: map[string]string{}}
+	maps.Copy(w.agents.uses, uses)
 	w.agents.Agents, err = reporting.Start(w.report)
 	if err == nil {
 		w.next.Reports = w.agents.URL()
