@@ -72,7 +72,8 @@ func drawResize(r *rand.Rand) any {
 // resized is a spec with a memory for running Pods, which they get only with slots.
 func resized(memory string) map[string]any {
 	return map[string]any{
-		"autoscaling": nil, "memory": memory, "slots": map[string]any{"mode": "DNS"}, "rollout": map[string]any{"memoryChange": "Resize"},
+		"autoscaling": nil, "memory": memory, "slots": map[string]any{"mode": "DNS"},
+		"rollout": map[string]any{"memoryChange": "Resize"},
 	}
 }
 

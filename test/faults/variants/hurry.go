@@ -1,7 +1,7 @@
 package variants
 
 // Hurry returns the edits that make an operator follow the use of a cache within seconds, as a run takes no hours: the
-// least time between two steps is a hundredth of that of the spec, and what is evicted counts half a second after a step.
+// least time between two steps is a hundredth of that of the spec, and evictions count half a second after a step.
 func Hurry() []Edit {
 	const decisions = "operator/internal/autoscale/autoscale.go"
 	return []Edit{
