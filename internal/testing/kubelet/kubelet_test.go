@@ -171,3 +171,40 @@ func TestAPodIsResizedUnlessItsNodeHasNoRoom(t *testing.T) {
 		t.Errorf("refused %d times", struck)
 	}
 }
+
+func TestAResizeStopsHalfwayWhileAFaultLasts(t *testing.T) {
+	k, now := &Kubelet{agents: map[types.UID]*player{}}, time.Now()
+	pod := running()
+	pod.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{}
+	becomes := func(memory, want string) {
+		t.Helper()
+		list := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
+		requirements := corev1.ResourceRequirements{Requests: list, Limits: list}
+		pod.Spec.Containers = []corev1.Container{{Name: "memcached", Resources: requirements}}
+		k.play(pod, now)
+		got := pod.Status.ContainerStatuses[0].Resources
+		if is := got.Requests.Memory().String() + " of " + got.Limits.Memory().String(); is != want {
+			t.Errorf("with %s: %s, want %s", memory, is, want)
+		}
+	}
+	half := &Fault{Namespace: "n", Cache: "a", Kind: Halfway, Struck: func() {}}
+	k.Begin(half)
+	becomes("1Gi", "1Gi of 1Gi") // it has just started
+	becomes("2Gi", "2Gi of 1Gi")
+	becomes("2Gi", "2Gi of 1Gi")
+	k.End(half)
+	becomes("2Gi", "2Gi of 2Gi")
+}
+
+func TestMemcachedHasTheMemoryOfItsInstructionOrItsStart(t *testing.T) {
+	pod := running()
+	pod.Spec.Containers = []corev1.Container{{Name: "memcached", Args: []string{"--threads=4", "--memory-limit=64"}}}
+	for instruction, want := range map[string]int64{
+		"": 64 << 20, "no JSON": 64 << 20, `{"role":"serve"}`: 64 << 20, `{"role":"serve","memory":134217728}`: 128 << 20,
+	} {
+		pod.Annotations = map[string]string{annotation: instruction}
+		if got := ItemMemory(pod); got != want {
+			t.Errorf("with %q: %d, want %d", instruction, got, want)
+		}
+	}
+}
