@@ -17,6 +17,10 @@ const (
 	// has reports of all Pods, and may take memory away.
 	longestReport = 3 * time.Second
 	longestStep   = 7 * time.Second
+
+	// untilSettled is how long the operator may take until it is at rest: a memory that was large may shrink by a fifth
+	// each time, with some seconds in between.
+	untilSettled = patience + 90*time.Second
 )
 
 // follow has the memory of a Memcached follow its use, if the plan says so.

@@ -196,7 +196,7 @@ func (r *run) noteLog() error {
 // settle waits until the operator sends no requests from now on. If it never does, the model finds out.
 func (r *run) settle(ctx context.Context) {
 	began := time.Now()
-	_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
+	_ = world.Await(ctx, untilSettled, func(ctx context.Context) (bool, error) {
 		idle := min(r.First().Idle(), time.Since(began))
 		return idle > settled && idle > r.mayBeIdle(ctx, idle < time.Since(began)), nil
 	})
