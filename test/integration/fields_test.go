@@ -46,6 +46,11 @@ var testedElsewhere = map[string]string{
 	"spec.autoscaling.memory.max":                "the same",
 	"spec.autoscaling.memory.evictionAgeSeconds": "the same",
 	"spec.autoscaling.memory.cooldownSeconds":    "the same",
+	"spec.autoscaling.size.mode":                 "the same",
+	"spec.autoscaling.size.min":                  "the same",
+	"spec.autoscaling.size.max":                  "the same",
+	"spec.autoscaling.size.evictionAgeSeconds":   "the same",
+	"spec.autoscaling.size.cooldownSeconds":      "the same",
 	"spec.autoscaling.quietDays":                 "usual_test.go",
 
 	"spec.suspend":      "TestSuspendedPausesARolloutThatContinuesAfterwards",

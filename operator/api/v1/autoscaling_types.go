@@ -6,10 +6,16 @@ import (
 )
 
 // Autoscaling lets the cache follow its use.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.memory) || !has(self.size) || self.memory.mode != 'Act' || self.size.mode != 'Act'",message="memory and size, both with the mode Act, would each answer the same signal, and undo the other's steps: set the mode of one to Observe"
 type Autoscaling struct {
 	// memory recommends, or sets, the memory for items of each Pod.
 	// +optional
 	Memory *MemoryAutoscaling `json:"memory,omitempty"`
+
+	// size recommends, or sets, the number of Pods.
+	// +optional
+	Size *SizeAutoscaling `json:"size,omitempty"`
 
 	// quietDays is for how many days the usual day of the cache is learned before deviations from it are reported, 1 to
 	// 3650: by the condition AsUsual, an event and an alert. It counts for each hour of the day. A change replaces no Pod.
@@ -81,6 +87,10 @@ type AutoscalingStatus struct {
 	// memory is about the memory for items of each Pod.
 	// +optional
 	Memory *MemoryAutoscalingStatus `json:"memory,omitempty"`
+
+	// size is about the number of Pods.
+	// +optional
+	Size *SizeAutoscalingStatus `json:"size,omitempty"`
 
 	// usualDay is how the cache is used on a usual day.
 	// +optional
@@ -206,20 +216,20 @@ type MemoryAutoscalingStatus struct {
 	Refused *resource.Quantity `json:"refused,omitempty"`
 }
 
-// Reasons of MemoryAutoscalingStatus.
+// Reasons of MemoryAutoscalingStatus and SizeAutoscalingStatus.
 const (
 	// MemoryObserving: the requests of clients are observed, but not for long enough.
 	MemoryObserving = "Observing"
 
-	// MemorySilent: no Pod has reported how its memory is used.
+	// MemorySilent: no Pod has reported how the cache is used.
 	MemorySilent = "Silent"
 
 	// MemoryTooSmall: items are evicted earlier than aimed for.
 	MemoryTooSmall = "TooSmall"
 
-	// MemoryFits: the memory is about what is recommended.
+	// MemoryFits: the memory, or the number of Pods, is about what is recommended.
 	MemoryFits = "Fits"
 
-	// MemoryTooLarge: less memory would do.
+	// MemoryTooLarge: less memory, or fewer Pods, would do.
 	MemoryTooLarge = "TooLarge"
 )

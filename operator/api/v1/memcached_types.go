@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Template",type=integer,JSONPath=`.status.templateRevision`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",messageExpression="'metadata.name \"' + self.metadata.name + '\" can not name a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen'",message="metadata.name can not name a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.autoscaling) || !has(oldSelf.spec.autoscaling.size) || oldSelf.spec.autoscaling.size.mode != 'Act' || has(self.spec.autoscaling) && has(self.spec.autoscaling.size) && self.spec.autoscaling.size.mode == 'Act' || !has(oldSelf.status) || !has(oldSelf.status.autoscaling) || !has(oldSelf.status.autoscaling.size) || !has(oldSelf.status.autoscaling.size.current) || self.spec.size >= oldSelf.status.autoscaling.size.current",message="spec.size must be set when spec.autoscaling.size.mode is no longer Act, as Pods would be removed: set it to status.autoscaling.size.current"
 type Memcached struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

@@ -14,9 +14,11 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.autoscaling) || !has(oldSelf.autoscaling.memory) || oldSelf.autoscaling.memory.mode != 'Act' || has(self.memory) || (has(self.autoscaling) && has(self.autoscaling.memory) && self.autoscaling.memory.mode == 'Act')",message="memory must be set when autoscaling.memory.mode is no longer Act, as the Pods would get 64Mi: set it to status.autoscaling.memory.current"
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.memory) || self.autoscaling.memory.mode != 'Act' || !has(self.memory)",message="memory and autoscaling.memory with the mode Act set the same: remove memory, or set the mode to Observe"
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.memory) || self.autoscaling.memory.mode != 'Act' || has(self.slots) && has(self.rollout) && has(self.rollout.memoryChange) && self.rollout.memoryChange == 'Resize'",message="autoscaling.memory with the mode Act needs slots, and rollout.memoryChange Resize: otherwise each step would replace the Pods. Add both, or set the mode to Observe"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.autoscaling) || !has(oldSelf.autoscaling.size) || oldSelf.autoscaling.size.mode != 'Act' || !has(self.autoscaling) || !has(self.autoscaling.size) || self.autoscaling.size.mode != 'Act' || self.size == oldSelf.size || self.size == 1",message="size can't be changed while autoscaling.size.mode is Act, which chooses it: omit size, and remove the HorizontalPodAutoscaler, or set the mode to Observe"
+// +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.size) || self.autoscaling.size.mode != 'Act' || has(self.slots) && has(self.slots.clientHash) && (!has(self.slots.handoff) || self.slots.handoff.mode == 'Auto')",message="autoscaling.size with the mode Act needs slots.clientHash, and slots.handoff.mode Auto: otherwise each step would lose the keys that move. Set both, or set the mode to Observe"
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
-	// HorizontalPodAutoscaler sets it through the scale subresource; omit it from Git then.
+	// HorizontalPodAutoscaler sets it through the scale subresource, or autoscaling.size chooses it; omit it from Git then.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -127,8 +129,8 @@ type MemcachedSpec struct {
 	// +optional
 	Binding *Binding `json:"binding,omitempty"`
 
-	// autoscaling finds from the use of the cache how much memory it needs, and can set that. A change replaces no Pod.
-	// Defaults to none.
+	// autoscaling finds from the use of the cache how much memory, or how many Pods, it needs, and can set that. A change
+	// replaces no Pod. Defaults to none.
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 

@@ -1,7 +1,9 @@
-// Package autoscale decides how much memory the Pods of a cache should have, from what their agents report. It is pure.
+// Package autoscale decides how much memory the Pods of a cache should have, or how many Pods, from what their agents
+// report. It is pure.
 //
 // The recommendation is the least memory in which an item that is not used stays for the age that the spec aims for. A
-// cache is always full, so how much it holds says nothing; how old is what it evicts does.
+// cache is always full, so how much it holds says nothing; how old is what it evicts does. How many Pods is the same
+// question, with the memory of all of them as the answer, in whole Pods.
 package autoscale
 
 import (
@@ -34,6 +36,15 @@ const (
 	// unhurried is how many cooldowns are between two steps that take memory away.
 	unhurried = 6
 
+	// noted is how often it is noted that the number of Pods is still changing.
+	noted = 10 * time.Minute
+
+	// copied is by how much later than noted a key may have been copied to another Pod, where it counts as just used.
+	copied = 2 * noted
+
+	// listed is for how long clients may use the former list of Pods.
+	listed = time.Hour
+
 	mebibyte = 1 << 20
 )
 
@@ -41,6 +52,10 @@ const (
 type Policy struct {
 	// Acts: the Pods get what is recommended.
 	Acts bool
+
+	// Pod is the memory of each Pod, in bytes, if the number of Pods changes. All amounts are then of all Pods together. It
+	// is 0 if the memory of each Pod changes.
+	Pod int64
 
 	// Min and Max are for items, in bytes.
 	Min, Max int64
@@ -87,8 +102,8 @@ type Input struct {
 	Reports Reports
 	Now     time.Time
 
-	// Busy: the cache is not ready, so that no step is taken.
-	Busy bool
+	// Busy: the cache is not ready, so that no step is taken. Changing: the number of Pods is not yet what it is to be.
+	Busy, Changing bool
 
 	// Given is the least memory that a Pod was given, in bytes; 0 if that is unknown.
 	Given int64
@@ -99,6 +114,9 @@ func Decide(in Input) State {
 	s := in.signals()
 	now := in.State
 	now.Finding = in.find(s)
+	if in.Changing && in.sinceChange() >= noted {
+		now.Changed = in.Now
+	}
 	if in.Policy.Acts {
 		in.act(s, &now)
 	}
@@ -116,7 +134,7 @@ func (in Input) act(s signals, now *State) {
 		now.Refused = has
 		return
 	}
-	next, why := in.Policy.Within(has), "spec.autoscaling.memory has other bounds"
+	next, why := in.Policy.Within(has), in.Policy.field()+" has other bounds"
 	if next == has && !in.Busy {
 		next, why = in.step(s, since), now.Finding.Message
 	}
@@ -149,31 +167,36 @@ func (in Input) isRefused(since time.Duration) bool {
 }
 
 // step returns the memory after the next step, or what the Pods have. It grows to at most twice that, and shrinks to at
-// least four fifths.
+// least four fifths, or by one Pod.
 func (in Input) step(s signals, since time.Duration) int64 {
 	has := in.State.Memory
 	needed, isShort := in.needed(s)
 	switch {
 	case isShort && since >= in.Policy.Cooldown:
-		next := in.Policy.Within(round(min(needed, 2*has)))
+		next := in.Policy.Within(in.Policy.round(min(needed, 2*has)))
 		if refused := in.State.Refused; refused > 0 && next >= refused && since < avoided {
 			return has
 		}
 		return max(next, has)
 	case in.isIdle(s) && since >= unhurried*in.Policy.Cooldown:
-		return in.Policy.Within(round(max(in.State.Finding.Recommended, s.recommended(in.Policy, has), has/5*4)))
+		least := max(in.State.Finding.Recommended, s.recommended(in.Policy, has), in.Policy.smaller(has))
+		return min(has, in.Policy.Within(in.Policy.round(least)))
 	}
 	return has
 }
 
 // needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
-// were used once for a shorter time than others, so that half the age is enough where the curve says that it suffices.
+// were used once for a shorter time than others, so that half the age is enough where the curve says that it suffices,
+// or said so before the number of Pods changed.
 func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
+	case s.isMixed:
+		most := 2 * in.State.Finding.Recommended
+		return min(has/4*5, most), has < most && s.evictedBefore(in.Policy.Age/2)
 	case s.needed > has/32*33 && s.isEvicting:
 		return s.needed, true
-	case s.needed == 0 && s.evictedBefore(in.Policy.Age):
+	case s.needed == 0 && in.Policy.Pod == 0 && s.evictedBefore(in.Policy.Age):
 		return has / 4 * 5, true
 	case s.isUnderestimated(in.Policy.Age):
 		return min(has/8*9, 2*s.needed), has < 2*s.needed
@@ -189,6 +212,30 @@ func (in Input) isIdle(s signals) bool {
 
 // Within limits a memory to the bounds of the spec.
 func (p Policy) Within(bytes int64) int64 { return max(p.Min, min(bytes, p.Max)) }
+
+// round rounds a memory up: to whole Pods, if their number changes.
+func (p Policy) round(bytes int64) int64 {
+	if p.Pod > 0 {
+		return (bytes + p.Pod - 1) / p.Pod * p.Pod
+	}
+	return round(bytes)
+}
+
+// smaller returns the least memory to which one step leads.
+func (p Policy) smaller(bytes int64) int64 {
+	if p.Pod > 0 {
+		return bytes - max(bytes/5/p.Pod, 1)*p.Pod
+	}
+	return bytes / 5 * 4
+}
+
+// pods returns of how many Pods together the amounts are.
+func (in Input) pods() int64 {
+	if in.Policy.Pod > 0 {
+		return in.State.Memory / in.Policy.Pod
+	}
+	return 1
+}
 
 // round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes: so it does not change with
 // each report.

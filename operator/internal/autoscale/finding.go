@@ -1,6 +1,6 @@
 package autoscale
 
-// What a user reads about the memory.
+// What a user reads about the memory, or the number of Pods.
 
 import (
 	"fmt"
@@ -56,11 +56,11 @@ func (in Input) find(s signals) Finding {
 	found := Finding{Recommended: s.recommended(in.Policy, has), HitRatio: percent(s.hitRatio), Expected: Unknown}
 	found.Recommended = steady(before.Recommended, found.Recommended)
 	if found.Recommended > 0 {
-		found.Expected = percent(s.expected(found.Recommended))
+		found.Expected = percent(s.expected(found.Recommended / max(in.pods(), 1)))
 	}
 	found.Reason, found.Message = in.explain(s, found.Recommended)
-	if found.Recommended == 0 && (found.Reason == Silent || found.Reason == Observing) {
-		// What was found before an agent was restarted, or is cut off, still says most.
+	if found.Recommended == 0 && (found.Reason == Silent || found.Reason == Observing || s.isMixed) {
+		// What was found before an agent was restarted, or is cut off, or the number of Pods changed, still says most.
 		found.Recommended, found.Expected, found.HitRatio = before.Recommended, before.Expected, before.HitRatio
 	}
 	found.Expected = similar(before.Expected, found.Expected)
@@ -70,13 +70,18 @@ func (in Input) find(s signals) Finding {
 
 // explain returns why a memory is recommended, without what changes with each report.
 func (in Input) explain(s signals, recommended int64) (Reason, string) {
-	age, has := in.Policy.Age, in.State.Memory
+	age, has, bytes := in.Policy.Age, in.State.Memory, in.Policy.amount
 	switch {
 	case s.isSilent && in.isSilent():
 		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
+	case s.isMixed && s.evictedBefore(age/2):
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. How many Pods would keep them is "+
+			"known %s after their number last changed", age/2, unmixed(age))
+	case s.isMixed:
+		return Observing, fmt.Sprintf("A recommendation needs %s with the same number of Pods", unmixed(age))
 	case recommended == 0 && s.evictedBefore(age):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. How much memory would keep them "+
-			"is known after %s of observation", age, 2*age)
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them "+
+			"is known after %s of observation", age, in.Policy.howMuch(), 2*age)
 	case s.needed == 0 && s.skips():
 		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
 			"is unknown"
@@ -84,21 +89,53 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 		return Observing, fmt.Sprintf("A recommendation needs %s of observation", 2*age)
 	case s.needed > in.Policy.Max:
 		return compare(has, s.needed, fmt.Sprintf("Items that are not used stay for %s only with more than the maximum "+
-			"of %s. The Pods have %s", age, bytes(in.Policy.Max), bytes(has)))
+			"of %s. %s", age, bytes(in.Policy.Max), in.Policy.have(has)))
 	case s.isUnderestimated(age) && recommended <= has:
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago, although they should stay for %s "+
-			"with %s. The Pods have %s", age/2, age, bytes(recommended), bytes(has))
-	case round(s.needed) < in.Policy.Min:
+			"with %s. %s", age/2, age, bytes(recommended), in.Policy.have(has))
+	case in.Policy.round(s.needed) < in.Policy.Min:
 		return compare(has, max(s.needed, min(in.Policy.Min, has)), fmt.Sprintf("Items that are not used stay for %s with "+
-			"less than the minimum of %s, too. The Pods have %s", age, bytes(in.Policy.Min), bytes(has)))
+			"less than the minimum of %s, too. %s", age, bytes(in.Policy.Min), in.Policy.have(has)))
 	case recommended > has/32*33:
 		return TooSmall, fmt.Sprintf("Items that are not used stay for %s with %s, and for less with %s", age,
 			bytes(recommended), bytes(has))
 	case recommended <= has/5*4:
-		return TooLarge, fmt.Sprintf("Items that are not used stay for %s with %s, too. The Pods have %s", age,
-			bytes(recommended), bytes(has))
+		return TooLarge, fmt.Sprintf("Items that are not used stay for %s with %s, too. %s", age,
+			bytes(recommended), in.Policy.have(has))
 	}
 	return Fits, fmt.Sprintf("Items that are not used stay for about %s", age)
+}
+
+// amount returns a memory as a user reads it: as that of each Pod, or as a number of Pods.
+func (p Policy) amount(count int64) string {
+	switch {
+	case p.Pod == 0:
+		return bytes(count)
+	case count == p.Pod:
+		return "1 Pod"
+	}
+	return fmt.Sprintf("%d Pods", count/p.Pod)
+}
+
+func (p Policy) have(count int64) string {
+	if p.Pod == 0 {
+		return "The Pods have " + p.amount(count)
+	}
+	return "The cache has " + p.amount(count)
+}
+
+func (p Policy) howMuch() string {
+	if p.Pod == 0 {
+		return "How much memory"
+	}
+	return "How many Pods"
+}
+
+func (p Policy) field() string {
+	if p.Pod == 0 {
+		return "spec.autoscaling.memory"
+	}
+	return "spec.autoscaling.size"
 }
 
 // compare returns the reason of a memory, where another one is needed.

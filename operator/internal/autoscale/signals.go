@@ -15,6 +15,10 @@ const mostSkipped = 0.1
 
 // signals are what fresh reports say. All Pods have the same memory, so the one that needs most decides.
 type signals struct {
+	// isMixed: the number of Pods changed while they were observed. A curve is that of the busiest time of the last day, so
+	// it says nothing about the number of now: it would say that each step was too small.
+	isMixed bool
+
 	// isSilent: no Pod has reported, whatever its memory was. reports are those with the memory of now.
 	isSilent bool
 	reports  []usage.Report
@@ -36,18 +40,39 @@ type signals struct {
 // signals combines the reports of all Pods.
 func (in Input) signals() signals {
 	last, isSilent := in.lastReports()
-	s := signals{isSilent: isSilent, observed: math.MaxInt64, hitRatio: -1}
+	s := signals{isMixed: in.isMixed(), isSilent: isSilent, observed: math.MaxInt64, hitRatio: -1}
 	reads, hits := 0., 0.
 	for _, seen := range last {
-		s.add(seen.Report, in.sinceChange()-in.Now.Sub(seen.At) >= window)
+		s.add(seen.Report, in.saysEvictions(s, seen))
 		reads += float64(seen.Report.Reads)
 		hits += float64(seen.Report.Reads) * seen.Report.HitRatio
 	}
 	if reads > 0 {
 		s.hitRatio = hits / reads
 	}
-	s.needed = in.neededOf(s)
+	if !s.isMixed {
+		s.needed = in.neededOf(s)
+	}
 	return s
+}
+
+// isMixed reports whether the number of Pods changed in the time that they report about.
+func (in Input) isMixed() bool {
+	return in.Policy.Pod > 0 && !in.State.Changed.IsZero() && in.sinceChange() < unmixed(in.Policy.Age)
+}
+
+// unmixed is how long after a change Pods report about the new number only: an item counts as used for the age that the
+// spec aims for.
+func unmixed(age time.Duration) time.Duration { return day + age + listed }
+
+// saysEvictions reports whether what a Pod evicts says something about the memory of now. An item that was copied to
+// another Pod counts as used at that time, so only one that was used after that does.
+func (in Input) saysEvictions(s signals, seen Seen) bool {
+	since := in.sinceChange() - in.Now.Sub(seen.At)
+	if s.isMixed {
+		return since-time.Duration(seen.Report.EvictedAge)*time.Second >= copied
+	}
+	return since >= window
 }
 
 // lastReports returns the last report of each Pod since the last change, as far as they are fresh: one from before says
@@ -85,7 +110,7 @@ func (in Input) neededOf(s signals) int64 {
 	most := int64(0)
 	for _, report := range s.reports {
 		if bytes, ok := memoryFor(report, in.Policy.Age); ok {
-			most = max(most, bytes)
+			most = max(most, bytes*in.pods())
 		}
 	}
 	return most
@@ -160,7 +185,7 @@ func (s signals) recommended(policy Policy, has int64) int64 {
 	if s.needed > has && s.needed <= has/10*11 && !s.isEvicting { // The sum is not that exact.
 		return policy.Within(has)
 	}
-	return policy.Within(round(s.needed))
+	return policy.Within(policy.round(s.needed))
 }
 
 // isUnderestimated reports whether items are evicted that were used far more recently than the curve says. Memcached

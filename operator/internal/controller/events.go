@@ -70,6 +70,9 @@ const (
 	// eventMemoryChosen: the operator chose another memory for the Pods, by the use of the cache. The note has why.
 	eventMemoryChosen = "MemoryChosen"
 
+	// eventSizeChosen: the operator chose another number of Pods, by the use of the cache. The note has why.
+	eventSizeChosen = "SizeChosen"
+
 	// eventAsUsual: the cache is used as on its usual day again. A deviation has an event with its reason.
 	eventAsUsual = "AsUsual"
 
@@ -165,7 +168,7 @@ func eventsOfStatus(c *reconciliation) []pendingEvent {
 		found = append(found, slotsRemoved(removed, len(before.Slots)))
 	}
 	found = append(found, bootstrapped(before, now)...)
-	found = append(found, memoryChosen(before, now, c.whyMemory())...)
+	found = append(found, chosen(before, now, c.autoscaling())...)
 	found = append(found, unusual(before, now)...)
 	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)

@@ -160,7 +160,12 @@ func TestEvents(t *testing.T) {
 			before: deviating(cachev1.ReasonHitRatioFell), now: usualAgain(),
 			want: []string{"Normal AsUsual: The cache is used as on a usual day"},
 		},
-		"the memory stays": {before: withMemory("1Gi"), now: withMemory("1Gi")},
+		"the operator chooses another number of Pods": {
+			before: withPods(3), now: withPods(4), why: "Items are evicted",
+			want: []string{"Normal SizeChosen: The number of Pods changes from 3 to 4. Items are evicted"},
+		},
+		"the number of Pods stays": {before: withPods(3), now: withPods(3)},
+		"the memory stays":         {before: withMemory("1Gi"), now: withMemory("1Gi")},
 		"a slot lost its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},
@@ -210,7 +215,7 @@ func TestEvents(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
 			c := &reconciliation{memcached: mc, report: tc.report, updating: tc.updating, status: tc.now}
 			if tc.why != "" {
-				c.outcome = plan.Ready{Plan: plan.Plan{Autoscaling: &autoscale.State{Why: tc.why}}}
+				c.outcome = plan.Ready{Plan: plan.Plan{Autoscaling: because(tc.why)}}
 			}
 			c.input.Plan.Size = 5
 			if tc.existing != nil {
@@ -236,6 +241,17 @@ func TestEvents(t *testing.T) {
 func withMemory(current string) cachev1.MemcachedStatus {
 	memory := &cachev1.MemoryAutoscalingStatus{Current: new(resource.MustParse(current))}
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Memory: memory}}
+}
+
+// because is a decision with a cause.
+func because(why string) plan.Autoscaling {
+	return plan.Autoscaling{Memory: &autoscale.State{Why: why}, Size: &autoscale.State{Why: why}}
+}
+
+// withPods is a status with a number of Pods that the operator chose.
+func withPods(current int32) cachev1.MemcachedStatus {
+	size := &cachev1.SizeAutoscalingStatus{Current: &current}
+	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Size: size}}
 }
 
 // deviating is the status of a cache whose use deviates.

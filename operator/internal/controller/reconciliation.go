@@ -108,12 +108,10 @@ func (c *reconciliation) slots() slots.Decision {
 	return planned.Slots.Decision
 }
 
-// whyMemory returns why the operator chose another memory; empty if it did not.
-func (c *reconciliation) whyMemory() string {
-	if planned, ok := plan.Of(c.outcome); ok && planned.Autoscaling != nil {
-		return planned.Autoscaling.Why
-	}
-	return ""
+// autoscaling returns how the cache follows its use; it is zero without a plan.
+func (c *reconciliation) autoscaling() plan.Autoscaling {
+	planned, _ := plan.Of(c.outcome)
+	return planned.Autoscaling
 }
 
 // discovery returns the decision about what Pods are shown the servers; it is zero without discovery.

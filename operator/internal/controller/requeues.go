@@ -24,7 +24,7 @@ var requeues = []requeue{
 	// Another list of servers is due.
 	serversAreAnnounced,
 	// The operator chose another memory.
-	memoryIsChosen,
+	stepIsChosen,
 	// The cache becomes Stalled.
 	deadlinePasses,
 	// The certificate expires.
@@ -59,9 +59,14 @@ func slotsAreDecided(c *reconciliation) time.Duration { return c.slots().Requeue
 
 func serversAreAnnounced(c *reconciliation) time.Duration { return c.discovery().After }
 
-// memoryIsChosen holds once the status says which memory the Pods get from now on: its own write triggers nothing.
-func memoryIsChosen(c *reconciliation) time.Duration {
-	if c.memcached == nil || status.MemoryStep(c.memcached.Status, c.status, "") == "" {
+// stepIsChosen holds once the status says which memory the Pods get from now on, or how many Pods there are to be: its
+// own write triggers nothing.
+func stepIsChosen(c *reconciliation) time.Duration {
+	if c.memcached == nil {
+		return 0
+	}
+	before := c.memcached.Status
+	if status.MemoryStep(before, c.status, "") == "" && status.SizeStep(before, c.status, "") == "" {
 		return 0
 	}
 	return time.Millisecond

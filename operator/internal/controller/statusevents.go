@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
@@ -39,13 +41,24 @@ func slotsRemoved(removed, before int) pendingEvent {
 	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventSlotsRemoved, action: "Scale", note: note}
 }
 
-// memoryChosen returns the event of a memory that the operator chose.
-func memoryChosen(before, now cachev1.MemcachedStatus, why string) []pendingEvent {
-	note := status.MemoryStep(before, now, why)
-	if note == "" {
-		return nil
+// chosen returns the event of a memory, or of a number of Pods, that the operator chose: never both.
+func chosen(before, now cachev1.MemcachedStatus, decided plan.Autoscaling) []pendingEvent {
+	step := pendingEvent{eventType: corev1.EventTypeNormal, reason: eventMemoryChosen, action: "Autoscale"}
+	if step.note = status.MemoryStep(before, now, whyOf(decided.Memory)); step.note != "" {
+		return []pendingEvent{step}
 	}
-	return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: eventMemoryChosen, action: "Autoscale", note: note}}
+	step.reason = eventSizeChosen
+	if step.note = status.SizeStep(before, now, whyOf(decided.Size)); step.note != "" {
+		return []pendingEvent{step}
+	}
+	return nil
+}
+
+func whyOf(decided *autoscale.State) string {
+	if decided == nil {
+		return ""
+	}
+	return decided.Why
 }
 
 // unusual returns the events of deviations from the usual day that began, and of the end of all.

@@ -16,6 +16,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
@@ -82,8 +83,8 @@ var families = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 func slotKeys(mc *cachev1.Memcached) map[Key]bool {
 	keys := map[Key]bool{}
 	services := []string{names.SlotService(mc.Name)}
-	if mc.Spec.Slots != nil && mc.Spec.Slots.Mode == cachev1.SlotsClusterIP && mc.Spec.Size != nil {
-		for number := range int(*mc.Spec.Size) {
+	if mc.Spec.Slots != nil && mc.Spec.Slots.Mode == cachev1.SlotsClusterIP {
+		for number := range int(plan.SizeOf(mc)) {
 			services = append(services, names.SlotName(mc.Name, number))
 		}
 	}

@@ -1,6 +1,6 @@
 package plan
 
-// How the memory of a cache follows its use.
+// How the cache, and its memory, follow its use.
 
 import (
 	"cmp"
@@ -22,12 +22,17 @@ const leastItemMemory = 16 * memcached.Mebibyte
 // ObservesUse reports whether Pods report how the cache is used.
 func ObservesUse(spec cachev1.MemcachedSpec) bool { return spec.Autoscaling != nil }
 
-// AutoscalesMemory reports whether it is found how much memory the cache needs.
-func AutoscalesMemory(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Memory != nil }
+// NeedsCurve reports whether it is found how much memory, or how many Pods, the cache needs.
+func NeedsCurve(spec cachev1.MemcachedSpec) bool {
+	return autoscalesMemory(spec) || autoscalesSize(spec)
+}
+
+// autoscalesMemory reports whether it is found how much memory the cache needs.
+func autoscalesMemory(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Memory != nil }
 
 // choosesMemory reports whether the operator chooses the memory, instead of the spec.
 func choosesMemory(spec cachev1.MemcachedSpec) bool {
-	return AutoscalesMemory(spec) && spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
+	return autoscalesMemory(spec) && spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
 }
 
 // memoryPolicy returns what the spec says about how the memory follows the use.
@@ -77,10 +82,29 @@ func memoryState(mc *cachev1.Memcached) autoscale.State {
 	return state
 }
 
-// autoscaling decides how the memory follows the use of the cache; nil if it does not.
-func (d Draft) autoscaling() *autoscale.State {
+// Autoscaling is how the cache follows its use from now on.
+type Autoscaling struct {
+	// Memory is that of each Pod; nil if it does not follow the use.
+	Memory *autoscale.State
+
+	// Size is the memory of all Pods, if their number follows the use; nil if it does not. Pod is the memory of each then.
+	Size *autoscale.State
+	Pod  int64
+}
+
+// autoscaling decides how the cache follows its use.
+func (d Draft) autoscaling(decided *Slots) Autoscaling {
+	found := Autoscaling{Memory: d.memoryAutoscaling(), Size: d.sizeAutoscaling(decided)}
+	if found.Size != nil {
+		found.Pod = ItemMemory(d.memcached.Spec)
+	}
+	return found
+}
+
+// memoryAutoscaling decides how the memory follows the use of the cache; nil if it does not.
+func (d Draft) memoryAutoscaling() *autoscale.State {
 	spec := d.memcached.Spec
-	if !AutoscalesMemory(spec) {
+	if !autoscalesMemory(spec) {
 		return nil
 	}
 	in := autoscale.Input{

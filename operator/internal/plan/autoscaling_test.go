@@ -83,8 +83,8 @@ func TestWhenTheOperatorBeginsToChooseNoPodIsReplaced(t *testing.T) {
 	if diff := cmp.Diff(before.Memcached, after.Memcached); diff != "" {
 		t.Errorf("settings (-before +after):\n%s", diff)
 	}
-	if after.Autoscaling.Memory != 256*memcached.Mebibyte {
-		t.Errorf("the memory is %d", after.Autoscaling.Memory)
+	if after.Autoscaling.Memory.Memory != 256*memcached.Mebibyte {
+		t.Errorf("the memory is %d", after.Autoscaling.Memory.Memory)
 	}
 }
 
@@ -120,8 +120,8 @@ func TestAStepIsTakenOnlyByACacheThatIsReady(t *testing.T) {
 			with := defaults
 			with.Now = now
 			p := planOf(t, mc, Current{SecretsUsable: true, Usage: Usage{Reports: reports}}, with)
-			if grows := p.Autoscaling.Memory > 64*memcached.Mebibyte; grows != tc.grows {
-				t.Errorf("the memory becomes %d", p.Autoscaling.Memory)
+			if grows := p.Autoscaling.Memory.Memory > 64*memcached.Mebibyte; grows != tc.grows {
+				t.Errorf("the memory becomes %d", p.Autoscaling.Memory.Memory)
 			}
 			if p.Memcached.ItemMemory != 64*memcached.Mebibyte {
 				t.Errorf("the Pods get %d before the status says so", p.Memcached.ItemMemory)

@@ -35,7 +35,7 @@ type Draft struct {
 // update: replaced Pods lose their items, and an upgrade of the operator alone must not cause that. The error is about
 // the operator's inputs for a new cache, and not about the spec.
 func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, error) {
-	mc = withChosenMemory(mc, current)
+	mc = withChosenSize(withChosenMemory(mc, current), current)
 	before, now := records(mc, current.Deployment, defaults)
 	d := Draft{memcached: mc, current: current, defaults: defaults, before: before, now: now}
 	switch {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
@@ -53,8 +52,7 @@ type Plan struct {
 	// Slots are the slots of the Pods; nil means none.
 	Slots *Slots
 
-	// Autoscaling is how the memory follows the use of the cache from now on; nil if it does not.
-	Autoscaling *autoscale.State
+	Autoscaling Autoscaling
 
 	// UsualDay is what is usual from now on, and what deviates from it; nil if that is not observed.
 	UsualDay *usual.Day
@@ -170,7 +168,8 @@ func (d Draft) plan(decided decisions) Plan {
 
 		AnswersDiscovery: spec.Discovery != nil || d.current.OpenPorts.Has(names.DiscoveryPorts),
 	}
-	p.Binding, p.Autoscaling, p.UsualDay = d.decideBinding(p), d.autoscaling(), d.usualDay()
+	p.Binding, p.UsualDay = d.decideBinding(p), d.usualDay()
+	p.Autoscaling = d.autoscaling(decided.slots)
 	return p
 }
 

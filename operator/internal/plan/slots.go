@@ -157,7 +157,8 @@ const longestName = 63
 
 // slotProblems finds what keeps a cache from having the slots that its spec requests.
 func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
-	spec, size := mc.Spec, int(orDefault(mc.Spec.Size, 1))
+	spec := mc.Spec
+	size, field := largestSize(spec)
 	if spec.Slots == nil {
 		return nil
 	}
@@ -171,7 +172,7 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	}
 	if spec.Slots.ClientHash == cachev1.HashCRC32Modulo && size > maxModuloSize {
 		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys between all Pods at a time, "+
-			"and supports a spec.size of at most %d, not %d: lower it, or remove clientHash", maxModuloSize, size))
+			"and supports a %s of at most %d, not %d: lower it, or remove clientHash", field, maxModuloSize, size))
 	}
 	if err := memcached.CheckSlots(spec.ExtraArgs, HandsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))

@@ -36,7 +36,8 @@ func (d Draft) usualDay() *usual.Day {
 	if !ObservesUse(spec) {
 		return nil
 	}
-	age := cmp.Or(orZero(spec.Autoscaling.Memory).EvictionAgeSeconds, defaultAge)
+	age := cmp.Or(orZero(spec.Autoscaling.Memory).EvictionAgeSeconds,
+		orZero(spec.Autoscaling.Size).EvictionAgeSeconds, defaultAge)
 	return new(usual.Decide(usual.Input{
 		Day: recordedDay(d.memcached.Status), Moments: d.current.Usage.Moments, Since: d.current.Usage.Reports.Since,
 		Idle: spec.Suspend || orDefault(spec.Size, 1) == 0, QuietDays: QuietDays(spec),

@@ -26,6 +26,8 @@ var withoutObjects = []string{
 	"spec.suspend", "spec.updatePolicy", "spec.rollout.memoryChange",
 	"spec.slots.clientHash", "spec.slots.scaleOverlapSeconds", "spec.slots.handoff.mode", "spec.slots.handoff.bytesPerSecond",
 	"spec.autoscaling.memory.mode", "spec.autoscaling.memory.min", "spec.autoscaling.memory.max",
+	"spec.autoscaling.size.mode", "spec.autoscaling.size.min", "spec.autoscaling.size.max",
+	"spec.autoscaling.size.evictionAgeSeconds", "spec.autoscaling.size.cooldownSeconds",
 	"spec.autoscaling.quietDays",
 	"spec.autoscaling.memory.evictionAgeSeconds", "spec.autoscaling.memory.cooldownSeconds",
 	"spec.bootstrap.mode", "spec.bootstrap.from.snapshot.url",

@@ -150,7 +150,7 @@ func (r *Reader) observed(ctx context.Context) []observed {
 	var caches []observed
 	for i := range list.Items {
 		mc := &list.Items[i]
-		caches = append(caches, observed{client.ObjectKeyFromObject(mc), plan.AutoscalesMemory(mc.Spec)})
+		caches = append(caches, observed{client.ObjectKeyFromObject(mc), plan.NeedsCurve(mc.Spec)})
 	}
 	return caches
 }

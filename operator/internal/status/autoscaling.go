@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// setAutoscaling reports what was found, and what was decided about the memory. What is written is carried out by the
+// setAutoscaling reports what was found, and what was decided about the memory and the number of Pods. What is written is carried out by the
 // next reconciliation: so an operator that ends in between does the same.
 func setAutoscaling(status *cachev1.MemcachedStatus, in Input) {
 	spec := in.Memcached.Spec
@@ -27,9 +27,12 @@ func setAutoscaling(status *cachev1.MemcachedStatus, in Input) {
 	if !in.isPlanned() {
 		return
 	}
-	found := &cachev1.AutoscalingStatus{}
-	if decided := in.Plan.Autoscaling; decided != nil {
-		found.Memory = new(memoryAutoscaling(*decided, spec.Autoscaling.Memory.Mode))
+	found, decided := &cachev1.AutoscalingStatus{}, in.Plan.Autoscaling
+	if decided.Memory != nil {
+		found.Memory = new(memoryAutoscaling(*decided.Memory, spec.Autoscaling.Memory.Mode))
+	}
+	if decided.Size != nil {
+		found.Size = new(sizeAutoscaling(*decided.Size, decided.Pod, spec.Autoscaling.Size.Mode))
 	}
 	if day := in.Plan.UsualDay; day != nil {
 		found.UsualDay = plan.RecordOf(*day)
@@ -49,10 +52,38 @@ func memoryAutoscaling(decided autoscale.State, mode cachev1.AutoscalingMode) ca
 		return reported
 	}
 	reported.Current, reported.Refused = quantity(decided.Memory), quantity(decided.Refused)
-	if !decided.Changed.IsZero() {
-		reported.ChangedAt = new(metav1.NewTime(decided.Changed.Truncate(time.Second)))
+	reported.ChangedAt = timeOf(decided.Changed)
+	return reported
+}
+
+// sizeAutoscaling reports what was decided about the memory of all Pods, which is that of a Pod each.
+func sizeAutoscaling(decided autoscale.State, pod int64, mode cachev1.AutoscalingMode) cachev1.SizeAutoscalingStatus {
+	found := decided.Finding
+	reported := cachev1.SizeAutoscalingStatus{
+		Reason: string(found.Reason), Message: Shorten(found.Message, LongestNote),
+		Recommended:             pods(found.Recommended, pod),
+		ExpectedHitRatioPercent: percentage(found.Expected), HitRatioPercent: percentage(found.HitRatio),
+		ChangedAt: timeOf(decided.Changed),
+	}
+	if mode == cachev1.AutoscalingAct {
+		reported.Current = pods(decided.Memory, pod)
 	}
 	return reported
+}
+
+// pods returns how many Pods have some memory together; nil for none.
+func pods(bytes, pod int64) *int32 {
+	if bytes == 0 {
+		return nil
+	}
+	return new(int32(bytes / pod)) //nolint:gosec // At most 1000, by the bounds of the spec.
+}
+
+func timeOf(at time.Time) *metav1.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return new(metav1.NewTime(at.Truncate(time.Second)))
 }
 
 // quantity returns a number of bytes; nil for 0.
@@ -78,6 +109,23 @@ func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 		return ""
 	}
 	return fmt.Sprintf("The memory of each Pod changes from %s to %s. %s", was.Current, is.Current, why)
+}
+
+// SizeStep returns what to report of another number of Pods that the operator chose; empty for none.
+func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
+	was, is := sizeOf(before), sizeOf(now)
+	if was == nil || is == nil || *was == *is {
+		return ""
+	}
+	return fmt.Sprintf("The number of Pods changes from %d to %d. %s", *was, *is, why)
+}
+
+// sizeOf returns how many Pods the operator chose; nil if it did not.
+func sizeOf(status cachev1.MemcachedStatus) *int32 {
+	if status.Autoscaling == nil || status.Autoscaling.Size == nil {
+		return nil
+	}
+	return status.Autoscaling.Size.Current
 }
 
 func memoryOf(status cachev1.MemcachedStatus) *cachev1.MemoryAutoscalingStatus {

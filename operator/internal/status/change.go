@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // fewPods is the size from which changes of Pods are not written immediately.
@@ -31,10 +32,7 @@ const (
 
 // ChangeOf returns how urgently a changed status must be written.
 func ChangeOf(mc *cachev1.Memcached, now cachev1.MemcachedStatus) Change {
-	size := max(now.Replicas, mc.Status.Replicas)
-	if mc.Spec.Size != nil {
-		size = max(size, *mc.Spec.Size)
-	}
+	size := max(now.Replicas, mc.Status.Replicas, plan.SizeOf(mc))
 	isReady := meta.IsStatusConditionTrue(now.Conditions, cachev1.ConditionReady)
 	switch {
 	case size < fewPods, isReady, Differs(withoutPods(mc.Status), withoutPods(now)):

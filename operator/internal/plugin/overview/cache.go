@@ -23,6 +23,7 @@ type Cache struct {
 	Image             string       `json:"image,omitempty"`
 	Certificate       *Certificate `json:"certificate,omitempty"`
 	Memory            *Memory      `json:"memory,omitempty"`
+	Pods              *Pods        `json:"pods,omitempty"`
 	Waits             []Waiting    `json:"waits,omitempty"`
 	Rollout           *Rollout     `json:"rollout,omitempty"`
 	Servers           []Server     `json:"servers,omitempty"`
@@ -40,7 +41,7 @@ type Memory struct {
 	Current     string `json:"current,omitempty"`
 }
 
-// memoryOf returns what was found; nil without spec.autoscaling.
+// memoryOf returns what was found; nil without spec.autoscaling.memory.
 func memoryOf(status cachev1.MemcachedStatus) *Memory {
 	if status.Autoscaling == nil || status.Autoscaling.Memory == nil {
 		return nil
@@ -54,6 +55,30 @@ func memoryOf(status cachev1.MemcachedStatus) *Memory {
 		memory.Current = found.Current.String()
 	}
 	return memory
+}
+
+// Pods is what was found about the number of Pods.
+type Pods struct {
+	Reason      string `json:"reason"`
+	Message     string `json:"message"`
+	Recommended int32  `json:"recommended,omitempty"`
+	Current     int32  `json:"current,omitempty"`
+}
+
+// podsOf returns what was found; nil without spec.autoscaling.size.
+func podsOf(status cachev1.MemcachedStatus) *Pods {
+	if status.Autoscaling == nil || status.Autoscaling.Size == nil {
+		return nil
+	}
+	found := status.Autoscaling.Size
+	pods := &Pods{Reason: found.Reason, Message: found.Message}
+	if found.Recommended != nil {
+		pods.Recommended = *found.Recommended
+	}
+	if found.Current != nil {
+		pods.Current = *found.Current
+	}
+	return pods
 }
 
 // Certificate is the state of the certificate that the Pods serve.
@@ -89,7 +114,7 @@ func CacheOf(o access.Observed, now time.Time) Cache {
 	cache := Cache{
 		Namespace: mc.Namespace, Name: mc.Name, Summary: SummaryOf(mc),
 		Endpoint: mc.Status.Endpoint, DiscoveryEndpoint: mc.Status.DiscoveryEndpoint, Image: mc.Status.Image,
-		Memory: memoryOf(mc.Status), Waits: WaitsOf(mc), Servers: serversOf(o), Unread: o.Unread,
+		Memory: memoryOf(mc.Status), Pods: podsOf(mc.Status), Waits: WaitsOf(mc), Servers: serversOf(o), Unread: o.Unread,
 	}
 	if tls := mc.Status.TLS; tls != nil && tls.NotAfter != nil {
 		cache.Certificate = &Certificate{NotAfter: tls.NotAfter.UTC(), Expired: !now.Before(tls.NotAfter.Time)}

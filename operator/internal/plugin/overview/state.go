@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // State is how a cache is.
@@ -49,10 +50,8 @@ const (
 
 // SummaryOf judges a cache by its conditions alone.
 func SummaryOf(mc *cachev1.Memcached) Summary {
-	s := Summary{State: Unknown, Message: noStatus, Suspended: mc.Spec.Suspend, Size: 1, Ready: mc.Status.ReadyReplicas}
-	if mc.Spec.Size != nil {
-		s.Size = *mc.Spec.Size
-	}
+	s := Summary{State: Unknown, Message: noStatus, Suspended: mc.Spec.Suspend, Ready: mc.Status.ReadyReplicas}
+	s.Size = plan.SizeOf(mc)
 	conditions := mc.Status.Conditions
 	ready := meta.FindStatusCondition(conditions, cachev1.ConditionReady)
 	if ready == nil {

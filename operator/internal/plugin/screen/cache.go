@@ -72,6 +72,9 @@ func (s Screen) facts(cache overview.Cache) {
 	if memory := cache.Memory; memory != nil {
 		fact("Memory", memory.Reason+". "+printers.EscapeTerminal(memory.Message))
 	}
+	if pods := cache.Pods; pods != nil {
+		fact("Pods", pods.Reason+". "+printers.EscapeTerminal(pods.Message))
+	}
 	if cache.Rollout != nil {
 		fact("Rollout", bar(*cache.Rollout))
 	}

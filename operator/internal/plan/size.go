@@ -1,0 +1,106 @@
+package plan
+
+// How the number of Pods of a cache follows its use.
+
+import (
+	"cmp"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
+)
+
+// autoscalesSize reports whether it is found how many Pods the cache needs.
+func autoscalesSize(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Size != nil }
+
+// choosesSize reports whether the operator chooses the number of Pods, instead of the spec.
+func choosesSize(spec cachev1.MemcachedSpec) bool {
+	return autoscalesSize(spec) && spec.Autoscaling.Size.Mode == cachev1.AutoscalingAct
+}
+
+// SizeOf returns how many Pods a cache is to have: what the spec says, or what the operator chose.
+func SizeOf(mc *cachev1.Memcached) int32 {
+	size := orDefault(mc.Spec.Size, 1)
+	if !choosesSize(mc.Spec) {
+		return size
+	}
+	return withinSizes(mc.Spec, orDefault(recordedSize(mc).Current, size))
+}
+
+func recordedSize(mc *cachev1.Memcached) cachev1.SizeAutoscalingStatus {
+	return orZero(orZero(mc.Status.Autoscaling).Size)
+}
+
+func withinSizes(spec cachev1.MemcachedSpec, size int32) int32 {
+	wanted := spec.Autoscaling.Size
+	return max(wanted.Min, 1, min(size, wanted.Max))
+}
+
+// withChosenSize returns a Memcached whose spec has the number of Pods that the operator chose, if it does. Without a
+// record of that, no Pod of the cache is removed.
+func withChosenSize(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
+	if !choosesSize(mc.Spec) {
+		return mc
+	}
+	chosen := SizeOf(mc)
+	if recordedSize(mc).Current == nil {
+		chosen = withinSizes(mc.Spec, max(chosen, current.size()))
+	}
+	with := *mc
+	with.Spec.Size = &chosen
+	return &with
+}
+
+// size returns how many Pods clients know, or the Deployment has; 0 if there is none.
+func (c Current) size() int32 {
+	deployed := int32(0)
+	if c.Deployment != nil {
+		deployed = orDefault(c.Deployment.Spec.Replicas, 1)
+	}
+	return cmp.Or(int32(c.Slots.Listed), deployed) //nolint:gosec // An object has room for some thousands.
+}
+
+// sizeAutoscaling decides how the number of Pods follows the use of the cache; nil if it does not.
+func (d Draft) sizeAutoscaling(decided *Slots) *autoscale.State {
+	spec := d.memcached.Spec
+	if !autoscalesSize(spec) {
+		return nil
+	}
+	size, wanted, pod := orDefault(spec.Size, 1), spec.Autoscaling.Size, ItemMemory(spec)
+	changing := !spec.Suspend && d.current.Deployment != nil && d.current.size() != size
+	return new(autoscale.Decide(autoscale.Input{
+		Policy: autoscale.Policy{
+			Acts: choosesSize(spec), Pod: pod, Min: int64(wanted.Min) * pod, Max: int64(wanted.Max) * pod,
+			Age:      time.Duration(wanted.EvictionAgeSeconds) * time.Second,
+			Cooldown: time.Duration(wanted.CooldownSeconds) * time.Second,
+		},
+		State: sizeState(recordedSize(d.memcached), size, pod), Reports: d.current.Usage.Reports, Now: d.defaults.Now,
+		Changing: changing,
+		Busy:     changing || !isSettled(d.memcached) || d.hasMoved() || decided == nil || decided.Moving,
+	}))
+}
+
+// sizeState is what was decided before, in the memory of that many Pods.
+func sizeState(recorded cachev1.SizeAutoscalingStatus, size int32, pod int64) autoscale.State {
+	state := autoscale.State{
+		Memory: int64(size) * pod,
+		Finding: autoscale.Finding{
+			Reason: autoscale.Reason(recorded.Reason), Message: recorded.Message,
+			Recommended: int64(orZero(recorded.Recommended)) * pod,
+			Expected:    orDefault(recorded.ExpectedHitRatioPercent, autoscale.Unknown),
+			HitRatio:    orDefault(recorded.HitRatioPercent, autoscale.Unknown),
+		},
+	}
+	if recorded.ChangedAt != nil {
+		state.Changed = recorded.ChangedAt.Time
+	}
+	return state
+}
+
+// largestSize returns the largest number of Pods that a cache may get without another spec, and the field that says so.
+func largestSize(spec cachev1.MemcachedSpec) (size int, field string) {
+	if choosesSize(spec) {
+		return int(spec.Autoscaling.Size.Max), "spec.autoscaling.size.max"
+	}
+	return int(orDefault(spec.Size, 1)), "spec.size"
+}

@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+// autosized is the spec of a cache whose number of Pods the operator chooses, between 2 and 9.
+func autosized() cachev1.MemcachedSpec {
+	return cachev1.MemcachedSpec{
+		Size:  new(int32(1)),
+		Slots: &cachev1.Slots{ClientHash: cachev1.HashKetama},
+		Autoscaling: &cachev1.Autoscaling{Size: &cachev1.SizeAutoscaling{
+			Mode: cachev1.AutoscalingAct, Min: 2, Max: 9, EvictionAgeSeconds: 3600, CooldownSeconds: 600,
+		}},
+	}
+}
+
+func chosenSize(size int32) cachev1.MemcachedStatus {
+	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{
+		Size: &cachev1.SizeAutoscalingStatus{Current: &size},
+	}}
+}
+
+func TestTheNumberOfPodsThatTheOperatorChose(t *testing.T) {
+	listed := func(count int) Current { return Current{Slots: CurrentSlots{Listed: count}} }
+	observes := autosized()
+	observes.Autoscaling.Size.Mode = cachev1.AutoscalingObserve
+	large := autosized()
+	large.Size = new(int32(4))
+	tests := map[string]struct {
+		spec    cachev1.MemcachedSpec
+		status  cachev1.MemcachedStatus
+		current Current
+		want    int32
+	}{
+		"is that of the spec at first":                    {spec: large, want: 4},
+		"is at least the minimum":                         {spec: autosized(), want: 2},
+		"is what the status says":                         {spec: large, status: chosenSize(3), current: listed(5), want: 3},
+		"is what clients know, without that":              {spec: autosized(), current: listed(5), want: 5},
+		"is that of the spec, where clients know of less": {spec: large, current: listed(3), want: 4},
+		"is at most the maximum":                          {spec: autosized(), status: chosenSize(12), want: 9},
+		"is not what another client wrote there":          {spec: autosized(), current: listed(1 << 20), want: 9},
+		"is that of the spec, if it only observes":        {spec: observes, status: chosenSize(5), current: listed(5), want: 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			mc := memcachedWith(tc.spec)
+			mc.Status = tc.status
+			before := *mc.Spec.Size
+			if got := *withChosenSize(mc, tc.current).Spec.Size; got != tc.want {
+				t.Errorf("%d, want %d", got, tc.want)
+			}
+			if *mc.Spec.Size != before {
+				t.Error("the Memcached of the cache was changed")
+			}
+		})
+	}
+}
+
+func TestTheChosenNumberOfPodsCountsEverywhere(t *testing.T) {
+	mc := memcachedWith(autosized())
+	mc.Status = chosenSize(5)
+	p := planOf(t, mc, Current{SecretsUsable: true}, defaults)
+	if p.Size != 5 || p.Replicas() != 5 || len(p.Slots.Slots) != 5 || p.Disruption == nil || p.Slots.Listed != 5 {
+		t.Errorf("%d Pods, %d replicas, slots %v, listed %d", p.Size, p.Replicas(), p.Slots.Slots, p.Slots.Listed)
+	}
+}
+
+func TestAPodIsAddedOnlyToACacheThatIsReadyAndAsLargeAsItShallBe(t *testing.T) {
+	now := time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
+	point := usage.Point{Age: 3600, Memory: 100 * memcached.Mebibyte, HitRatio: 0.9}
+	later := usage.Point{Age: 7200, Memory: 200 * memcached.Mebibyte, HitRatio: 0.9}
+	reports := autoscale.Reports{Since: now.Add(-time.Hour), Seen: []autoscale.Seen{{At: now, Report: usage.Report{
+		Observed: 14400, Evicting: true, EvictedAge: 3000, Curve: []usage.Point{point, later},
+	}}}}
+	tests := map[string]struct {
+		change func(*cachev1.Memcached, *Current)
+		want   int64
+	}{
+		"it is ready":     {func(*cachev1.Memcached, *Current) {}, 4},
+		"it is suspended": {func(mc *cachev1.Memcached, _ *Current) { mc.Spec.Suspend = true }, 2},
+		"the spec is new": {func(mc *cachev1.Memcached, _ *Current) { mc.Generation++ }, 2},
+		"a Pod hands over": {
+			func(mc *cachev1.Memcached, _ *Current) { mc.Status.Conditions[0].Reason = cachev1.ReasonHandingOver }, 2,
+		},
+		"clients know of fewer": {func(_ *cachev1.Memcached, current *Current) { current.Slots.Listed = 1 }, 2},
+		"each Pod has more memory": {
+			func(mc *cachev1.Memcached, _ *Current) { mc.Spec.Memory = new(binary(100 * memcached.Mebibyte)) }, 2,
+		},
+		"it only observes": {func(mc *cachev1.Memcached, _ *Current) {
+			mc.Spec.Autoscaling.Size.Mode, mc.Spec.Size = cachev1.AutoscalingObserve, new(int32(2))
+		}, 2},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			mc := memcachedWith(autosized())
+			mc.Status = chosenSize(2)
+			mc.Status.Conditions = []metav1.Condition{{
+				Type: cachev1.ConditionReady, Status: metav1.ConditionTrue, Reason: cachev1.ReasonAllPodsReady,
+			}}
+			live := deployedBy(t, mc, defaults)
+			live.Spec.Replicas = new(int32(2))
+			current := currently(live)
+			current.Usage, current.Slots.Listed = Usage{Reports: reports}, 2
+			tc.change(mc, &current)
+			with := defaults
+			with.Now = now
+			p := planOf(t, mc, current, with)
+			if got := p.Autoscaling.Size.Memory / p.Autoscaling.Pod; got != tc.want {
+				t.Errorf("%d Pods from now on: %+v", got, p.Autoscaling.Size.Finding)
+			}
+			if p.Size != 2 {
+				t.Errorf("%d Pods before the status says so", p.Size)
+			}
+		})
+	}
+}
+
+func TestTheLargestNumberOfPodsIsOneThatTheCacheCanHave(t *testing.T) {
+	tests := map[string]struct {
+		change func(*cachev1.Memcached)
+		want   string
+	}{
+		"it is": {func(*cachev1.Memcached) {}, ""},
+		"clients choose by the remainder of a division": {func(mc *cachev1.Memcached) {
+			mc.Spec.Slots.ClientHash, mc.Spec.Autoscaling.Size.Max = cachev1.HashCRC32Modulo, 17
+		}, "supports a spec.autoscaling.size.max of at most 16, not 17"},
+		"the names of slots get too long": {func(mc *cachev1.Memcached) {
+			mc.Name, mc.Spec.Autoscaling.Size.Max = strings.Repeat("x", 60), 1000
+		}, "metadata.name is too long for slots"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			mc := memcachedWith(autosized())
+			tc.change(mc)
+			_, err := computed(mc, Current{SecretsUsable: true}, defaults)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that what Pods report is not of two numbers.
+func TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged(t *testing.T) {
+	mc := memcachedWith(autosized())
+	mc.Status = chosenSize(4)
+	live := deployedBy(t, mc, defaults)
+	with := defaults
+	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
+	for listed, changes := range map[int]bool{3: true, 4: false} {
+		current := currently(live)
+		current.Slots = slotsListed(current.Slots, listed)
+		if changed := planOf(t, mc, current, with).Autoscaling.Size.Changed; changed.IsZero() == changes {
+			t.Errorf("%d of 4 slots: changed at %s", listed, changed)
+		}
+	}
+}
+
+func slotsListed(current CurrentSlots, listed int) CurrentSlots {
+	current.Listed = listed
+	for number := range listed {
+		current.Endpoints = append(current.Endpoints, slots.Endpoint{Slot: number, UID: string(rune('a' + number))})
+	}
+	return current
+}
