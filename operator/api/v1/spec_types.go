@@ -18,7 +18,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscaling) || !has(self.autoscaling.size) || self.autoscaling.size.mode != 'Act' || has(self.slots) && has(self.slots.clientHash) && (!has(self.slots.handoff) || self.slots.handoff.mode == 'Auto')",message="autoscaling.size with the mode Act needs slots.clientHash, and slots.handoff.mode Auto: otherwise each step would lose the keys that move. Set both, or set the mode to Observe"
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
-	// HorizontalPodAutoscaler sets it through the scale subresource, or autoscaling.size chooses it; omit it from Git then.
+	// HorizontalPodAutoscaler sets it through the scale subresource, or autoscaling.size chooses it: omit it from Git
+	// then.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0

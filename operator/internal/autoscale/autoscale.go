@@ -53,8 +53,8 @@ type Policy struct {
 	// Acts: the Pods get what is recommended.
 	Acts bool
 
-	// Pod is the memory of each Pod, in bytes, if the number of Pods changes. All amounts are then of all Pods together. It
-	// is 0 if the memory of each Pod changes.
+	// Pod is the memory of each Pod, in bytes, if the number of Pods changes. All amounts are then of all Pods together.
+	// It is 0 if the memory of each Pod changes.
 	Pod int64
 
 	// Min and Max are for items, in bytes.

@@ -15,8 +15,8 @@ const mostSkipped = 0.1
 
 // signals are what fresh reports say. All Pods have the same memory, so the one that needs most decides.
 type signals struct {
-	// isMixed: the number of Pods changed while they were observed. A curve is that of the busiest time of the last day, so
-	// it says nothing about the number of now: it would say that each step was too small.
+	// isMixed: the number of Pods changed while they were observed. A curve is that of the busiest time of the last day,
+	// so it says nothing about the number of now: it would say that each step was too small.
 	isMixed bool
 
 	// isSilent: no Pod has reported, whatever its memory was. reports are those with the memory of now.

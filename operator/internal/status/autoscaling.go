@@ -15,8 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// setAutoscaling reports what was found, and what was decided about the memory and the number of Pods. What is written is carried out by the
-// next reconciliation: so an operator that ends in between does the same.
+// setAutoscaling reports what was found, and what was decided about the memory and the number of Pods. What is written
+// is carried out by the next reconciliation: so an operator that ends in between does the same.
 func setAutoscaling(status *cachev1.MemcachedStatus, in Input) {
 	spec := in.Memcached.Spec
 	if !plan.ObservesUse(spec) {

@@ -38,6 +38,15 @@ func TestTheStateOfACacheIsThatOfItsConditions(t *testing.T) {
 	}
 }
 
+func TestTheSizeOfACacheIsWhatTheOperatorChose(t *testing.T) {
+	mc := cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "5 of 5 Pods ready")
+	mc.Spec.Autoscaling = &cachev1.Autoscaling{Size: &cachev1.SizeAutoscaling{Mode: cachev1.AutoscalingAct, Min: 1, Max: 9}}
+	mc.Status.Autoscaling = &cachev1.AutoscalingStatus{Size: &cachev1.SizeAutoscalingStatus{Current: new(int32(5))}}
+	if size := SummaryOf(mc).Size; size != 5 {
+		t.Errorf("the size is %d", size)
+	}
+}
+
 func TestTheWorstCacheComesFirst(t *testing.T) {
 	replacing := *cachetest.Memcached("d-replacing", cachev1.ReasonRollingOut, "")
 	emptier := *cachetest.Memcached("e-emptier", cachev1.ReasonPodsNotReady, "")
