@@ -115,6 +115,10 @@ func TestTheOperatorSetsTheSizeOnlyWhereKeysSurviveIt(t *testing.T) {
 	const act = `autoscaling: {size: {mode: Act, max: 5}}`
 	const needs = "needs slots.clientHash, and slots.handoff.mode Auto"
 	for spec, message := range map[string]string{
+		`{slots: {clientHash: Ketama}, rollout: {memoryChange: Resize},
+			autoscaling: {memory: {mode: Act, max: 1Gi}, size: {mode: Act, max: 5}}}`: "set the mode of one to Observe",
+		`{slots: {clientHash: Ketama}, rollout: {memoryChange: Resize},
+			autoscaling: {memory: {mode: Act, max: 1Gi}, size: {max: 5}}}`: "",
 		`{` + act + `}`:            needs,
 		`{slots: {}, ` + act + `}`: needs,
 		`{slots: {clientHash: Ketama, handoff: {mode: Never}}, ` + act + `}`:                          needs,

@@ -24,10 +24,6 @@ var violations = map[string][]string{
 	"spec.autoscaling.memory.max rule 1":   {`{autoscaling: {memory: {max: 15Mi}}}`, `{autoscaling: {memory: {max: 64}}}`},
 	"spec.autoscaling.memory.max rule 2":   {`{autoscaling: {memory: {max: 4097Gi}}}`},
 	"spec.autoscaling.size rule 1":         {`{autoscaling: {size: {min: 3, max: 2}}}`},
-	"spec.autoscaling rule 1": {
-		`{slots: {clientHash: Ketama}, rollout: {memoryChange: Resize},
-			autoscaling: {memory: {mode: Act, max: 1Gi}, size: {mode: Act, max: 2}}}`,
-	},
 	"spec.disruption.maxUnavailable rule 1": {
 		`{disruption: {maxUnavailable: 1001}}`, `{disruption: {maxUnavailable: 101%}}`,
 	},

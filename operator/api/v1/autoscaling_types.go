@@ -6,8 +6,6 @@ import (
 )
 
 // Autoscaling lets the cache follow its use.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.memory) || !has(self.size) || self.memory.mode != 'Act' || self.size.mode != 'Act'",message="memory and size, both with the mode Act, would each answer the same signal, and undo the other's steps: set the mode of one to Observe"
 type Autoscaling struct {
 	// memory recommends, or sets, the memory for items of each Pod.
 	// +optional

@@ -7,7 +7,7 @@ import (
 // SizeAutoscaling finds the least number of Pods, with the memory of each as it is, in which an item that is not used
 // stays for evictionAgeSeconds, from the requests of clients.
 //
-// +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="min must be at most max: lower min, or raise max"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || self.min <= self.max",message="min must be at most max: lower min, or raise max"
 type SizeAutoscaling struct {
 	// mode is what is done with the recommendation: Observe, it is reported in status.autoscaling; or Act, the cache also
 	// gets that many Pods, in steps, and keeps its keys. Act sets what size would set: omit that from Git. It needs
