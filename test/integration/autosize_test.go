@@ -93,7 +93,10 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 
 	// Another operator continues with what the status says, also if nobody reports.
 	w.report.Store(nil)
-	w.restartsAtRest()
+	w.stop()
+	reads := w.reads.Load()
+	w.start()
+	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+1))
 	w.has(3)
 
 	// A status that is lost is made again from the list that clients have, so that no Pod is removed.
