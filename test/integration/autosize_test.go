@@ -61,8 +61,8 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 	if diff := cmp.Diff(want, w.foundSize()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	before, reads := len(w.quiet()), w.reads.Load()
-	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+3))
+	before, reads := len(w.quiet()), w.agents.Reads()
+	w.Eventually(w.agents.Reads).Should(gomega.BeNumerically(">", reads+3))
 	if more := w.quiet()[before:]; len(more) > 0 {
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
@@ -94,9 +94,9 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 	// Another operator continues with what the status says, also if nobody reports.
 	w.report.Store(nil)
 	w.stop()
-	reads := w.reads.Load()
+	reads := w.agents.Reads()
 	w.start()
-	w.Eventually(w.reads.Load).Should(gomega.BeNumerically(">", reads+1))
+	w.Eventually(w.agents.Reads).Should(gomega.BeNumerically(">", reads+1))
 	w.has(3)
 
 	// A status that is lost is made again from the list that clients have, so that no Pod is removed.

@@ -42,7 +42,8 @@ func TestThePictureOfAWeekIsThatOfADecisionPerMinute(t *testing.T) {
 	age := report.Panel{Title: "age of evicted items, min", Most: 180, Curves: []report.Curve{
 		{Name: "evicted", Values: drawn.evicted}, {Name: "aim", Values: drawn.aim},
 	}}
-	svg := report.Picture("A week of a cache that follows its use", report.Axis{Begins: "Monday", Ends: "Sunday"}, memory, age)
+	week := report.Axis{Marks: []report.Mark{{Text: "Monday"}}, Ends: "Sunday"}
+	svg := report.Picture("A week of a cache that follows its use", week, memory, age)
 	page.Golden(t, "../../../docs/images/autoscaling-week.svg", svg, *update)
 }
 

@@ -104,7 +104,7 @@ func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 			if diff := cmp.Diff(tc.want, p.Memcached.ItemMemory); diff != "" {
 				t.Errorf("the memory at the start (-want +got):\n%s", diff)
 			}
-			if given := p.Autoscaling.Memory; given != tc.want {
+			if given := p.Autoscaling.Memory.Memory; given != tc.want {
 				t.Errorf("%d bytes are observed", given)
 			}
 			if diff := cmp.Diff(tc.pending, p.Pending); diff != "" {
