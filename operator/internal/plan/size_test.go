@@ -67,6 +67,18 @@ func TestTheNumberOfPodsThatTheOperatorChose(t *testing.T) {
 	}
 }
 
+func TestAgentsWatchTheRequestsForTheMemoryOrTheSize(t *testing.T) {
+	nothing := cachev1.MemcachedSpec{Autoscaling: &cachev1.Autoscaling{}}
+	for name, tc := range map[string]struct {
+		spec    cachev1.MemcachedSpec
+		watches bool
+	}{"the memory": {autoscaled(), true}, "the size": {autosized(), true}, "the usual day": {nothing, false}} {
+		if NeedsCurve(tc.spec) != tc.watches {
+			t.Errorf("%s: %t", name, !tc.watches)
+		}
+	}
+}
+
 func TestTheChosenNumberOfPodsCountsEverywhere(t *testing.T) {
 	mc := memcachedWith(autosized())
 	mc.Status = chosenSize(5)
