@@ -109,13 +109,17 @@ func (d Draft) memoryAutoscaling() *autoscale.State {
 	}
 	in := autoscale.Input{
 		Policy: memoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage.Reports, Now: d.defaults.Now,
-		Busy: !isSettled(d.memcached), Given: d.leastGiven(),
+		Busy: !isSettled(d.memcached) || !d.resizesPods(), Given: d.leastGiven(),
 	}
 	if !in.Policy.Acts || in.State.Memory == 0 {
 		in.State.Memory = d.givenMemory()
 	}
 	return new(autoscale.Decide(in))
 }
+
+// resizesPods reports whether another memory replaces no Pod. Pods get slots only once they are replaced for another
+// reason.
+func (d Draft) resizesPods() bool { return d.before == nil || d.before.Slots }
 
 // isSettled reports whether all Pods were ready, with the memory of this spec, as of the last status.
 func isSettled(mc *cachev1.Memcached) bool {

@@ -130,6 +130,33 @@ func TestAStepIsTakenOnlyByACacheThatIsReady(t *testing.T) {
 	}
 }
 
+// TestNoStepIsTakenWhilePodsHaveNoSlots, which would replace them: slots wait until something else does.
+func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
+	with := defaults
+	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		deployed *cachev1.Slots
+		grows    bool
+	}{"they have": {&cachev1.Slots{}, true}, "they have none": {nil, false}} {
+		t.Run(name, func(t *testing.T) {
+			mc := memcachedWith(cachev1.MemcachedSpec{Slots: tc.deployed})
+			live := deployedBy(t, mc, with)
+			mc.Spec, mc.Status.Autoscaling = autoscaled(), chosen("64Mi").Autoscaling
+			mc.Status.Conditions = []metav1.Condition{{
+				Type: cachev1.ConditionReady, Status: metav1.ConditionTrue, Reason: cachev1.ReasonAllPodsReady,
+			}}
+			current := currently(live)
+			current.Usage.Reports = autoscale.Reports{Since: with.Now.Add(-time.Hour), Seen: []autoscale.Seen{
+				{At: with.Now, Report: usage.Report{Observed: 60, Evicting: true, EvictedAge: 1}},
+			}}
+			memory := planOf(t, mc, current, with).Autoscaling.Memory
+			if grows := memory > 64*memcached.Mebibyte; grows != tc.grows {
+				t.Errorf("the memory becomes %d", memory)
+			}
+		})
+	}
+}
+
 func TestWhatKeepsTheMemoryFromFollowingTheUse(t *testing.T) {
 	tests := map[string]struct {
 		change func(*cachev1.MemcachedSpec)
