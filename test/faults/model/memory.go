@@ -173,3 +173,20 @@ func memcachedIn(pod *object, path ...string) map[string]any {
 	}
 	return nil
 }
+
+// hasNoRoom reports whether a Node never has room for the memory that a spec requests for a running Pod: then it is
+// replaced.
+func (t *templates) hasNoRoom(cache string, now rendering) bool {
+	insists := func(mc *cachev1.Memcached) bool { return resizes(mc) && !acts(mc) }
+	return slices.ContainsFunc(now.from, insists) && slices.ContainsFunc(t.podsOf(cache), func(pod *object) bool {
+		return slices.ContainsFunc(t.seen(now.process, pod.GetUID()), isInfeasible)
+	})
+}
+
+func isInfeasible(pod *object) bool {
+	conditions, _ := value(pod, "status", "conditions").([]any)
+	return slices.ContainsFunc(conditions, func(item any) bool {
+		condition, _ := item.(map[string]any)
+		return condition["type"] == "PodResizePending" && condition["reason"] == "Infeasible"
+	})
+}
