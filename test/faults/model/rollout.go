@@ -18,8 +18,8 @@ func rolloutRules() []Rule {
 		Name: "no rollout that no one requested",
 		Promise: "The operator changes the Pod template only for a change of a field that replaces the Pods, a new value " +
 			"of update-requested, or updatePolicy Automatic. An upgrade, a restart, another order of a set or another " +
-			"spelling of the spec replaces no Pods. A Node that never has room for the memory of a running Pod does, unless the " +
-			"operator chose the memory.",
+			"spelling of the spec replaces no Pods. A Node that never has room for the memory of a running Pod does, unless " +
+			"the operator chose the memory.",
 		New: func(p *past) func(history.Entry) string {
 			t := templates{past: p, last: map[types.UID]rendering{}}
 			return t.check
