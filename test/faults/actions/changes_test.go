@@ -36,7 +36,7 @@ func TestEveryFieldIsChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, tried := exercised(t, s, 1600)
+	changed, tried := exercised(t, s, 2200)
 	for _, f := range s.Fields() {
 		if f.IsLeaf() && !changed[f.Path] {
 			t.Errorf("no valid change of %s", f.Path)
@@ -100,7 +100,7 @@ func TestANewFieldIsExercised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, tried := exercised(t, s, 1600)
+	changed, tried := exercised(t, s, 2200)
 	if !changed["spec.spare"] {
 		t.Error("no valid change")
 	}
