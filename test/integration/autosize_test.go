@@ -152,6 +152,18 @@ func TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen(t *testing.T) {
 	if err := cluster.Status().Patch(t.Context(), live, patch); err != nil {
 		t.Fatal(err)
 	}
+	// An operator that has not written what it chose, leaves the Pods as they were.
+	unknown := live.DeepCopy()
+	if err := cluster.Status().Patch(t.Context(), unknown, client.RawPatch(
+		"application/merge-patch+json", []byte(`{"status":{"autoscaling":null}}`))); err != nil {
+		t.Fatal(err)
+	}
+	if err := tryOut(t, unknown, `{size: 4, `+pods+`}`)["update"]; err == nil || !strings.Contains(err.Error(), "status.replicas") {
+		t.Errorf("fewer Pods than there are: %v", err)
+	}
+	if err := cluster.Status().Patch(t.Context(), live, patch); err != nil {
+		t.Fatal(err)
+	}
 	const leaves, changes = "set it to status.autoscaling.size.current", "size can't be changed while autoscaling.size.mode is Act"
 	for spec, message := range map[string]string{
 		`{` + pods + `}`:          leaves,

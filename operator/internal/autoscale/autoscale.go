@@ -194,7 +194,7 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	case s.isMixed:
 		most := 2 * in.State.Finding.Recommended
 		return min(has/4*5, most), has < most && s.evictedBefore(in.Policy.Age/2)
-	case s.needed > has/32*33 && s.isEvicting:
+	case in.isMore(s.needed) && s.isEvicting:
 		return s.needed, true
 	case s.needed == 0 && in.Policy.Pod == 0 && s.evictedBefore(in.Policy.Age):
 		return has / 4 * 5, true
@@ -202,6 +202,14 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 		return min(has/8*9, 2*s.needed), has < 2*s.needed
 	}
 	return has, false
+}
+
+// isMore reports whether a memory is clearly more than the Pods have: by a 32nd, or by a Pod.
+func (in Input) isMore(bytes int64) bool {
+	if in.Policy.Pod > 0 {
+		return in.Policy.round(bytes) > in.State.Memory
+	}
+	return bytes > in.State.Memory/32*33
 }
 
 // isIdle reports whether the Pods need clearly less memory than they have, as a whole day of observation shows.

@@ -42,6 +42,9 @@ func TestDecideHowManyPods(t *testing.T) {
 		"each needs a fifth more: that is one Pod": {
 			pods(long).withReport("a", gib/5*6, evicting(30*time.Minute)), TooSmall, 5, 5,
 		},
+		"it needs just more than it has: that is one Pod": {
+			pods(long).withReport("a", gib/100*102, evicting(50*time.Minute)), TooSmall, 5, 5,
+		},
 		"it at most doubles": {pods(long).withReport("a", 3*gib, evicting(time.Minute)), TooSmall, 8, 9},
 		"it is bounded":      {bounded(pods(long).withReport("a", 3*gib, evicting(time.Minute)), 1, 6), TooSmall, 6, 6},
 		"two would do: one Pod leaves": {

@@ -96,7 +96,7 @@ type Autoscaling struct {
 func (d Draft) autoscaling(decided *Slots) Autoscaling {
 	found := Autoscaling{Memory: d.memoryAutoscaling(), Size: d.sizeAutoscaling(decided)}
 	if found.Size != nil {
-		found.Pod = ItemMemory(d.memcached.Spec)
+		found.Pod = d.givenMemory()
 	}
 	return found
 }

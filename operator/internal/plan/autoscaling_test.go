@@ -150,8 +150,8 @@ func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
 				{At: with.Now, Report: usage.Report{Observed: 60, Evicting: true, EvictedAge: 1}},
 			}}
 			memory := planOf(t, mc, current, with).Autoscaling.Memory
-			if grows := memory > 64*memcached.Mebibyte; grows != tc.grows {
-				t.Errorf("the memory becomes %d", memory)
+			if grows := memory.Memory > 64*memcached.Mebibyte; grows != tc.grows {
+				t.Errorf("the memory becomes %d", memory.Memory)
 			}
 		})
 	}

@@ -88,7 +88,13 @@ func (d Draft) ReplacesPods(hash string) bool {
 // get these inputs, but not before their Secrets are usable.
 func (d Draft) IsPending() bool {
 	waits := d.keeps || d.before != nil && d.current.Deployment != nil && !d.current.SecretsUsable
-	return d.IsValid() && waits && len(d.pendingFor(*d.before)) > 0
+	return d.IsValid() && waits && len(d.updateFor(*d.before)) > 0
+}
+
+// updateFor is pendingFor without what waits whatever the spec says about updates: another memory.
+func (d Draft) updateFor(made Record) []string {
+	made.Memory = d.now.Memory
+	return d.pendingFor(made)
 }
 
 // pendingFor describes what an update would change of Pods that are made from a record.
@@ -114,8 +120,9 @@ func (d Draft) Outcome(hash string) Outcome {
 	if decided.template = template; template == KeepTemplate {
 		decided.record = orZero(d.before)
 	}
-	decided.pending = d.pending(decided.record)
-	if blocker = d.blocker(blocker, decided.pending); blocker != "" {
+	var update []string
+	decided.pending, update = d.pending(decided.record)
+	if blocker = d.blocker(blocker, update); blocker != "" {
 		return Blocked{Plan: d.plan(decided), By: blocker}
 	}
 	return Ready{Plan: d.plan(decided)}
@@ -168,26 +175,27 @@ func (d Draft) changeTemplate(hash string, slots *Slots) (TemplateChange, Blocke
 	return RenderTemplate, ""
 }
 
-// pending describes what an update would change of the Pods, which stay as they are while the cache is suspended.
-func (d Draft) pending(made Record) []string {
+// pending describes all that waits to change the Pods, and what of it an update is made for. They stay as they are
+// while the cache is suspended.
+func (d Draft) pending(made Record) (all, update []string) {
 	if d.before == nil {
-		return nil
+		return nil, nil
 	}
 	if d.memcached.Spec.Suspend {
 		made = *d.before
 	}
-	return d.pendingFor(made)
+	return d.pendingFor(made), d.updateFor(made)
 }
 
 // blocker returns the cause that the plan waits for, or empty. An automatic update is not queued before its Secrets are
 // usable.
-func (d Draft) blocker(ofTemplate Blocker, pending []string) Blocker {
+func (d Draft) blocker(ofTemplate Blocker, update []string) Blocker {
 	switch {
 	case ofTemplate != "":
 		return ofTemplate
 	case d.size() != orDefault(d.memcached.Spec.Size, 1):
 		return KeysMove
-	case len(pending) == 0 || d.memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic:
+	case len(update) == 0 || d.memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic:
 		return ""
 	case !d.current.SecretsUsable:
 		return SecretUnusable

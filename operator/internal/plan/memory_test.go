@@ -79,6 +79,7 @@ func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 	}{
 		"another memory is pending":         {func(*cachev1.Memcached) {}, 64 * mib, []string{"memory 64Mi -> 128Mi"}},
 		"the memory that they have, is not": {func(mc *cachev1.Memcached) { mc.Spec.Memory = new(resource.MustParse("64Mi")) }, 64 * mib, nil},
+		"no update is made for it alone":    {func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = cachev1.UpdateAutomatic }, 64 * mib, []string{"memory 64Mi -> 128Mi"}},
 		"slots do not hurry it":             {func(mc *cachev1.Memcached) { mc.Spec.Slots = &cachev1.Slots{} }, 64 * mib, []string{"slots off -> on", "memory 64Mi -> 128Mi"}},
 		"a rollout brings it":               {func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(2)) }, 128 * mib, nil},
 		"so does a requested update": {

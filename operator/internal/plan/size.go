@@ -24,7 +24,20 @@ func SizeOf(mc *cachev1.Memcached) int32 {
 	if !choosesSize(mc.Spec) {
 		return size
 	}
-	return withinSizes(mc.Spec, orDefault(recordedSize(mc).Current, size))
+	chosen := cmp.Or(chosenSize(mc), size)
+	if len(mc.Status.Slots) == 0 && mc.Status.Replicas > 0 {
+		return chosen // Pods without slots would lose keys if their number changed.
+	}
+	return withinSizes(mc.Spec, chosen)
+}
+
+// chosenSize returns the number of Pods that the operator chose; 0 if there is no record of it that it wrote.
+func chosenSize(mc *cachev1.Memcached) int32 {
+	const most = 1000 // that the API allows
+	if chosen := orZero(recordedSize(mc).Current); chosen > 0 && chosen <= most {
+		return chosen
+	}
+	return 0
 }
 
 func recordedSize(mc *cachev1.Memcached) cachev1.SizeAutoscalingStatus {
@@ -37,14 +50,15 @@ func withinSizes(spec cachev1.MemcachedSpec, size int32) int32 {
 }
 
 // withChosenSize returns a Memcached whose spec has the number of Pods that the operator chose, if it does. Without a
-// record of that, no Pod of the cache is removed.
+// record of that, no Pod of the cache is removed, and without slots, the number stays as it is.
 func withChosenSize(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
 	if !choosesSize(mc.Spec) {
 		return mc
 	}
-	chosen := SizeOf(mc)
-	if recordedSize(mc).Current == nil {
-		chosen = withinSizes(mc.Spec, max(chosen, current.size()))
+	exists := current.size()
+	chosen := cmp.Or(chosenSize(mc), max(orDefault(mc.Spec.Size, 1), exists))
+	if exists == 0 || current.Slots.Listed > 0 {
+		chosen = withinSizes(mc.Spec, chosen)
 	}
 	with := *mc
 	with.Spec.Size = &chosen
@@ -66,22 +80,26 @@ func (d Draft) sizeAutoscaling(decided *Slots) *autoscale.State {
 	if !autoscalesSize(spec) {
 		return nil
 	}
-	size, wanted, pod := orDefault(spec.Size, 1), spec.Autoscaling.Size, ItemMemory(spec)
+	size, wanted, pod := orDefault(spec.Size, 1), spec.Autoscaling.Size, d.givenMemory()
 	changing := !spec.Suspend && d.current.Deployment != nil && d.current.size() != size
 	return new(autoscale.Decide(autoscale.Input{
 		Policy: autoscale.Policy{
-			Acts: choosesSize(spec), Pod: pod, Min: int64(wanted.Min) * pod, Max: int64(wanted.Max) * pod,
+			Acts: choosesSize(spec) && decided != nil, Pod: pod, Min: int64(wanted.Min) * pod, Max: int64(wanted.Max) * pod,
 			Age:      time.Duration(wanted.EvictionAgeSeconds) * time.Second,
 			Cooldown: time.Duration(wanted.CooldownSeconds) * time.Second,
 		},
-		State: sizeState(recordedSize(d.memcached), size, pod), Reports: d.current.Usage.Reports, Now: d.defaults.Now,
+		State: d.sizeState(size, pod), Reports: d.current.Usage.Reports, Now: d.defaults.Now,
 		Changing: changing,
 		Busy:     changing || !isSettled(d.memcached) || d.hasMoved() || decided == nil || decided.Moving,
 	}))
 }
 
 // sizeState is what was decided before, in the memory of that many Pods.
-func sizeState(recorded cachev1.SizeAutoscalingStatus, size int32, pod int64) autoscale.State {
+func (d Draft) sizeState(size int32, pod int64) autoscale.State {
+	recorded := recordedSize(d.memcached)
+	if choosesSize(d.memcached.Spec) {
+		size = cmp.Or(chosenSize(d.memcached), size) // Bounds may have changed since.
+	}
 	state := autoscale.State{
 		Memory: int64(size) * pod,
 		Finding: autoscale.Finding{
@@ -93,6 +111,9 @@ func sizeState(recorded cachev1.SizeAutoscalingStatus, size int32, pod int64) au
 	}
 	if recorded.ChangedAt != nil {
 		state.Changed = recorded.ChangedAt.Time
+	}
+	if state.Changed.After(d.defaults.Now) { // It was dated by a clock that was wrong.
+		state.Changed = d.defaults.Now
 	}
 	return state
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -25,7 +26,7 @@ func autosized() cachev1.MemcachedSpec {
 	}
 }
 
-func chosenSize(size int32) cachev1.MemcachedStatus {
+func choseSize(size int32) cachev1.MemcachedStatus {
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{
 		Size: &cachev1.SizeAutoscalingStatus{Current: &size},
 	}}
@@ -33,6 +34,9 @@ func chosenSize(size int32) cachev1.MemcachedStatus {
 
 func TestTheNumberOfPodsThatTheOperatorChose(t *testing.T) {
 	listed := func(count int) Current { return Current{Slots: CurrentSlots{Listed: count}} }
+	deployed := func(replicas int32) Current {
+		return Current{Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &replicas}}}
+	}
 	observes := autosized()
 	observes.Autoscaling.Size.Mode = cachev1.AutoscalingObserve
 	large := autosized()
@@ -45,12 +49,14 @@ func TestTheNumberOfPodsThatTheOperatorChose(t *testing.T) {
 	}{
 		"is that of the spec at first":                    {spec: large, want: 4},
 		"is at least the minimum":                         {spec: autosized(), want: 2},
-		"is what the status says":                         {spec: large, status: chosenSize(3), current: listed(5), want: 3},
+		"is what the status says":                         {spec: large, status: choseSize(3), current: listed(5), want: 3},
 		"is what clients know, without that":              {spec: autosized(), current: listed(5), want: 5},
 		"is that of the spec, where clients know of less": {spec: large, current: listed(3), want: 4},
-		"is at most the maximum":                          {spec: autosized(), status: chosenSize(12), want: 9},
+		"is at most the maximum":                          {spec: autosized(), status: choseSize(12), want: 9},
+		"is as it is while the Pods have no slots":        {spec: autosized(), current: deployed(12), want: 12},
+		"ignores what another client wrote in the status": {spec: large, status: choseSize(-5), current: listed(4), want: 4},
 		"is not what another client wrote there":          {spec: autosized(), current: listed(1 << 20), want: 9},
-		"is that of the spec, if it only observes":        {spec: observes, status: chosenSize(5), current: listed(5), want: 1},
+		"is that of the spec, if it only observes":        {spec: observes, status: choseSize(5), current: listed(5), want: 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +87,7 @@ func TestAgentsWatchTheRequestsForTheMemoryOrTheSize(t *testing.T) {
 
 func TestTheChosenNumberOfPodsCountsEverywhere(t *testing.T) {
 	mc := memcachedWith(autosized())
-	mc.Status = chosenSize(5)
+	mc.Status = choseSize(5)
 	p := planOf(t, mc, Current{SecretsUsable: true}, defaults)
 	if p.Size != 5 || p.Replicas() != 5 || len(p.Slots.Slots) != 5 || p.Disruption == nil || p.Slots.Listed != 5 {
 		t.Errorf("%d Pods, %d replicas, slots %v, listed %d", p.Size, p.Replicas(), p.Slots.Slots, p.Slots.Listed)
@@ -116,7 +122,7 @@ func TestAPodIsAddedOnlyToACacheThatIsReadyAndAsLargeAsItShallBe(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			mc := memcachedWith(autosized())
-			mc.Status = chosenSize(2)
+			mc.Status = choseSize(2)
 			mc.Status.Conditions = []metav1.Condition{{
 				Type: cachev1.ConditionReady, Status: metav1.ConditionTrue, Reason: cachev1.ReasonAllPodsReady,
 			}}
@@ -166,7 +172,7 @@ func TestTheLargestNumberOfPodsIsOneThatTheCacheCanHave(t *testing.T) {
 // TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that what Pods report is not of two numbers.
 func TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged(t *testing.T) {
 	mc := memcachedWith(autosized())
-	mc.Status = chosenSize(4)
+	mc.Status = choseSize(4)
 	live := deployedBy(t, mc, defaults)
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
@@ -185,4 +191,16 @@ func slotsListed(current CurrentSlots, listed int) CurrentSlots {
 		current.Endpoints = append(current.Endpoints, slots.Endpoint{Slot: number, UID: string(rune('a' + number))})
 	}
 	return current
+}
+
+// TestOtherBoundsAreAStep, with a reason, and with the time of it.
+func TestOtherBoundsAreAStep(t *testing.T) {
+	mc := memcachedWith(autosized())
+	mc.Status = choseSize(12)
+	mc.Status.Autoscaling.Size.ChangedAt = &metav1.Time{Time: defaults.Now.Add(time.Hour)} // by a clock that was wrong
+	decided := planOf(t, mc, Current{SecretsUsable: true}, defaults).Autoscaling
+	if decided.Size.Memory != 9*decided.Pod || !strings.Contains(decided.Size.Why, "other bounds") ||
+		!decided.Size.Changed.Equal(defaults.Now) {
+		t.Errorf("%+v", decided.Size)
+	}
 }

@@ -20,7 +20,7 @@ func TestTheDocsListWhatAPendingUpdateWaitsFor(t *testing.T) {
 		blocked   plan.Blocker
 		suspended bool
 	}{
-		{policy: cachev1.UpdateOnSpecChange}, {policy: cachev1.UpdateAutomatic, blocked: plan.UpdateQueued},
+		{policy: cachev1.UpdateOnSpecChange}, {policy: cachev1.UpdateAutomatic}, {policy: cachev1.UpdateAutomatic, blocked: plan.UpdateQueued},
 		{policy: cachev1.UpdateAutomatic, suspended: true},
 		{policy: cachev1.UpdateAutomatic, blocked: plan.SecretUnusable}, {policy: cachev1.UpdateAutomatic, blocked: plan.SlotMoves},
 		{policy: cachev1.UpdateAutomatic, blocked: plan.KeysMove},

@@ -42,7 +42,9 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 // awaited states what a pending update waits for.
 func awaited(in Input) (reason, message string) {
 	reason = cachev1.ReasonUpdateQueued
-	if in.Memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic {
+	isAutomatic := in.Memcached.Spec.UpdatePolicy == cachev1.UpdateAutomatic
+	isMemory := isAutomatic && in.Blocked == "" && !in.Plan.Suspended // No update is made for another memory alone.
+	if !isAutomatic || isMemory {
 		reason = cachev1.ReasonDefaultsDiffer
 	}
 	switch {
@@ -52,6 +54,10 @@ func awaited(in Input) (reason, message string) {
 		message = "The update waits until spec.bootstrap is removed"
 	case in.Blocked == plan.SecretUnusable:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
+	case isMemory:
+		message = fmt.Sprintf("The change would replace the Pods, which empties them. It is applied with the next change of "+
+			"the spec that replaces them, with a new value of the annotation %s, or with spec.rollout.memoryChange %s",
+			cachev1.AnnotationUpdateRequested, cachev1.MemoryReplace)
 	case reason == cachev1.ReasonDefaultsDiffer:
 		message = fmt.Sprintf("The update would replace the Pods. It is applied with the next change of the spec that "+
 			"replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
