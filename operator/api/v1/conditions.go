@@ -108,7 +108,8 @@ const (
 // Reasons of the UpdatePending condition.
 const (
 	// ReasonDefaultsDiffer: the defaults of the operator differ from those that the Pods were created from. It does not
-	// apply them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
+	// apply them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones. So it
+	// is with another memory of Pods without slots, if rollout.memoryChange is Resize.
 	ReasonDefaultsDiffer = "DefaultsDiffer"
 
 	// ReasonUpdateQueued: as DefaultsDiffer, and updatePolicy is Automatic. The message says what the update waits for:

@@ -120,9 +120,8 @@ func (d Draft) Outcome(hash string) Outcome {
 	if decided.template = template; template == KeepTemplate {
 		decided.record = orZero(d.before)
 	}
-	var update []string
-	decided.pending, update = d.pending(decided.record)
-	if blocker = d.blocker(blocker, update); blocker != "" {
+	decided.pending, decided.update = d.pending(decided.record)
+	if blocker = d.blocker(blocker, decided.update); blocker != "" {
 		return Blocked{Plan: d.plan(decided), By: blocker}
 	}
 	return Ready{Plan: d.plan(decided)}

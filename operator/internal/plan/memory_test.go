@@ -108,8 +108,8 @@ func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 			if given := p.Autoscaling.Memory.Memory; given != tc.want {
 				t.Errorf("%d bytes are observed", given)
 			}
-			if diff := cmp.Diff(tc.pending, p.Pending); diff != "" {
-				t.Errorf("pending (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.pending, p.Pending); diff != "" || p.OnlyMemory != (len(tc.pending) == 1) {
+				t.Errorf("pending, only another memory: %t (-want +got):\n%s", p.OnlyMemory, diff)
 			}
 		})
 	}

@@ -44,8 +44,9 @@ type Plan struct {
 	ServicePorts []Port
 	AgentMetrics bool
 
-	// Pending is what the pending update would change.
-	Pending []string
+	// Pending is what waits to change the Pods. OnlyMemory: that is another memory, for which alone no update is made.
+	Pending    []string
+	OnlyMemory bool
 
 	Rollout Rollout
 
@@ -135,7 +136,9 @@ type decisions struct {
 	disruption *intstr.IntOrString
 	template   TemplateChange
 	record     Record
-	pending    []string
+
+	// pending is what waits to change the Pods, and update what of it an update is made for.
+	pending, update []string
 }
 
 // plan combines the decisions with what follows from the spec.
@@ -155,6 +158,7 @@ func (d Draft) plan(decided decisions) Plan {
 		ServicePorts: ports,
 		AgentMetrics: d.servesMetrics(),
 		Pending:      decided.pending,
+		OnlyMemory:   len(decided.pending) > 0 && len(decided.update) == 0,
 
 		Rollout:        rollout(spec, d.record.Slots),
 		Slots:          decided.slots,

@@ -19,8 +19,9 @@ func TestTheDocsListWhatAPendingUpdateWaitsFor(t *testing.T) {
 		policy    cachev1.UpdatePolicy
 		blocked   plan.Blocker
 		suspended bool
+		memory    bool
 	}{
-		{policy: cachev1.UpdateOnSpecChange}, {policy: cachev1.UpdateAutomatic}, {policy: cachev1.UpdateAutomatic, blocked: plan.UpdateQueued},
+		{policy: cachev1.UpdateOnSpecChange}, {policy: cachev1.UpdateAutomatic, memory: true}, {policy: cachev1.UpdateAutomatic, blocked: plan.UpdateQueued},
 		{policy: cachev1.UpdateAutomatic, suspended: true},
 		{policy: cachev1.UpdateAutomatic, blocked: plan.SecretUnusable}, {policy: cachev1.UpdateAutomatic, blocked: plan.SlotMoves},
 		{policy: cachev1.UpdateAutomatic, blocked: plan.KeysMove},
@@ -31,6 +32,7 @@ func TestTheDocsListWhatAPendingUpdateWaitsFor(t *testing.T) {
 	for _, tc := range cases {
 		in := rolledOut()
 		in.Memcached.Spec.UpdatePolicy, in.Plan.Suspended, in.Blocked = tc.policy, tc.suspended, tc.blocked
+		in.Plan.OnlyMemory = tc.memory
 		reason, message := awaited(in)
 		fmt.Fprintf(&table, "| `%s` | `%s` |\n", reason, page.Cell(message))
 		tested[string(tc.blocked)] = true

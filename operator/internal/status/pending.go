@@ -42,9 +42,7 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 // awaited states what a pending update waits for.
 func awaited(in Input) (reason, message string) {
 	reason = cachev1.ReasonUpdateQueued
-	isAutomatic := in.Memcached.Spec.UpdatePolicy == cachev1.UpdateAutomatic
-	isMemory := isAutomatic && in.Blocked == "" && !in.Plan.Suspended // No update is made for another memory alone.
-	if !isAutomatic || isMemory {
+	if in.Memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic || in.Plan.OnlyMemory {
 		reason = cachev1.ReasonDefaultsDiffer
 	}
 	switch {
@@ -54,7 +52,7 @@ func awaited(in Input) (reason, message string) {
 		message = "The update waits until spec.bootstrap is removed"
 	case in.Blocked == plan.SecretUnusable:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
-	case isMemory:
+	case in.Plan.OnlyMemory:
 		message = fmt.Sprintf("The change would replace the Pods, which empties them. It is applied with the next change of "+
 			"the spec that replaces them, with a new value of the annotation %s, or with spec.rollout.memoryChange %s",
 			cachev1.AnnotationUpdateRequested, cachev1.MemoryReplace)
