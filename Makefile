@@ -162,7 +162,7 @@ e2e-modules:
 # Two packages, one after another: what the first compiles for each architecture is in the release of the second. With
 # e2e, compiling that would take the processor from tests that talk to Pods.
 .PHONY: e2e-arch
-e2e-arch: ## The same for all architectures: their images, and a release (root, Debian or Ubuntu).
+e2e-arch: ## The same for images and a release of all architectures (root, Debian or Ubuntu).
 	@go run ./scripts/cluster needs e2e-arch --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 ./test/arch ./test/install $(ARGS)
 
