@@ -164,7 +164,7 @@ e2e-modules:
 .PHONY: e2e-arch
 e2e-arch: ## The same for images and a release of all architectures (root, Debian or Ubuntu).
 	@go run ./scripts/cluster needs e2e-arch --install
-	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 ./test/arch ./test/install $(ARGS)
+	@$(E2E) -p 1 ./test/arch ./test/install $(ARGS)
 
 # Write what came of it into docs/reliability.md.
 .PHONY: soak

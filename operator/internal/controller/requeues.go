@@ -23,7 +23,7 @@ var requeues = []requeue{
 	podsAreReadAgain,
 	// Another list of servers is due.
 	serversAreAnnounced,
-	// The operator chose another memory.
+	// The operator chose another memory, or another number of Pods.
 	stepIsChosen,
 	// The cache becomes Stalled.
 	deadlinePasses,
