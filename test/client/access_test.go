@@ -57,7 +57,7 @@ func TestALoginIsTheFirstThingOnAConnection(t *testing.T) {
 }
 
 func TestALoginIsNotWaitedForForever(t *testing.T) {
-	_, err := execute(t, "set --endpoint=localhost:"+port(t, silent)+" --user=ann --password-file=/dev/null")
+	_, err := execute(t, "set --endpoint=localhost:"+port(t, silent)+" --user=ann --password-file=/dev/null --timeout=2s")
 	if err == nil || !strings.Contains(err.Error(), "i/o timeout") {
 		t.Errorf("error %v", err)
 	}

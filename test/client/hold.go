@@ -19,13 +19,13 @@ const (
 
 // holding is what a holding client does.
 type holding struct {
-	dial            dialer
+	of              *options
 	connections     int // to each Pod
 	every, duration time.Duration
 }
 
 func holdCommand(o *options) *cobra.Command {
-	h := holding{dial: o.access.dial}
+	h := holding{of: o}
 	cmd := &cobra.Command{
 		Use:   "hold",
 		Short: "Read a key over the same connections, until release or for a while, and count what is lost",
@@ -53,7 +53,7 @@ func (h *holding) hold(ctx context.Context, r ring) (Result, error) {
 	var held []*memcache.Client
 	for _, node := range r.nodes {
 		for range h.connections {
-			client := newClient(once(h.dial), node)
+			client := newClient(once(h.of.access.dial), h.of.timeout, node)
 			defer client.Close()
 			if _, err := client.Get(heldKey); err != nil && !errors.Is(err, memcache.ErrCacheMiss) {
 				return result, err

@@ -273,6 +273,6 @@ func (c *judge) renew(slot int) {
 
 // connect asks DNS for a slot, and decides when to ask again.
 func (c *judge) connect(slot int) {
-	c.connections[slot] = newClient(c.access.dial, c.address(slot))
+	c.connections[slot] = newClient(c.access.dial, prompt, c.address(slot))
 	c.moveAt[slot] = time.Now().Add(time.Duration(c.random.Int64N(int64(mostDelay))))
 }

@@ -56,7 +56,7 @@ func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 	work, ctx := errgroup.WithContext(ctx)
 	for i := range times {
 		work.Go(func() (err error) {
-			client := newClient(l.dial, r.nodes[i%len(r.nodes)])
+			client := newClient(l.dial, prompt, r.nodes[i%len(r.nodes)])
 			defer client.Close()
 			times[i], err = repeat(ctx, client, keys, value)
 			return err

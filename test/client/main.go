@@ -62,6 +62,7 @@ func main() {
 type options struct {
 	endpoint    string
 	keys, nodes int
+	timeout     time.Duration
 	access      access
 }
 
@@ -83,6 +84,8 @@ func command() *cobra.Command {
 	flags.StringVar(&o.endpoint, "endpoint", "", "host and port, as in the status of a Memcached; or those of all slots")
 	flags.IntVar(&o.keys, "keys", 200, "how many keys")
 	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes DNS has to name before the work begins")
+	flags.DurationVar(&o.timeout, "timeout", patience,
+		"how long set, get, hold and release wait for a connection or an answer, as they may share a busy machine")
 	o.access.addFlags(flags)
 	root.AddCommand(watchCommand(&o), holdCommand(&o), loadCommand(&o), judgeCommand(&o))
 	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get, "release": release} {
@@ -139,14 +142,19 @@ type ring struct {
 	single []*memcache.Client
 }
 
-// patience is how long DNS may take to name the nodes that are ready.
-const patience = 30 * time.Second
+const (
+	// patience is how long DNS may take to name the nodes that are ready, and a node to answer who is in no hurry.
+	patience = 2 * time.Minute
+
+	// prompt is how long those who measure wait for an answer. Later, it is a failed request.
+	prompt = 2 * time.Second
+)
 
 // resolveAll waits until DNS names as many nodes as there should be: a node is ready a moment before DNS names it, and
 // with another number of nodes keys lie elsewhere.
 func (o *options) resolveAll(ctx context.Context) (r ring, err error) {
 	waitErr := wait.PollUntilContextTimeout(ctx, refresh/4, patience, true, func(ctx context.Context) (bool, error) {
-		if r, err = o.resolve(ctx); err == nil && len(r.nodes) < o.nodes {
+		if r, err = o.resolve(ctx, o.timeout); err == nil && len(r.nodes) < o.nodes {
 			err = fmt.Errorf("%s names %d of %d nodes", o.endpoint, len(r.nodes), o.nodes)
 			r.close()
 		}
@@ -157,7 +165,7 @@ func (o *options) resolveAll(ctx context.Context) (r ring, err error) {
 
 // resolve asks DNS for the nodes: those behind the endpoint, or that of each slot. Their order decides where a key
 // lies, so it must be the same for each client.
-func (o *options) resolve(ctx context.Context) (ring, error) {
+func (o *options) resolve(ctx context.Context, timeout time.Duration) (ring, error) {
 	var r ring
 	for _, endpoint := range o.endpoints() {
 		host, port, err := net.SplitHostPort(endpoint)
@@ -174,9 +182,9 @@ func (o *options) resolve(ctx context.Context) (ring, error) {
 		}
 	}
 	for _, node := range r.nodes {
-		r.single = append(r.single, newClient(o.access.dial, node))
+		r.single = append(r.single, newClient(o.access.dial, timeout, node))
 	}
-	r.hashed = newClient(o.access.dial, r.nodes...)
+	r.hashed = newClient(o.access.dial, timeout, r.nodes...)
 	return r, nil
 }
 
@@ -189,9 +197,9 @@ func (r ring) close() {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-func newClient(dial dialer, nodes ...string) *memcache.Client {
+func newClient(dial dialer, timeout time.Duration, nodes ...string) *memcache.Client {
 	client := memcache.New(nodes...)
-	client.Timeout, client.DialContext = 2*time.Second, dial
+	client.Timeout, client.DialContext = timeout, dial
 	return client
 }
 

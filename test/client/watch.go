@@ -43,7 +43,7 @@ func watchCommand(o *options) *cobra.Command {
 func (o *options) watch(ctx context.Context, duration time.Duration) (Result, error) {
 	var result Result
 	for end := time.Now().Add(duration); time.Now().Before(end); {
-		r, err := o.resolve(ctx)
+		r, err := o.resolve(ctx, prompt)
 		if err != nil {
 			return result, err
 		}

@@ -38,7 +38,7 @@ var (
 	gitOpsTrouble = &site{name: "e2e-gitops-trouble", argoCD: true}
 
 	// c has the operator by make deploy. Tests share it, each with its own namespaces.
-	c = &site{name: "e2e"}
+	c = &site{name: "e2e", room: make(chan struct{}, 6)}
 
 	sites = []*site{gitOps, gitOpsTrouble, c}
 )

@@ -34,6 +34,10 @@ type site struct {
 	// on the Nodes next to those of others, and read-locked by all other tests.
 	operator sync.RWMutex
 
+	// room is taken by each test that shares the cluster. With more of them at a time than that, two processors are never
+	// idle, so that nothing ends earlier, and probes fail.
+	room chan struct{}
+
 	// load is held by a test whose clients keep a processor busy: two of them at a time measure each other.
 	load sync.Mutex
 }
@@ -59,6 +63,8 @@ func (s *site) loaded(t *testing.T) {
 func (s *site) join(t *testing.T) {
 	t.Helper()
 	s.start(t)
+	s.room <- struct{}{}
+	t.Cleanup(func() { <-s.room })
 	s.operator.RLock()
 	t.Cleanup(s.operator.RUnlock)
 }

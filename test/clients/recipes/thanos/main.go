@@ -39,7 +39,8 @@ func main() {
 }
 
 func watch(ctx context.Context, endpoints []string, every time.Duration) error {
-	provider := memcache.NewProvider(log.NewNopLogger(), nil, time.Second)
+	// Time enough for a busy machine: an error is one of discovery, then.
+	provider := memcache.NewProvider(log.NewNopLogger(), nil, 2*time.Minute)
 	var last seen
 	for ticker := time.NewTicker(every); ctx.Err() == nil; {
 		now := seen{}
