@@ -21,7 +21,7 @@ func TestTheMemoryGrowsWithTheUse(t *testing.T) {
 		Rollout: &cachev1.Rollout{MemoryChange: cachev1.MemoryResize},
 		Autoscaling: &cachev1.Autoscaling{Memory: &cachev1.MemoryAutoscaling{
 			Mode: cachev1.AutoscalingAct, Max: resource.MustParse("256Mi"), EvictionAgeSeconds: 600, CooldownSeconds: 60,
-		}},
+		}, Size: &cachev1.SizeAutoscaling{Max: 3, EvictionAgeSeconds: 60}},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	pod, born := it.all()[0], it.pods()
@@ -35,5 +35,9 @@ func TestTheMemoryGrowsWithTheUse(t *testing.T) {
 	mc := it.get()
 	it.Expect(mc.Status.Autoscaling.Memory.Current.Value()).To(gomega.BeNumerically(">=", 80*mib))
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+	it.Eventually(func() *int32 {
+		it.stores(&pod, 100_000)
+		return it.get().Status.Autoscaling.Size.Recommended
+	}).WithPolling(5*time.Second).ShouldNot(gomega.BeNil(), "how many Pods would do")
 	it.Expect(it.pods()).To(gomega.Equal(born), "no Pod is replaced")
 }

@@ -58,7 +58,7 @@ func (w *usageWorld) answer(context.Context, string) (report string, answers boo
 // needs has each Pod report that items stay for an hour with so many mebibytes.
 func (w *usageWorld) needs(mebibytes int64, isEvicting bool) {
 	hour := mebibytes << 20
-	w.report.Store(new(fmt.Sprintf(`{"observedSeconds":86400,"reads":1000,"hitRatio":0.8,"evicting":%t,
+	w.report.Store(new(fmt.Sprintf(`{"observedSeconds":86400,"memory":67108864,"reads":1000,"hitRatio":0.8,"evicting":%t,
 		"evictedAgeSeconds":60,"curve":[{"ageSeconds":60,"memory":%d,"hitRatio":0.5},
 		{"ageSeconds":3600,"memory":%d,"hitRatio":0.95},{"ageSeconds":43200,"memory":%d,"hitRatio":0.99}]}`,
 		isEvicting, hour/4, hour, 2*hour)))

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -79,4 +80,20 @@ type SizeAutoscalingStatus struct {
 	// changedAt is when the number of Pods last changed, to about ten minutes.
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
+
+	// tooLittle is the memory of all Pods that was last too little, with the mode Act. No Pod is removed to return to it
+	// until the cache needs a fifth less than then.
+	// +optional
+	TooLittle *TooLittleMemory `json:"tooLittle,omitempty"`
+}
+
+// TooLittleMemory is a memory in which items were evicted too early.
+type TooLittleMemory struct {
+	// memory is what all Pods had for items together.
+	// +required
+	Memory resource.Quantity `json:"memory"`
+
+	// needed is what they needed by the requests of clients; empty until that is known.
+	// +optional
+	Needed *resource.Quantity `json:"needed,omitempty"`
 }

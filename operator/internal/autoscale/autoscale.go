@@ -7,6 +7,7 @@
 package autoscale
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
@@ -73,11 +74,22 @@ type State struct {
 	// Refused is the memory that a Pod could not get at Changed; 0 if none.
 	Refused int64
 
+	// TooLittle is the memory of all Pods together that was last too little; zero if none is known, or no longer counts.
+	TooLittle TooLittle
+
 	// Finding is the last one.
 	Finding Finding
 
 	// Why is why Memory is another one now; empty if it is not.
 	Why string
+}
+
+// TooLittle is a memory in which items were evicted too early, however little the curve says that they need. A load
+// that just fits into some Pods by the curve, and not by what memcached evicts, would else lose a Pod and get it back
+// each day.
+type TooLittle struct {
+	// Memory is what the Pods had, in bytes, and Needed what they needed as of then, by the curve; 0 while it is unknown.
+	Memory, Needed int64
 }
 
 // Seen is a report of a Pod.
@@ -112,6 +124,7 @@ type Input struct {
 // Decide returns what was found, and what the Pods are to have from now on.
 func Decide(in Input) State {
 	s := in.signals()
+	in.State.TooLittle = in.tooLittle(s)
 	now := in.State
 	now.Finding = in.find(s)
 	if in.Changing && in.sinceChange() >= noted {
@@ -137,6 +150,9 @@ func (in Input) act(s signals, now *State) {
 	next, why := in.Policy.Within(has), in.Policy.field()+" has other bounds"
 	if next == has && !in.Busy {
 		next, why = in.step(s, since), now.Finding.Message
+		if next > has && in.Policy.Pod > 0 {
+			now.TooLittle = TooLittle{Memory: has, Needed: cmp.Or(s.needed, now.TooLittle.Needed)}
+		}
 	}
 	if next != has {
 		now.change(next, in.Now, why)
@@ -179,10 +195,34 @@ func (in Input) step(s signals, since time.Duration) int64 {
 		}
 		return max(next, has)
 	case in.isIdle(s) && since >= unhurried*in.Policy.Cooldown:
-		least := max(in.State.Finding.Recommended, s.recommended(in.Policy, has), in.Policy.smaller(has))
+		least := max(in.State.Finding.Recommended, s.recommended(in.Policy, has), in.Policy.smaller(has), in.suffices())
 		return min(has, in.Policy.Within(in.Policy.round(least)))
 	}
 	return has
+}
+
+// tooLittle returns the memory that is still known to be too little: until a fifth less is needed.
+func (in Input) tooLittle(s signals) TooLittle {
+	known := in.State.TooLittle
+	switch {
+	case in.Policy.Pod == 0 || known.Memory <= 0 || known.Memory >= in.State.Memory:
+		return TooLittle{}
+	case s.needed == 0:
+		return known
+	case known.Needed == 0:
+		known.Needed = s.needed
+	case s.needed <= known.Needed/5*4:
+		return TooLittle{}
+	}
+	return known
+}
+
+// suffices returns the least memory that is not known to be too little; 0 if all may suffice.
+func (in Input) suffices() int64 {
+	if in.State.TooLittle.Memory == 0 {
+		return 0
+	}
+	return in.State.TooLittle.Memory + in.Policy.Pod
 }
 
 // needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that

@@ -22,7 +22,7 @@ func acting() Input {
 
 // withReport adds a report of a Pod with a curve that needs so much for each hour.
 func (in Input) withReport(pod string, perHour int64, change func(*usage.Report)) Input {
-	report := usage.Report{Pod: pod, Observed: int64(day.Seconds()), Memory: in.State.Memory, Reads: 1000, HitRatio: 0.9}
+	report := usage.Report{Pod: pod, Observed: int64(day.Seconds()), Memory: in.State.Memory / in.pods(), Reads: 1000, HitRatio: 0.9}
 	for minutes := int64(1); minutes <= 12*60; minutes *= 2 {
 		point := usage.Point{Age: 60 * minutes, Memory: perHour * minutes / 60, HitRatio: 0.8 + 0.01*float64(len(report.Curve))}
 		report.Curve = append(report.Curve, point)

@@ -54,7 +54,7 @@ func (in Input) find(s signals) Finding {
 		return before // The operator has just been started, or the memory was just changed.
 	}
 	found := Finding{Recommended: s.recommended(in.Policy, has), HitRatio: percent(s.hitRatio), Expected: Unknown}
-	found.Recommended = steady(before.Recommended, found.Recommended)
+	found.Recommended = in.steady(s, before.Recommended, found.Recommended)
 	if found.Recommended > 0 {
 		found.Expected = percent(s.expected(found.Recommended / max(in.pods(), 1)))
 	}
@@ -96,9 +96,12 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	case in.Policy.round(s.needed) < in.Policy.Min:
 		return compare(has, max(s.needed, min(in.Policy.Min, has)), fmt.Sprintf("Items that are not used stay for %s with "+
 			"less than the minimum of %s, too. %s", age, bytes(in.Policy.Min), in.Policy.have(has)))
-	case recommended > has/32*33:
+	case in.isMore(recommended):
 		return TooSmall, fmt.Sprintf("Items that are not used stay for %s with %s, and for less with %s", age,
 			bytes(recommended), bytes(has))
+	case recommended <= has/5*4 && has <= in.suffices():
+		return Fits, fmt.Sprintf("Items that are not used should stay for %s with %s, but with %s they were evicted earlier",
+			age, bytes(recommended), bytes(in.State.TooLittle.Memory))
 	case recommended <= has/5*4:
 		return TooLarge, fmt.Sprintf("Items that are not used stay for %s with %s, too. %s", age,
 			bytes(recommended), in.Policy.have(has))
@@ -164,9 +167,9 @@ func (s signals) skips() bool {
 	return false
 }
 
-// steady keeps the former recommendation while the new one is at most a tenth smaller.
-func steady(before, now int64) int64 {
-	if now > 0 && now <= before && now >= before/10*9 {
+// steady keeps the former recommendation while a tenth more than what is needed would lead to it.
+func (in Input) steady(s signals, before, now int64) int64 {
+	if now > 0 && now <= before && in.Policy.Within(in.Policy.round(s.needed/9*10)) >= before {
 		return before
 	}
 	return now

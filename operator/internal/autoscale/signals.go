@@ -69,6 +69,9 @@ func unmixed(age time.Duration) time.Duration { return day + age + listed }
 // another Pod counts as used at that time, so only one that was used after that does.
 func (in Input) saysEvictions(s signals, seen Seen) bool {
 	since := in.sinceChange() - in.Now.Sub(seen.At)
+	if in.Policy.Pod > 0 && seen.Report.Memory != in.Policy.Pod {
+		return false // The memory of each Pod was just changed, too.
+	}
 	if s.isMixed {
 		return since-time.Duration(seen.Report.EvictedAge)*time.Second >= copied
 	}

@@ -3,7 +3,6 @@ package autoscale
 // The same decisions, where the number of Pods changes, and not the memory of each.
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -33,11 +32,41 @@ func TestDecideHowManyPods(t *testing.T) {
 		in.Policy.Min, in.Policy.Max = least*gib, most*gib
 		return in
 	}
+	tooLittle := func(in Input, pods int64, needed float64) Input {
+		in.State.TooLittle = TooLittle{Memory: pods * gib, Needed: int64(needed * float64(gib))}
+		return in
+	}
 	tests := map[string]struct {
 		in                Input
 		reason            Reason
 		pods, recommended int64
 	}{
+		"three were too few for as much as now": {
+			found(tooLittle(pods(long), 3, 2.9).withReport("a", gib/10*7, nil), 3), Fits, 4, 3,
+		},
+		"three were too few for a little more": {
+			found(tooLittle(pods(long), 3, 2.9).withReport("a", gib/10*6, nil), 3), Fits, 4, 3,
+		},
+		"three were too few for far more": {
+			found(tooLittle(pods(long), 3, 4).withReport("a", gib/10*7, nil), 3), TooLarge, 3, 3,
+		},
+		"two were too few: three may do": {
+			found(tooLittle(pods(long), 2, 2.2).withReport("a", gib/2, nil), 2), TooLarge, 3, 2,
+		},
+		"three were too few, and it is not known for what": {
+			found(tooLittle(pods(long), 3, 0).withReport("a", gib/10*7, nil), 3), Fits, 4, 3,
+		},
+		"a little less than five are needed: five stay recommended": {
+			found(pods(long), 5).withReport("a", gib, nil), TooSmall, 4, 5,
+		},
+		"far less than five are needed": {
+			found(pods(long), 5).withReport("a", gib/10*8, nil), Fits, 4, 4,
+		},
+		"items were evicted with another memory of each Pod": {
+			pods(long).withReport("a", gib/5*6, func(r *usage.Report) {
+				r.Memory, r.Evicting, r.EvictedAge = gib/2, true, 60
+			}), TooSmall, 4, 5,
+		},
 		"no report: nothing changes": {pods(long), Silent, 4, 4},
 		"each needs a fifth more: that is one Pod": {
 			pods(long).withReport("a", gib/5*6, evicting(30*time.Minute)), TooSmall, 5, 5,
@@ -105,129 +134,31 @@ func TestTheWordsAreAboutPods(t *testing.T) {
 	}
 }
 
-// shard is a cache whose number of Pods is chosen. Each Pod gets its share of the load.
-type shard struct {
-	*cache
-
-	sizes []int64 // of the past, a value for each step
-}
-
-func randomShard(random *rand.Rand) *shard {
-	c := randomCache(random)
-	policy := &c.in.Policy
-	policy.Age = time.Duration(60+random.IntN(32000)) * time.Second // for which there is a point in the curves here
-	policy.Pod = int64(16+random.IntN(8000)) * mebibyte
-	policy.Min = policy.Pod * int64(1+random.IntN(5))
-	policy.Max = policy.Min * int64(1+random.IntN(50))
-	c.in.State.Memory, c.in.Given = policy.Within(policy.Pod*int64(1+random.IntN(100))), 0
-	return &shard{cache: c}
-}
-
-// report is what an agent says that saw all of these numbers of Pods. Items count as used when they were copied.
-func (s *shard) report(l load, step time.Duration) usage.Report {
-	seen := min(len(s.sizes), int((day+s.in.Policy.Age)/step)+1)
-	fewest := s.in.pods()
-	for _, size := range s.sizes[len(s.sizes)-seen:] {
-		fewest = min(fewest, size)
-	}
-	share := load{all: l.all / float64(fewest), half: l.half, haste: l.haste}
-	report := share.report(s.in.Policy.Pod, s.observed)
-	report.Evicting, report.EvictedAge = l.evicts(s.in.State.Memory, s.observed)
-	report.EvictedAge = min(report.EvictedAge, int64(s.in.sinceChange().Seconds()))
-	return report
-}
-
-// decide simulates some minutes, and returns the number of Pods before and after.
-func (s *shard) decide(t *testing.T, step time.Duration, l load) (before, after int64) {
-	t.Helper()
-	s.in.Now, s.observed = s.in.Now.Add(step), s.observed+step
-	before = s.in.pods()
-	s.sizes = append(s.sizes, before)
-	s.in.Reports.Seen = []Seen{{At: s.in.Now, Report: s.report(l, step)}}
-	decided := Decide(s.in)
-	after = decided.Memory / s.in.Policy.Pod
-	if before != after {
-		s.check(t, before, after)
-	}
-	s.in.State = decided
-	return before, after
-}
-
-func (s *shard) check(t *testing.T, before, after int64) {
-	t.Helper()
-	policy, since := s.in.Policy, s.in.sinceChange()
-	switch {
-	case after*policy.Pod < policy.Min || after*policy.Pod > policy.Max:
-		t.Errorf("%d Pods are not within the bounds", after)
-	case since < policy.Cooldown:
-		t.Errorf("a step after %s, with a cooldown of %s", since, policy.Cooldown)
-	case after < before && (since < unhurried*policy.Cooldown || since < day || s.observed < day):
-		t.Errorf("fewer Pods after %s, and %s of observation", since, s.observed)
-	case after > 2*before, after < before-1 && after*5 < before*4:
-		t.Errorf("a step from %d to %d", before, after)
-	}
-}
-
-func TestUnderAConstantLoadTheNumberOfPodsComesToRest(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8)) //nolint:gosec // A test.
-	const step, days = 20 * time.Minute, 60
-	for range 60 {
-		s, l := randomShard(random), randomLoad(random)
-		turns, last, late := 0, int64(0), 0
-		for i := range days * 24 * 3 {
-			before, after := s.decide(t, step, l)
-			if before == after {
-				continue
-			}
-			if last != 0 && (after > before) != (last > 0) {
-				turns++
-			}
-			if last = after - before; i > (days-4)*24*3 {
-				late++
-			}
-		}
-		if turns > 1 {
-			t.Errorf("it turned %d times: %+v, %+v", turns, l, s.in.Policy)
-		}
-		policy := s.in.Policy
-		wanted := policy.Within(policy.round(int64(l.used(policy.Age.Seconds()))))
-		has := s.in.State.Memory
-		if late == 0 && (has < wanted/100*96 && float64(has) < l.all || has > wanted/4*5+policy.Pod && l.haste > 0.99) {
-			t.Errorf("it rests at %d Pods, and %d are needed: %+v, %+v", s.in.pods(), wanted/policy.Pod, l, policy)
-		}
-	}
-}
-
-func TestAMoreDemandingLoadNeverGetsFewerPods(t *testing.T) {
-	random := rand.New(rand.NewPCG(9, 10)) //nolint:gosec // A test.
-	for range 5000 {
-		s, l := randomShard(random), randomLoad(random)
-		s.observed = time.Duration(random.Int64N(int64(2 * day)))
-		s.in.State.Changed = now.Add(-time.Duration(random.Int64N(int64(3 * day))))
-		s.in.State.Finding.Recommended = s.in.Policy.Within(s.in.Policy.Pod * int64(random.IntN(100)))
-		more := l
-		more.all *= 1 + random.Float64()
-		decided := func(l load) int64 {
-			in := s.in
-			in.Reports.Seen = []Seen{{At: in.Now, Report: s.report(l, time.Minute)}}
-			return Decide(in).Memory
-		}
-		if less, more := decided(l), decided(more); more < less {
-			t.Errorf("%d, and %d with a larger load: %+v, %s, %+v", less, more, l, s.observed, s.in)
-		}
-	}
-}
-
-func TestWithoutReportsNoPodIsAddedOrRemoved(t *testing.T) {
-	random := rand.New(rand.NewPCG(11, 12)) //nolint:gosec // A test.
-	for range 1000 {
-		s := randomShard(random)
-		if random.IntN(2) == 0 {
-			late := s.report(randomLoad(random), time.Minute)
-			s.in.Reports.Seen = []Seen{{At: now.Add(-fresh - time.Duration(random.Int64N(int64(day)))), Report: late}}
-		}
-		if decided := Decide(s.in); decided.Memory != s.in.State.Memory {
-			t.Errorf("%d becomes %d", s.in.State.Memory, decided.Memory)
+func TestWhatWasTooLittleIsRemembered(t *testing.T) {
+	grows := pods(2*day).withReport("a", gib/5*6, evicting(30*time.Minute))
+	needed := grows.signals().needed
+	mixed := pods(time.Hour).withReport("a", gib, evicting(29*time.Minute))
+	again := mixed
+	again.State.TooLittle = TooLittle{Memory: 3 * gib, Needed: 3 * gib}
+	learns := pods(2*day).withReport("a", gib, nil)
+	learns.State.TooLittle.Memory = 3 * gib
+	bounds := pods(2*day).withReport("a", gib, nil)
+	bounds.Policy.Min = 6 * gib
+	shrank := again
+	shrank.State.Memory = 3 * gib
+	for name, tc := range map[string]struct {
+		in   Input
+		want TooLittle
+	}{
+		"it grows by the curve":                    {grows, TooLittle{4 * gib, needed}},
+		"it grows without one":                     {mixed, TooLittle{4 * gib, 0}},
+		"it grows without one once more":           {again, TooLittle{4 * gib, 3 * gib}},
+		"the curve is known again":                 {learns, TooLittle{3 * gib, learns.signals().needed}},
+		"it grows as the spec says so":             {bounds, TooLittle{}},
+		"it got as few by other bounds, and grows": {shrank, TooLittle{3 * gib, 0}},
+	} {
+		if got := Decide(tc.in).TooLittle; got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
 }

@@ -109,8 +109,14 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 			HitRatio:    orDefault(recorded.HitRatioPercent, autoscale.Unknown),
 		},
 	}
-	if recorded.ChangedAt != nil {
+	if known := recorded.TooLittle; known != nil {
+		state.TooLittle = autoscale.TooLittle{Memory: known.Memory.Value(), Needed: valueOf(known.Needed)}
+	}
+	switch {
+	case recorded.ChangedAt != nil:
 		state.Changed = recorded.ChangedAt.Time
+	case recorded.Reason == "" && len(d.current.Usage.Reports.Seen) > 0:
+		state.Changed = d.defaults.Now // They began to report before their number was noted, so it may have changed since.
 	}
 	if state.Changed.After(d.defaults.Now) { // It was dated by a clock that was wrong.
 		state.Changed = d.defaults.Now

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -28,7 +29,7 @@ func autosized() cachev1.MemcachedSpec {
 
 func choseSize(size int32) cachev1.MemcachedStatus {
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{
-		Size: &cachev1.SizeAutoscalingStatus{Current: &size},
+		Size: &cachev1.SizeAutoscalingStatus{Reason: cachev1.MemoryFits, Current: &size},
 	}}
 }
 
@@ -99,7 +100,8 @@ func TestAPodIsAddedOnlyToACacheThatIsReadyAndAsLargeAsItShallBe(t *testing.T) {
 	point := usage.Point{Age: 3600, Memory: 100 * memcached.Mebibyte, HitRatio: 0.9}
 	later := usage.Point{Age: 7200, Memory: 200 * memcached.Mebibyte, HitRatio: 0.9}
 	reports := autoscale.Reports{Since: now.Add(-time.Hour), Seen: []autoscale.Seen{{At: now, Report: usage.Report{
-		Observed: 14400, Evicting: true, EvictedAge: 3000, Curve: []usage.Point{point, later},
+		Observed: 14400, Memory: memcached.DefaultItemMemory, Evicting: true, EvictedAge: 3000,
+		Curve: []usage.Point{point, later},
 	}}}}
 	tests := map[string]struct {
 		change func(*cachev1.Memcached, *Current)
@@ -191,6 +193,46 @@ func slotsListed(current CurrentSlots, listed int) CurrentSlots {
 		current.Endpoints = append(current.Endpoints, slots.Endpoint{Slot: number, UID: string(rune('a' + number))})
 	}
 	return current
+}
+
+// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, as the memory may have been observed for long.
+func TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods(t *testing.T) {
+	with := defaults
+	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
+	seen := []autoscale.Seen{{At: with.Now, Report: usage.Report{Observed: 14400}}}
+	for name, tc := range map[string]struct {
+		status  cachev1.MemcachedStatus
+		seen    []autoscale.Seen
+		changed bool
+	}{
+		"there are reports":    {cachev1.MemcachedStatus{}, seen, true},
+		"there is none":        {cachev1.MemcachedStatus{}, nil, false},
+		"there is a record":    {choseSize(2), seen, false},
+		"there is only memory": {cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{}}, seen, true},
+	} {
+		mc := memcachedWith(autosized())
+		mc.Status = tc.status
+		current := Current{SecretsUsable: true, Usage: Usage{Reports: autoscale.Reports{Seen: tc.seen}}}
+		if got := planOf(t, mc, current, with).Autoscaling.Size.Changed; got.IsZero() == tc.changed {
+			t.Errorf("%s: changed at %s", name, got)
+		}
+	}
+}
+
+// TestWhatWasTooLittleIsReadFromTheRecord, also if another client wrote that.
+func TestWhatWasTooLittleIsReadFromTheRecord(t *testing.T) {
+	mebibytes := func(count int64) resource.Quantity { return binary(count * memcached.Mebibyte) }
+	for memory, want := range map[int64]int64{128: 128, 9999: 0, -1: 0} {
+		mc := memcachedWith(autosized())
+		mc.Status = choseSize(3)
+		mc.Status.Autoscaling.Size.TooLittle = &cachev1.TooLittleMemory{
+			Memory: mebibytes(memory), Needed: new(mebibytes(100)),
+		}
+		kept := planOf(t, mc, Current{SecretsUsable: true}, defaults).Autoscaling.Size.TooLittle.Memory
+		if kept != want*memcached.Mebibyte {
+			t.Errorf("%d MiB: kept %d", memory, kept/memcached.Mebibyte)
+		}
+	}
 }
 
 // TestOtherBoundsAreAStep, with a reason, and with the time of it.

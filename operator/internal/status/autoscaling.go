@@ -66,9 +66,17 @@ func sizeAutoscaling(decided autoscale.State, pod int64, mode cachev1.Autoscalin
 		ChangedAt: timeOf(decided.Changed),
 	}
 	if mode == cachev1.AutoscalingAct {
-		reported.Current = pods(decided.Memory, pod)
+		reported.Current, reported.TooLittle = pods(decided.Memory, pod), tooLittle(decided.TooLittle)
 	}
 	return reported
+}
+
+func tooLittle(found autoscale.TooLittle) *cachev1.TooLittleMemory {
+	memory := quantity(found.Memory)
+	if memory == nil {
+		return nil
+	}
+	return &cachev1.TooLittleMemory{Memory: *memory, Needed: quantity(found.Needed)}
 }
 
 // pods returns how many Pods have some memory together; nil for none.

@@ -57,8 +57,11 @@ func (r reading) follows(before reading) bool {
 	return r.process == before.process && r.reads >= before.reads && r.hits >= before.hits
 }
 
-// since finds the youngest item that was evicted since a reading.
+// since finds the youngest item that was evicted since a reading with the same memory.
 func (r *reading) since(before reading) {
+	if r.memory != before.memory {
+		return
+	}
 	least := int64(math.MaxInt64)
 	for class, now := range r.evicted {
 		if now.count > before.evicted[class].count {
@@ -121,7 +124,7 @@ func (h *history) report(now reading) usage.Report {
 	answer.Reads, answer.HitRatio = now.readsSince(first)
 	answer.RecentReads, answer.RecentHitRatio = now.readsSince(h.lately(now))
 	for _, r := range h.readings {
-		if r.youngest < 0 || now.at.Sub(r.at) >= recent {
+		if r.youngest < 0 || r.memory != now.memory || now.at.Sub(r.at) >= recent {
 			continue
 		}
 		if !answer.Evicting || r.youngest < answer.EvictedAge {

@@ -30,6 +30,13 @@ func TestAHistory(t *testing.T) {
 			},
 			usage.Report{Evicting: true, EvictedAge: 30},
 		},
+		"what was evicted with another memory, or while that changed, says nothing": {
+			[]reading{
+				{process: "7", memory: 1}, {process: "7", memory: 1, evicted: class(1, 30)}, {process: "7", memory: 2, evicted: class(2, 40)},
+				{process: "7", memory: 2, evicted: class(3, 50)},
+			},
+			usage.Report{Memory: 2, Evicting: true, EvictedAge: 50},
+		},
 		"an item can be evicted in the second in which it was used": {
 			[]reading{{process: "7"}, {process: "7", evicted: class(2, 0)}}, usage.Report{Evicting: true},
 		},
