@@ -20,7 +20,7 @@ import (
 )
 
 // staleBound is how long after a write an older value may be read while a slot moves (docs/slots.md), on a machine that
-// is never late.
+// does nothing else.
 const staleBound = 100 * time.Millisecond
 
 // judging is how a judging client works.
@@ -31,6 +31,7 @@ type judging struct {
 	readEvery              int // a client reads after as many writes
 	size                   int // of the values of keys that are stored once
 	duration               time.Duration
+	staleBound             time.Duration
 
 	// address is the address of a slot, or a name.
 	address func(slot int) string
@@ -47,7 +48,7 @@ func judgeCommand(o *options) *cobra.Command {
 		Short: "Write, read and delete keys of slots over many connections until release, and judge each answer",
 		Long: "Write, read and delete keys of slots over many connections until release, or for a while.\n" +
 			"Each key is written by one connection after another, with a new version. An answer is wrong if no order of\n" +
-			"the writes explains it, apart from values that were overwritten less than 100 ms before.",
+			"the writes explains it, apart from values that were overwritten just before.",
 		Args:    cobra.NoArgs,
 		Example: "  client judge --endpoint shop-slots.team.svc:11211 --slots 3 --keys 10000 --writes 2000",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,6 +67,8 @@ func judgeCommand(o *options) *cobra.Command {
 		"how clients choose a slot, as slots.clientHash; they then find out by DNS how many there are")
 	cmd.Flags().IntVar(&j.clients, "clients", 16, "how many clients, each with a connection to each slot")
 	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
+	cmd.Flags().DurationVar(&j.staleBound, "stale-bound", staleBound,
+		"how long after a write an older value may be read, in addition to how late the machine is")
 	cmd.Flags().IntVar(&j.readEvery, "read-every", 1, "after how many writes a client reads")
 	cmd.Flags().IntVar(&j.size, "size", 0, "bytes of a value that is stored once; shorter ones are filled up by spaces")
 	cmd.Flags().DurationVar(&j.duration, "for", 10*time.Minute, "how long at most")
@@ -83,14 +86,14 @@ type Judged struct {
 	// Reconnected counts requests that succeeded at the second attempt, over a new connection.
 	Reconnected int `json:"reconnected"`
 
-	// Outdated are keys with a read that no order of the writes explains, such as one that returned a value more than
-	// 100 ms after it was overwritten or deleted, and more than the machine was late; in the end, without that time.
+	// Outdated are keys with a read that no order of the writes explains, such as one that returned a value longer than
+	// the bound after it was overwritten or deleted, and more than the machine was late; in the end, without that time.
 	Outdated int `json:"outdated"`
 
 	// Oldest is the longest time, in milliseconds, for which a value was still read after it was replaced.
 	Oldest float64 `json:"oldestMs"`
 
-	// Late is the longest delay of the machine itself, in milliseconds: clients were allowed 100 ms and this.
+	// Late is the longest delay of the machine itself, in milliseconds: clients were allowed the bound and this.
 	Late float64 `json:"lateMs"`
 
 	// Untouched are keys that were stored once, before, and Kept is how many of them are still there.
@@ -105,7 +108,7 @@ type Judged struct {
 }
 
 func (j *judging) run(ctx context.Context) (Judged, error) {
-	book := newBook(j.keys)
+	book := newBook(j.keys, j.staleBound)
 	if err := j.store(book); err != nil {
 		return Judged{}, err
 	}
@@ -144,7 +147,7 @@ func (j *judging) store(book *book) error {
 
 // awaitRelease ends the work once a client released it.
 func (j *judging) awaitRelease(ctx context.Context, end context.CancelFunc) error {
-	c := j.newJudge(newBook(0), 0)
+	c := j.newJudge(newBook(0, 0), 0)
 	defer c.close()
 	for ticks := time.Tick(time.Second); ; {
 		select {

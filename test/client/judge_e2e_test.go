@@ -30,7 +30,7 @@ func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 			g := gomega.NewWithT(t)
 			endpoint := start(t, "--enable-shutdown")
 			j := judging{
-				options: &options{keys: 10}, slots: 1, clients: 4, writes: 100, duration: 4 * time.Second,
+				options: &options{keys: 10}, slots: 1, clients: 4, writes: 100, duration: 4 * time.Second, staleBound: staleBound,
 				address: func(int) string { return strings.TrimPrefix(strings.TrimSpace(endpoint), "--endpoint=") },
 			}
 			done := make(chan Judged, 1)
