@@ -138,18 +138,22 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@# What memcached's own processes keep busy has the machine for itself.
 	@$(E2E) -p 1 -parallel 8 -short ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
 		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
-	@$(MAKE) e2e-packages
-	@$(MAKE) e2e-modules
+	@# Three clusters; each further one keeps the processors from answering. All tests may begin: some wait for the one that has
+	@# a cluster for itself, whose subtests need their turn, too. What -short and -skip leave out is for soak.
+	@$(E2E) -parallel 32 -short ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip TestClientsOfOtherProjects) $(ARGS)
+	@# The first shows its progress; what the other prints comes when it ends.
+	@$(MAKE) --jobs=2 $(call in-sync,target) live-e2e e2e-modules
 
-# One package at a time: test/e2e alone has three clusters, and each further one keeps the processors from answering. All tests
-# of a package may begin: some wait for the one that has a cluster for itself, whose subtests need their turn, too. What -short
-# and -skip leave out is for soak.
+.PHONY: live-e2e
+live-e2e:
+	@+$(MAKE) $(call in-sync,none) e2e-packages
+
+# Two packages at a time, the longest first.
 .PHONY: e2e-packages
 e2e-packages:
-	@$(E2E) -p 1 -parallel 32 -short ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/fleet \
-		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
-		./operator/internal/agent ./operator/internal/agent/snapshot ./operator/internal/plugin/commands \
-		$(if $(findstring -run,$(ARGS)),,-skip TestClientsOfOtherProjects) $(ARGS)
+	@$(E2E) -p 2 -parallel 32 -short ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/fleet ./test/release \
+		./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand ./operator/internal/agent \
+		./operator/internal/agent/snapshot ./operator/internal/plugin/commands $(ARGS)
 
 .PHONY: e2e-modules
 e2e-modules:
