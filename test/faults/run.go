@@ -50,6 +50,7 @@ a rollout, scales with and without keys that move, moving in, and a deletion.`,
 			"  go run ./test/faults run --seeds 17 --repeat 10\n" +
 			"  go run ./test/faults run --plan shrunk.json\n" +
 			"  go run ./test/faults run --every-write\n" +
+			"  go run ./test/faults run --every-write --each memory   # of the changes with this in their name\n" +
 			"  go run ./test/faults run --each 'Pods'        # each action with this in its name, alone\n" +
 			"  go run ./test/faults run --mutant 'reports Ready before the Pods are'   # what a failure looks like",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -63,7 +64,7 @@ a rollout, scales with and without keys that move, moving in, and a deletion.`,
 	f.BoolVar(&flags.real, "real", false, "use a cluster with a real Node, in whose Pods memcached runs (root, Linux)")
 	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
 	f.StringVar(&flags.each, "each", "", "carry out each action alone whose name this regular expression matches, "+
-		"instead; an action that never has an effect is a failure, too")
+		"instead; an action that never has an effect is a failure, too. With --every-write, it chooses among the changes")
 	f.BoolVar(&flags.everyWrite, "every-write", false, "kill the operator at each write of some changes, instead")
 	f.StringVar(&flags.mutant, "mutant", "", "run this mutant of the operator: go run ./test/faults mutants --help")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
@@ -99,7 +100,10 @@ func (f *runFlags) validate(all []actions.Action) (work, error) {
 		p, err := campaign.ReadPlan(f.plan)
 		return work{title: "Plan " + f.plan, plans: slices.Values([]plan.Plan{p}), count: 1}, err
 	case f.everyWrite:
-		e := campaign.NewEveryWrite()
+		e, err := campaign.NewEveryWrite(f.each)
+		if err != nil {
+			return work{}, err
+		}
 		judge := func(*campaign.Totals) error { return e.Err() }
 		return work{title: "Every write", plans: e.Plans(), count: math.MaxInt, add: e.Add, judge: judge, summary: e}, nil
 	case f.each != "":

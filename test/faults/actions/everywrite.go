@@ -25,6 +25,8 @@ const Deletion = "deletion"
 func Changes() []Change {
 	deletion := stepWith("delete the Memcached", removal{Objects: metav1.DeletePropagationBackground})
 	creation := stepWith("create the Memcached again", nil)
+	// Pods without slots get them only by an update.
+	updates := change(map[string]any{"updatePolicy": "Automatic"})
 	keysMove := change(map[string]any{"slots": map[string]any{"clientHash": "Ketama"}})
 	from := map[string]any{"servers": []string{"old-0.example.com:11211", "old-1.example.com:11211"}}
 	movesIn := change(map[string]any{
@@ -37,10 +39,10 @@ func Changes() []Change {
 		{"rollout by a change of the spec", nil, change(map[string]any{"threads": 2})},
 		{"scale to 1 Pod", nil, ScaleTo(1)}, // deletes the PodDisruptionBudget
 		{"scale to more Pods", []plan.Step{ScaleTo(1)}, ScaleTo(mostPods)},
-		{"scale to more slots, whose keys move", []plan.Step{keysMove, ScaleTo(1)}, ScaleTo(mostPods)},
-		{"scale to fewer slots, whose keys move", []plan.Step{keysMove, ScaleTo(mostPods)}, ScaleTo(1)},
-		{"more memory for running Pods", []plan.Step{small}, large},
-		{"less memory for running Pods", []plan.Step{small, large}, small},
+		{"scale to more slots, whose keys move", []plan.Step{updates, keysMove, ScaleTo(1)}, ScaleTo(mostPods)},
+		{"scale to fewer slots, whose keys move", []plan.Step{updates, keysMove, ScaleTo(mostPods)}, ScaleTo(1)},
+		{"more memory for running Pods", []plan.Step{updates, small}, large},
+		{"less memory for running Pods", []plan.Step{updates, small, large}, small},
 		{Deletion, nil, deletion},
 	}
 }

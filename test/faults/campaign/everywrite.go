@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -29,15 +30,25 @@ type series struct {
 // mostWrites is more than any change has. An operator that never comes to rest is stopped there.
 const mostWrites = 60
 
-// NewEveryWrite begins with the first writes.
-func NewEveryWrite() *EveryWrite {
+// NewEveryWrite begins with the first writes of the changes whose name matches a pattern; all match an empty one.
+func NewEveryWrite(pattern string) (*EveryWrite, error) {
+	names, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("--each %s: %w", pattern, err)
+	}
 	e := &EveryWrite{}
 	for _, change := range actions.Changes() {
+		if !names.MatchString(change.Name) {
+			continue
+		}
 		for _, moment := range actions.Moments {
 			e.series = append(e.series, &series{change: change, moment: moment})
 		}
 	}
-	return e
+	if len(e.series) == 0 {
+		return nil, fmt.Errorf("--each %s: no change has this in its name, such as %s", pattern, actions.Changes()[0].Name)
+	}
+	return e, nil
 }
 
 // Plans returns the plans. A series ends at the first result without a kill, which Add gets.

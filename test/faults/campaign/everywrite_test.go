@@ -9,6 +9,28 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/actions"
 )
 
+func everyWrite(t *testing.T, pattern string) *EveryWrite {
+	t.Helper()
+	e, err := NewEveryWrite(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestEveryWriteOfSomeChanges(t *testing.T) {
+	for _, s := range everyWrite(t, "memory").series {
+		if !strings.Contains(s.change.Name, "memory") {
+			t.Errorf("%s, too", s.change.Name)
+		}
+	}
+	for pattern, want := range map[string]string{"(": "--each (: error parsing", "memroy": "--each memroy: no change has this in its name, such as creation"} {
+		if _, err := NewEveryWrite(pattern); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
 // killedAt returns how many plans there are if each change has so many writes.
 func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
 	for p := range e.Plans() {
@@ -24,7 +46,7 @@ func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
 }
 
 func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
-	e := NewEveryWrite()
+	e := everyWrite(t, "")
 	writes := map[string]int{}
 	for _, change := range actions.Changes() {
 		writes[change.Name] = 1
@@ -43,7 +65,7 @@ func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 }
 
 func TestEveryWriteFailsWhereAKillMeetsNone(t *testing.T) {
-	e := NewEveryWrite()
+	e := everyWrite(t, "")
 	killedAt(e, map[string]int{"creation": 3, "rollout by a change of the spec": 2})
 	const want = "scale to 1 Pod, before it is sent: no kill met a write"
 	if err := e.Err(); err == nil || !strings.Contains(err.Error(), want) {
@@ -52,7 +74,7 @@ func TestEveryWriteFailsWhereAKillMeetsNone(t *testing.T) {
 }
 
 func TestEveryWriteFailsWhereSomeWritesAreLeft(t *testing.T) {
-	e := NewEveryWrite()
+	e := everyWrite(t, "")
 	for p := range e.Plans() {
 		e.Add(Result{Seed: p.Seed, Effects: map[string]int{actions.KillAtWrite: 1}})
 	}
@@ -85,7 +107,7 @@ func TestEveryWriteHasOnlyActionsOfTheCampaign(t *testing.T) {
 	for _, action := range allActions(t) {
 		known[action.Name] = true
 	}
-	for p := range NewEveryWrite().Plans() {
+	for p := range everyWrite(t, "").Plans() {
 		for _, step := range p.Steps {
 			if !known[step.Do] {
 				t.Fatalf("no action %q", step.Do)
