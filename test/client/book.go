@@ -18,7 +18,7 @@ type book struct {
 	keys     []versions // of the keys that are written again and again
 	accesses consistency.History
 	late     lateness
-	stale    time.Duration // how long after a write an older value may be read
+	bound    time.Duration // how long after a write an older value may be read
 
 	mu     sync.Mutex
 	result Judged
@@ -36,8 +36,8 @@ type versions struct {
 // writtenShare is how many untouched keys there are for each that is written again and again.
 const writtenShare = 10
 
-func newBook(keys int, stale time.Duration) *book {
-	return &book{keys: make([]versions, keys/writtenShare), stale: stale, began: time.Now()}
+func newBook(keys int, bound time.Duration) *book {
+	return &book{keys: make([]versions, keys/writtenShare), bound: bound, began: time.Now()}
 }
 
 // note changes the result.
@@ -80,7 +80,7 @@ func (b *book) judge() error {
 	for _, violation := range violations[:min(len(violations), mostFailures)] {
 		b.result.Failures = append(b.result.Failures, violation.String())
 	}
-	oldest, err := consistency.Oldest(accesses, b.stale+time.Duration(b.result.Late)*time.Millisecond)
+	oldest, err := consistency.Oldest(accesses, b.bound+time.Duration(b.result.Late)*time.Millisecond)
 	b.result.Outdated, b.result.Oldest = len(violations), float64(oldest.Milliseconds())
 	return err
 }
@@ -221,7 +221,7 @@ func (c *judge) readWritten(i int) {
 	}
 	access.Ended = time.Now()
 	late := c.book.late.allowed(access.Ended)
-	access.Stale = c.book.stale + late
+	access.Stale = c.book.bound + late
 	c.book.accesses.Add(access)
 	c.book.note(func(r *Judged) {
 		r.Reads++

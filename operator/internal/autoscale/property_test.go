@@ -134,6 +134,21 @@ func TestUnderAConstantLoadTheMemoryComesToRest(t *testing.T) {
 	}
 }
 
+// getsNoLess checks that a load that is so many times as large gets at least as much.
+func (c *cache) getsNoLess(t *testing.T, l load, times float64, report func(load) usage.Report) {
+	t.Helper()
+	decided := func(l load) int64 {
+		in := c.in
+		in.Reports.Seen = []Seen{{At: in.Now, Report: report(l)}}
+		return Decide(in).Memory
+	}
+	more := l
+	more.all *= times
+	if less, more := decided(l), decided(more); more < less {
+		t.Errorf("%d, and %d with a larger load: %+v, %s, %+v", less, more, l, c.observed, c.in)
+	}
+}
+
 func TestAMoreDemandingLoadNeverGetsLess(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // A test.
 	for range 5000 {
@@ -143,16 +158,7 @@ func TestAMoreDemandingLoadNeverGetsLess(t *testing.T) {
 		if random.IntN(4) == 0 {
 			c.in.State.Refused = c.in.State.Memory * 2
 		}
-		more := l
-		more.all *= 1 + random.Float64()
-		decided := func(l load) int64 {
-			in := c.in
-			in.Reports.Seen = []Seen{{At: in.Now, Report: l.report(in.State.Memory, c.observed)}}
-			return Decide(in).Memory
-		}
-		if less, more := decided(l), decided(more); more < less {
-			t.Errorf("%d, and %d with a larger load: %+v, %s, %+v", less, more, l, c.observed, c.in)
-		}
+		c.getsNoLess(t, l, 1+random.Float64(), func(l load) usage.Report { return l.report(c.in.State.Memory, c.observed) })
 	}
 }
 

@@ -33,11 +33,10 @@ var before = map[string]string{
 // Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves
 // something behind, or never has an effect is found without the luck of a seed.
 func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
-	names, err := regexp.Compile(pattern)
+	chosen, err := matching(all, pattern, func(a actions.Action) string { return a.Name })
 	if err != nil {
 		return nil, err
 	}
-	chosen := slices.DeleteFunc(slices.Clone(all), func(a actions.Action) bool { return !names.MatchString(a.Name) })
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("no action has a name that matches %q", pattern)
 	}
@@ -48,6 +47,15 @@ func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
 		}
 	}
 	return plans, nil
+}
+
+// matching returns those whose name matches a pattern.
+func matching[T any](all []T, pattern string, nameOf func(T) string) ([]T, error) {
+	names, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !names.MatchString(nameOf(one)) }), nil
 }
 
 // alone returns a plan of one action, each time with what it needs before, and a scale after it.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -32,15 +31,12 @@ const mostWrites = 60
 
 // NewEveryWrite begins with the first writes of the changes whose name matches a pattern; all match an empty one.
 func NewEveryWrite(pattern string) (*EveryWrite, error) {
-	names, err := regexp.Compile(pattern)
+	changes, err := matching(actions.Changes(), pattern, func(c actions.Change) string { return c.Name })
 	if err != nil {
 		return nil, fmt.Errorf("--each %s: %w", pattern, err)
 	}
 	e := &EveryWrite{}
-	for _, change := range actions.Changes() {
-		if !names.MatchString(change.Name) {
-			continue
-		}
+	for _, change := range changes {
 		for _, moment := range actions.Moments {
 			e.series = append(e.series, &series{change: change, moment: moment})
 		}
