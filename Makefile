@@ -130,17 +130,21 @@ faults-cluster: ## The same with real Pods and their clients (root, Linux): SEED
 	@go run ./scripts/cluster needs e2e --install
 	@$(MAKE) faults ARGS="--real $(ARGS)"
 
+# What these leave out is for soak: it takes long, or it needs the machine for itself.
+SHORT := -short
+ALONE := TestClientsOfOtherProjects|TestFaultsOf.*FireTheirAlerts
+
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself.
-	@$(E2E) -p 1 -parallel 8 -short ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
+	@$(E2E) -p 1 -parallel 8 $(SHORT) ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
 		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
-	@# Three clusters; each further one keeps the processors from answering. All tests may begin: some wait for the one that has
-	@# a cluster for itself, whose subtests need their turn, too. What -short and -skip leave out is for soak.
-	@$(E2E) -parallel 32 -short ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip TestClientsOfOtherProjects) $(ARGS)
+	@# Two clusters; each further one keeps the processors from answering. All tests may begin: some wait for the one that has
+	@# a cluster for itself, whose subtests need their turn, too.
+	@$(E2E) -parallel 32 $(SHORT) ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip '$(ALONE)') $(ARGS)
 	@# The first shows its progress; what the other prints comes when it ends.
 	@$(MAKE) --jobs=2 $(call in-sync,target) live-e2e e2e-modules
 
@@ -151,7 +155,7 @@ live-e2e:
 # One package at a time: some use the same cluster.
 .PHONY: e2e-packages
 e2e-packages:
-	@$(E2E) -p 1 -parallel 32 -short ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/fleet ./test/release \
+	@$(E2E) -p 1 -parallel 32 $(SHORT) ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/fleet ./test/release \
 		./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand ./operator/internal/agent \
 		./operator/internal/agent/snapshot ./operator/internal/plugin/commands $(ARGS)
 
@@ -177,9 +181,9 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@go run ./test/faults load
 	@$(MAKE) go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
-	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
-	@$(E2E) ./test/e2e -run "TestFaultsOf.*FireTheirAlerts"
-	@$(E2E) ./operator/internal/memcached -run 'TestTheMemoryLimitOfAContainerSuffices|TestAnOrdinaryLoadNeedsWhatIsReserved'
+	@$(MAKE) e2e SHORT=
+	@$(E2E) ./test/e2e -run 'TestFaultsOf.*FireTheirAlerts'
+	@$(E2E) ./test/e2e -run TestReplacedPodsKeepTheirKeys -args -slot-writes 20000
 	@$(MAKE) clients
 
 .PHONY: ci

@@ -31,11 +31,9 @@ type fault struct {
 }
 
 // TestFaultsOfCachesFireTheirAlerts has a cache for each fault, and one without, and a real Prometheus with the rules of the
-// installation. The silence of each alert is that of the caches with the other faults.
+// installation. The silence of each alert is that of the caches with the other faults. A scrape that is late on a busy
+// machine fires alerts, too, so make soak runs it.
 func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a scrape that is late on a busy machine fires alerts, too: make soak")
-	}
 	c.shared(t)
 	const name = "alerts"
 	healthy := newCache(t, name, cachev1.MemcachedSpec{Memory: new(resource.MustParse("16Mi"))})
@@ -122,9 +120,6 @@ func putFaultySecrets(t *testing.T, namespace string) {
 
 // TestFaultsOfTheOperatorFireTheirAlerts needs the operator for itself: its metrics are of all caches.
 func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no other test can run in the meantime: make soak")
-	}
 	c.exclusive(t)
 	const name = "alerts-operator"
 	it := newCache(t, name, cachev1.MemcachedSpec{

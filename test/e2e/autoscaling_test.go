@@ -35,9 +35,13 @@ func TestTheMemoryGrowsWithTheUse(t *testing.T) {
 	mc := it.get()
 	it.Expect(mc.Status.Autoscaling.Memory.Current.Value()).To(gomega.BeNumerically(">=", 80*mib))
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
+	it.Expect(it.pods()).To(gomega.Equal(born), "no Pod is replaced")
+	if testing.Short() {
+		return // What follows takes minutes, and what the agent reports of a real memcached has tests next to the agent.
+	}
 	it.Eventually(func() *int32 {
 		it.stores(&pod, 100_000)
 		return it.get().Status.Autoscaling.Size.Recommended
-	}).WithPolling(5*time.Second).ShouldNot(gomega.BeNil(), "how many Pods would do")
-	it.Expect(it.pods()).To(gomega.Equal(born), "no Pod is replaced")
+	}).WithTimeout(6*time.Minute).WithPolling(5*time.Second).
+		ShouldNot(gomega.BeNil(), "after two minutes with the same memory, it is known how many Pods would do")
 }

@@ -52,7 +52,7 @@ func TestEachPanelHasDataInARollout(t *testing.T) {
 			return missing
 		}).WithPolling(2*time.Second).Should(gomega.BeEmpty(), "each panel has data")
 	}
-	it.judge(slotsCase{port: 11211, writes: 500}, func() {
+	it.judge(slotsCase{port: 11211, writes: calmWrites}, func() {
 		it.evictsItems(server)
 		check(func(query dashboards.Query) bool { return strings.Contains(query.Expr, "memcached_slab_") })
 		before := it.pods()

@@ -33,7 +33,7 @@ const (
 // clients write; then a user deletes a Pod, the cache gets smaller, and it is deleted.
 func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 	c.loaded(t)
-	tc := slotsCase{port: 11211, writes: *slotWrites}
+	tc := slotsCase{port: 11211, writes: calmWrites}
 	tc.spec = cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{},
 		TerminationDelaySeconds: new(int32(10)), Placement: onDrainable(),

@@ -28,7 +28,7 @@ const retries = 5 * time.Minute
 // badCommitsBreakNothing has a commit for each place where Argo CD may stumble: when it compares what is there, when it
 // applies what is new, and before either.
 func (s *site) badCommitsBreakNothing(t *testing.T) {
-	s.commit(t, "Fewer retries", fewerRetries)
+	fewer := s.commit(t, "Fewer retries", fewerRetries)
 	s.healthy(t, s.commitCache(t, "story", "{size: 2}"))
 	holds := s.holds(t, "story")
 	bad := []struct {
@@ -51,6 +51,9 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 	}
 	for i, tc := range bad {
 		t.Run(tc.name, func(t *testing.T) {
+			if tc.name == "a new Memcached is invalid" && testing.Short() {
+				t.Skip("make soak runs it")
+			}
 			said := s.listen(t, pipeline.SamplesApplication)
 			commit := tc.commit(t)
 			g := newGomega(t)
@@ -70,7 +73,8 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 		})
 	}
 	s.removeCache(t, "good")
-	s.healthy(t, s.removeCache(t, "story"))
+	s.removeCache(t, "story")
+	s.healthy(t, s.revert(t, fewer))
 	s.assertGone(t, "story")
 }
 
@@ -161,6 +165,9 @@ func (s *site) gitIsOutOfReach(t *testing.T) {
 // repoServerIsKilled kills it while caches are being made one after the other, and again each time that it comes back:
 // one restart is over before Argo CD takes notice.
 func (s *site) repoServerIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make soak runs it")
+	}
 	const part = "argocd-repo-server"
 	g := newGomega(t)
 	holds := s.holds(t, sample)

@@ -17,28 +17,22 @@ type chapter struct {
 	run  func(*testing.T)
 }
 
-// TestGitOps follows the tree in gitops/ by the install method direct, from two applies to its removal.
+// TestGitOps follows the tree in gitops/ by the install method direct, from two applies to its removal, with what others
+// do to it on the way.
 func TestGitOps(t *testing.T) {
 	s := gitOps
 	s.chapters(t, []chapter{
 		{"the root is healthy only when each Memcached is ready", s.rootWaitsForEachCache},
 		{"a commit upgrades the operator, its revert rolls it back, and no key is lost", s.upgradeAndRollBack},
 		{"what Git says and another client changed is put back, what others add stays", s.driftIsPutBack},
-		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
-		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
-		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
-		{"a repository that names this one by URL and ref installs the same, and its upgrade is another ref", s.consumerFollowsByRef},
-	})
-}
-
-// TestGitOpsWithBadCommitsAndOthers does the same with what others do, in another cluster at the same time.
-func TestGitOpsWithBadCommitsAndOthers(t *testing.T) {
-	s := gitOpsTrouble
-	s.chapters(t, []chapter{
 		{"a bad commit is reported, breaks nothing, and the next one recovers", s.badCommitsBreakNothing},
 		{"nothing is lost while Git is out of reach", s.gitIsOutOfReach},
 		{"a tenant's Applications install what their AppProject permits, and nothing else", s.tenantStaysInItsProject},
 		{"an HPA sets a size that Git leaves out, and then nobody writes anything", s.autoscalerSetsTheSize},
+		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
+		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
+		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
+		{"a repository that names this one by URL and ref installs the same, and its upgrade is another ref", s.consumerFollowsByRef},
 	})
 }
 

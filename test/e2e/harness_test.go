@@ -33,7 +33,7 @@ func newGomega(t *testing.T) *gomega.WithT {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(patience)
-	g.SetDefaultEventuallyPollingInterval(200 * time.Millisecond)
+	g.SetDefaultEventuallyPollingInterval(500 * time.Millisecond)
 	return g
 }
 

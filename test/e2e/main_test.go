@@ -33,14 +33,13 @@ var applications = []string{pipeline.OperatorApplication, pipeline.SamplesApplic
 
 // The clusters. A test brings up the one that it needs.
 var (
-	// These have Argo CD, and the operator by a push to Git.
-	gitOps        = &site{name: "e2e-gitops", argoCD: true}
-	gitOpsTrouble = &site{name: "e2e-gitops-trouble", argoCD: true}
+	// gitOps has Argo CD, and the operator by a push to Git.
+	gitOps = &site{name: "e2e-gitops", argoCD: true}
 
 	// c has the operator by make deploy. Tests share it, each with its own namespaces.
-	c = &site{name: "e2e", room: make(chan struct{}, 6)}
+	c = &site{name: "e2e", room: make(chan struct{}, 6), load: make(chan struct{}, 2)}
 
-	sites = []*site{gitOps, gitOpsTrouble, c}
+	sites = []*site{gitOps, c}
 )
 
 func TestMain(m *testing.M) {

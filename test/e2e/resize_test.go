@@ -21,7 +21,7 @@ func TestMemoryChangesWithoutARestart(t *testing.T) {
 		Rollout: &cachev1.Rollout{MemoryChange: cachev1.MemoryResize},
 	})
 	born, full := it.pods(), it.all()[0]
-	result := it.judge(slotsCase{port: 11211, writes: *slotWrites}, func() {
+	result := it.judge(slotsCase{port: 11211, writes: calmWrites}, func() {
 		it.resizes(96)
 		it.resizes(512)
 		it.stores(&full, 400_000) // of 1 KiB

@@ -103,7 +103,7 @@ func (it *cache) pods() map[string]types.UID { return c.pods(it.t, it.key.Namesp
 // TestARolloutThatIsStuckRecoversWhileTheOldPodsServe has a client that refreshes its list of Pods each second, as
 // long-lived clients should: not one of its requests fails.
 func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
-	c.loaded(t)
+	c.shared(t)
 	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	waitByKubectl(it)

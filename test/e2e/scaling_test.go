@@ -14,8 +14,8 @@ import (
 // TestScalingKeepsTheKeys adds a slot and removes it again, while clients write, read and delete keys by a hash, and learn
 // of the new list at different times. Before, an autoscaler changes its mind several times.
 func TestScalingKeepsTheKeys(t *testing.T) {
-	c.exclusive(t)
-	tc := slotsCase{port: 11211, writes: *slotWrites}
+	c.loaded(t)
+	tc := slotsCase{port: 11211, writes: calmWrites}
 	tc.spec = cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(10)),
 		Slots: &cachev1.Slots{ClientHash: cachev1.HashRendezvous, ScaleOverlapSeconds: new(int32(20))},

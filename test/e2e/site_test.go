@@ -30,6 +30,11 @@ type site struct {
 	up      sync.Once
 	trouble error
 
+	// newest is memcached's image of another suite, once it is fetched.
+	fetched   sync.Once
+	newest    string
+	unfetched error
+
 	// operator is locked by a test that replaces or stops the operator or the API server, or whose many Pods have no room
 	// on the Nodes next to those of others, and read-locked by all other tests.
 	operator sync.RWMutex
@@ -38,8 +43,8 @@ type site struct {
 	// idle, so that nothing ends earlier, and probes fail.
 	room chan struct{}
 
-	// load is held by a test whose clients keep a processor busy: two of them at a time measure each other.
-	load sync.Mutex
+	// load is taken by each test whose clients keep processors busy: with many of them, no Pod starts in time.
+	load chan struct{}
 }
 
 // shared brings the cluster up and the operator into it, unless another test did. The test runs at the same time as
@@ -50,12 +55,12 @@ func (s *site) shared(t *testing.T) {
 	s.join(t)
 }
 
-// loaded does the same for a test whose clients keep a processor busy.
+// loaded does the same for a test whose clients keep processors busy.
 func (s *site) loaded(t *testing.T) {
 	t.Helper()
 	t.Parallel()
-	s.load.Lock()
-	t.Cleanup(s.load.Unlock)
+	s.load <- struct{}{}
+	t.Cleanup(func() { <-s.load })
 	s.join(t)
 }
 

@@ -56,6 +56,9 @@ func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			if name == "by digest" && testing.Short() {
+				t.Skip("make soak runs it: it is most of make test again")
+			}
 			root := released(t, tc.version, tc.memcached)
 			for _, args := range tc.commands {
 				command := exec.CommandContext(t.Context(), "go", args...)

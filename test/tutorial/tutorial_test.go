@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -47,9 +48,9 @@ func TestTheTutorial(t *testing.T) {
 
 	v.kubectl("delete", "-f", sample)
 	v.make("undeploy")
-	if left := v.kubectl("get", "customresourcedefinitions,deployments", "--all-namespaces", "-o", "name"); strings.Contains(left, "memcached") {
-		t.Errorf("undeploy leaves %s", left)
-	}
+	gomega.NewWithT(t).Eventually(func() string { // what the deleted cache owns is collected later
+		return v.kubectl("get", "customresourcedefinitions,deployments", "--all-namespaces", "-o", "name")
+	}).ShouldNot(gomega.ContainSubstring("memcached"), "what undeploy leaves")
 }
 
 // assertNodes: the Deployment has the size, and the status names its Pods.
