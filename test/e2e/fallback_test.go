@@ -23,7 +23,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// fallbackKeys are in each Pod. With values of 1 KiB, the rate of the test copies them in 16 seconds.
+// fallbackKeys are in each Pod. With values of 1 KiB, the rate of the test copies them in 31 seconds, so that a busy machine
+// does not interfere too late.
 const fallbackKeys = 2000
 
 // TestAHandoffThatFailsLeavesACacheThatServes is one rollout of three slots, in which something else goes wrong with
@@ -33,7 +34,7 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(1)),
 		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{
-			BytesPerSecond: new(resource.MustParse("128Ki")), TimeoutSeconds: new(int32(60)),
+			BytesPerSecond: new(resource.MustParse("64Ki")), TimeoutSeconds: new(int32(90)),
 		}},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
