@@ -107,9 +107,10 @@ func (d Draft) memoryAutoscaling() *autoscale.State {
 	if !autoscalesMemory(spec) {
 		return nil
 	}
+	state := memoryState(d.memcached)
 	in := autoscale.Input{
-		Policy: memoryPolicy(spec), State: memoryState(d.memcached), Reports: d.current.Usage.Reports, Now: d.defaults.Now,
-		Busy: !isSettled(d.memcached) || !d.resizesPods(), Given: d.leastGiven(),
+		Policy: memoryPolicy(spec), State: state, Reports: d.current.Usage.Reports, Now: d.defaults.Now,
+		Busy: !isSettled(d.memcached) || !d.resizesPods(), Given: d.leastGiven(state.Changed),
 	}
 	if !in.Policy.Acts || in.State.Memory == 0 {
 		in.State.Memory = d.givenMemory()
@@ -139,11 +140,12 @@ func (c CurrentSlots) mostGiven() int64 {
 	return most
 }
 
-// leastGiven returns the least memory that memcached in a Pod of the current template was given; 0 if it is unknown.
-func (d Draft) leastGiven() int64 {
+// leastGiven returns the least memory that memcached was given in a Pod of the current template that was there before a
+// step; 0 if it is unknown. A later Pod starts with the memory of the template, and was refused nothing.
+func (d Draft) leastGiven(step time.Time) int64 {
 	least := int64(0)
 	for _, pod := range d.current.Slots.Pods {
-		if pod.Hash != d.current.Slots.Hash || pod.Terminating || pod.Ended {
+		if pod.Hash != d.current.Slots.Hash || pod.Terminating || pod.Ended || !pod.Created.Before(step) {
 			continue
 		}
 		given := cmp.Or(pod.Instruction.Memory, deployedMemory(d.current.Deployment))

@@ -157,6 +157,39 @@ func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
 	}
 }
 
+// TestAStepIsTakenBackOnlyForAPodThatWasThere: a Pod that is added, or that replaces another one, starts with the memory of
+// the template.
+func TestAStepIsTakenBackOnlyForAPodThatWasThere(t *testing.T) {
+	const mib = memcached.Mebibyte
+	with := defaults
+	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
+	step := with.Now.Add(-3 * time.Minute)
+	for name, tc := range map[string]struct {
+		created time.Time
+		want    int64
+	}{
+		"it was there":               {step.Add(-time.Hour), 64 * mib},
+		"it was created at the time": {step, 256 * mib},
+		"it was created later":       {step.Add(time.Minute), 256 * mib},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mc := memcachedWith(autoscaled())
+			live := deployedBy(t, mc, with)
+			live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "memcached", Args: []string{"--memory-limit=64"}}}
+			mc.Status.Autoscaling = chosen("256Mi").Autoscaling
+			mc.Status.Autoscaling.Memory.ChangedAt = new(metav1.NewTime(step))
+			current := currently(live)
+			given := slots.Pod{Name: "a", Hash: "b", Created: step.Add(-time.Hour)}
+			given.Instruction.Memory = 256 * mib
+			current.Slots = CurrentSlots{Hash: "b", Pods: []slots.Pod{given, {Name: "b", Hash: "b", Created: tc.created}}}
+			memory := planOf(t, mc, current, with).Autoscaling.Memory
+			if memory.Memory != tc.want || (memory.Refused > 0) != (tc.want < 256*mib) {
+				t.Errorf("the Pods get %d MiB; refused: %d MiB", memory.Memory/mib, memory.Refused/mib)
+			}
+		})
+	}
+}
+
 func TestWhatKeepsTheMemoryFromFollowingTheUse(t *testing.T) {
 	tests := map[string]struct {
 		change func(*cachev1.MemcachedSpec)
