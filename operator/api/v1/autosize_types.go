@@ -81,8 +81,13 @@ type SizeAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
+	// former is how many Pods there were before the last step, if that removed some: until the recommendation is known
+	// again, so many may return if items are evicted too early.
+	// +optional
+	Former *int32 `json:"former,omitempty"`
+
 	// tooLittle is the memory of all Pods that was last too little, with the mode Act. No Pod is removed to return to it
-	// until the cache needs a fifth less than then.
+	// until the cache needs a fifth less than then, or for four weeks.
 	// +optional
 	TooLittle *TooLittleMemory `json:"tooLittle,omitempty"`
 }
@@ -96,4 +101,8 @@ type TooLittleMemory struct {
 	// needed is what they needed by the requests of clients; empty until that is known.
 	// +optional
 	Needed *resource.Quantity `json:"needed,omitempty"`
+
+	// since is when that was found.
+	// +required
+	Since metav1.Time `json:"since"`
 }

@@ -17,6 +17,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -47,7 +48,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		})
 	}
 	probes := endpoint.Probes(a.started)
-	a.usage = watch.New(a.login, log)
+	a.usage = watch.New(a.login, a.copied, log)
 	probes.Handle("GET "+usage.Path, a.usage)
 	group.Go(func() error {
 		a.usage.Run(ctx)
@@ -118,6 +119,14 @@ func (a *agent) login(ctx context.Context) (*protocol.Client, error) {
 		return protocol.Dial(ctx, a.options.MemcachedAddress, nil)
 	}
 	return a.users.Login(ctx)
+}
+
+// copied returns when this agent last copied keys to memcached; zero if it did not.
+func (a *agent) copied() time.Time {
+	if a.copier == nil {
+		return time.Time{}
+	}
+	return a.copier.Tracker.Copied()
 }
 
 // started returns an error until memcached can start.

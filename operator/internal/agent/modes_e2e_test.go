@@ -55,21 +55,23 @@ func TestMetricsComeThroughEveryMode(t *testing.T) {
 			if got := value(t, p.metrics(t), `memcached_commands_total{command="get",status="hit"}`); got < 1 {
 				t.Errorf("%g reads were counted", got)
 			}
-			wait(t).Eventually(p.observed).Should(gomega.BeNumerically(">", 0))
+			wait(t).Eventually(func() (int64, error) {
+				report, err := p.usage("")
+				return report.Observed, err
+			}).Should(gomega.BeNumerically(">", 0))
 		})
 	}
 }
 
-// observed is for how long the agent has watched the requests of clients.
-func (p *pod) observed() (int64, error) {
-	answer, err := http.Get("http://" + p.options.ProbeAddress + usage.Path)
+// usage is what the agent reports of the requests of clients.
+func (p *pod) usage(query string) (report usage.Report, err error) {
+	answer, err := http.Get("http://" + p.options.ProbeAddress + usage.Path + "?" + query)
 	if err != nil {
-		return 0, err
+		return report, err
 	}
 	defer answer.Body.Close()
-	var report usage.Report
 	err = json.NewDecoder(answer.Body).Decode(&report)
-	return report.Observed, err
+	return report, err
 }
 
 // tryClients lets the right client work, and all kinds of wrong ones fail.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
 var fromOld = instruction.Instruction{Role: instruction.Receive, From: oldHost, Rate: 32 << 20}
@@ -72,6 +74,36 @@ func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
 	if diff := cmp.Diff(progress{Msg: "handoff", Slot: "shop-0", From: oldHost, Keys: keys, TotalKeys: keys, Copied: true}, p); diff != "" {
 		t.Errorf("the last progress (-want +got):\n%s", diff)
 	}
+}
+
+// TestWhatAFullPodEvictsAfterACopySaysNothing about how long items stay: memcached counts copied keys as just used.
+func TestWhatAFullPodEvictsAfterACopySaysNothing(t *testing.T) {
+	c := newCache(t, cache{memory: "8"})
+	before, after := c.start(t, oldHost), c.start(t, newHost)
+	from, to, large := before.client(t, c), after.client(t, c), strings.Repeat("x", 8<<10)
+	before.instruct(t, instruction.Instruction{Role: instruction.Serve})
+	store := func(client *client, kind string, count int) {
+		for number := range count {
+			client.set(t, fmt.Sprintf("%s%d", kind, number), large)
+		}
+	}
+	store(from, "before", 1500)
+	wait(t).Eventually(func() float64 { // Else all was copied just after the agent started.
+		return value(t, after.metrics(t), "memcached_uptime_seconds")
+	}).Should(gomega.BeNumerically(">=", 6))
+	after.instruct(t, fromOld)
+	after.awaitReady(t, http.StatusOK)
+	if _, err := after.usage(usage.WithoutCurve); err != nil {
+		t.Fatal(err)
+	}
+	store(to, "after", 300)
+	wait(t).Eventually(func() (bool, error) {
+		report, err := after.usage(usage.WithoutCurve)
+		if report.Evicting {
+			t.Errorf("it says that items stay for %d s", report.EvictedAge)
+		}
+		return report.EvictingCopied, err
+	}).Should(gomega.BeTrue())
 }
 
 func TestThePreStopHookEndsMemcachedInOrder(t *testing.T) {

@@ -31,6 +31,7 @@ type cache struct {
 	users               string
 	certificate, ca     *agenttest.Certificate
 	requireCertificates bool
+	memory              string // of memcached, in MiB
 
 	plaintextPort, tlsPort string
 	supervisor, agent      string // programs
@@ -64,6 +65,9 @@ func (c *cache) start(t *testing.T, host string) *slotPod {
 	p.options.Proc, p.options.HandoffFile = t.TempDir(), filepath.Join(p.dir, "handoff")
 	p.instruct(t, instruction.Instruction{})
 	memcached := []string{"--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"}
+	if c.memory != "" {
+		memcached = append(memcached, "--memory-limit="+c.memory)
+	}
 	agent := []string{
 		c.agent, "--handoff-file=" + p.options.HandoffFile, "--proc=" + p.options.Proc,
 		"--metrics-bind-address=" + p.options.MetricsAddress, "--health-probe-bind-address=" + p.options.ProbeAddress,

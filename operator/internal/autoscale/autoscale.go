@@ -40,9 +40,6 @@ const (
 	// noted is how often it is noted that the number of Pods is still changing.
 	noted = 10 * time.Minute
 
-	// copied is by how much later than noted a key may have been copied to another Pod, where it counts as just used.
-	copied = 2 * noted
-
 	// listed is for how long clients may use the former list of Pods.
 	listed = time.Hour
 
@@ -74,6 +71,9 @@ type State struct {
 	// Refused is the memory that a Pod could not get at Changed; 0 if none.
 	Refused int64
 
+	// Former is what the Pods had before the last step, if that took memory away from a number of Pods; 0 if it did not.
+	Former int64
+
 	// TooLittle is the memory of all Pods together that was last too little; zero if none is known, or no longer counts.
 	TooLittle TooLittle
 
@@ -82,14 +82,6 @@ type State struct {
 
 	// Why is why Memory is another one now; empty if it is not.
 	Why string
-}
-
-// TooLittle is a memory in which items were evicted too early, however little the curve says that they need. A load
-// that just fits into some Pods by the curve, and not by what memcached evicts, would else lose a Pod and get it back
-// each day.
-type TooLittle struct {
-	// Memory is what the Pods had, in bytes, and Needed what they needed as of then, by the curve; 0 while it is unknown.
-	Memory, Needed int64
 }
 
 // Seen is a report of a Pod.
@@ -151,12 +143,15 @@ func (in Input) act(s signals, now *State) {
 	if next == has && !in.Busy {
 		next, why = in.step(s, since), now.Finding.Message
 		if next > has && in.Policy.Pod > 0 {
-			now.TooLittle = TooLittle{Memory: has, Needed: cmp.Or(s.needed, now.TooLittle.Needed)}
+			now.TooLittle = TooLittle{Memory: has, Needed: cmp.Or(s.needed, now.TooLittle.Needed), Since: in.Now}
 		}
 	}
 	if next != has {
 		now.change(next, in.Now, why)
-		now.Refused = 0
+		now.Refused, now.Former = 0, 0
+		if next < has && in.Policy.Pod > 0 {
+			now.Former = has
+		}
 	}
 }
 
@@ -201,30 +196,6 @@ func (in Input) step(s signals, since time.Duration) int64 {
 	return has
 }
 
-// tooLittle returns the memory that is still known to be too little: until a fifth less is needed.
-func (in Input) tooLittle(s signals) TooLittle {
-	known := in.State.TooLittle
-	switch {
-	case in.Policy.Pod == 0 || known.Memory <= 0 || known.Memory >= in.State.Memory:
-		return TooLittle{}
-	case s.needed == 0:
-		return known
-	case known.Needed == 0:
-		known.Needed = s.needed
-	case s.needed <= known.Needed/5*4:
-		return TooLittle{}
-	}
-	return known
-}
-
-// suffices returns the least memory that is not known to be too little; 0 if all may suffice.
-func (in Input) suffices() int64 {
-	if in.State.TooLittle.Memory == 0 {
-		return 0
-	}
-	return in.State.TooLittle.Memory + in.Policy.Pod
-}
-
 // needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
 // were used once for a shorter time than others, so that half the age is enough where the curve says that it suffices,
 // or said so before the number of Pods changed.
@@ -232,7 +203,7 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
 	case s.isMixed:
-		most := 2 * in.State.Finding.Recommended
+		most := max(2*in.State.Finding.Recommended, in.State.Former)
 		return min(has/4*5, most), has < most && s.evictedBefore(in.Policy.Age/2)
 	case in.isMore(s.needed) && s.isEvicting:
 		return s.needed, true

@@ -62,6 +62,9 @@ func (in Input) find(s signals) Finding {
 	if found.Recommended == 0 && (found.Reason == Silent || found.Reason == Observing || s.isMixed) {
 		// What was found before an agent was restarted, or is cut off, or the number of Pods changed, still says most.
 		found.Recommended, found.Expected, found.HitRatio = before.Recommended, before.Expected, before.HitRatio
+		if before.Recommended > 0 {
+			found.Recommended = in.Policy.Within(before.Recommended)
+		}
 	}
 	found.Expected = similar(before.Expected, found.Expected)
 	found.HitRatio = similar(before.HitRatio, found.HitRatio)

@@ -43,7 +43,7 @@ func (in Input) signals() signals {
 	s := signals{isMixed: in.isMixed(), isSilent: isSilent, observed: math.MaxInt64, hitRatio: -1}
 	reads, hits := 0., 0.
 	for _, seen := range last {
-		s.add(seen.Report, in.saysEvictions(s, seen))
+		s.add(seen.Report, in.saysEvictions(seen))
 		reads += float64(seen.Report.Reads)
 		hits += float64(seen.Report.Reads) * seen.Report.HitRatio
 	}
@@ -65,17 +65,12 @@ func (in Input) isMixed() bool {
 // spec aims for.
 func unmixed(age time.Duration) time.Duration { return day + age + listed }
 
-// saysEvictions reports whether what a Pod evicts says something about the memory of now. An item that was copied to
-// another Pod counts as used at that time, so only one that was used after that does.
-func (in Input) saysEvictions(s signals, seen Seen) bool {
-	since := in.sinceChange() - in.Now.Sub(seen.At)
+// saysEvictions reports whether what a Pod evicts says something about the memory of now.
+func (in Input) saysEvictions(seen Seen) bool {
 	if in.Policy.Pod > 0 && seen.Report.Memory != in.Policy.Pod {
 		return false // The memory of each Pod was just changed, too.
 	}
-	if s.isMixed {
-		return since-time.Duration(seen.Report.EvictedAge)*time.Second >= copied
-	}
-	return since >= window
+	return in.sinceChange()-in.Now.Sub(seen.At) >= window
 }
 
 // lastReports returns the last report of each Pod since the last change, as far as they are fresh: one from before says

@@ -33,7 +33,15 @@ func TestDecideHowManyPods(t *testing.T) {
 		return in
 	}
 	tooLittle := func(in Input, pods int64, needed float64) Input {
-		in.State.TooLittle = TooLittle{Memory: pods * gib, Needed: int64(needed * float64(gib))}
+		in.State.TooLittle = TooLittle{Memory: pods * gib, Needed: int64(needed * float64(gib)), Since: now.Add(-day)}
+		return in
+	}
+	longAgo := func(in Input) Input {
+		in.State.TooLittle.Since = now.Add(-remembered)
+		return in
+	}
+	former := func(in Input, pods int64) Input {
+		in.State.Former = pods * gib
 		return in
 	}
 	tests := map[string]struct {
@@ -82,7 +90,7 @@ func TestDecideHowManyPods(t *testing.T) {
 		"two would do, as of the last report only": {pods(long).withReport("a", gib/2, nil), TooLarge, 4, 2},
 		"the least number stays":                   {bounded(pods(long).withReport("a", gib/9, nil), 4, 9), Fits, 4, 4},
 		"a bound holds while the cache is not ready": {
-			bounded(busy(pods(time.Minute)), 5, 9), Silent, 5, 4,
+			bounded(busy(pods(time.Minute)), 5, 9), Silent, 5, 5,
 		},
 		"it is not ready": {busy(pods(long).withReport("a", 3*gib, evicting(time.Minute))), TooSmall, 4, 9},
 		"there is no curve yet: it waits for one": {
@@ -94,8 +102,26 @@ func TestDecideHowManyPods(t *testing.T) {
 		"after another number was chosen, items are evicted far too early": {
 			pods(time.Hour).withReport("a", gib, evicting(29*time.Minute)), TooSmall, 5, 4,
 		},
-		"they may have been copied when they seem to have been used": {
-			pods(20*time.Minute).withReport("a", gib, evicting(time.Minute)), Observing, 4, 4,
+		"a Pod evicts what was copied to it, and nothing that was used since": {
+			pods(time.Hour).withReport("a", gib, func(r *usage.Report) { r.EvictingCopied = true }), Observing, 4, 4,
+		},
+		"it was eight Pods before: as many may return": {
+			former(found(pods(time.Hour), 2), 8).withReport("a", gib, evicting(time.Minute)), TooSmall, 5, 2,
+		},
+		"it has far more than twice what is recommended": {
+			found(pods(time.Hour), 2).withReport("a", gib, evicting(time.Minute)), TooSmall, 4, 2,
+		},
+		"three were too few, four weeks ago": {
+			longAgo(found(tooLittle(pods(long), 3, 2.9).withReport("a", gib/10*7, nil), 3)), TooLarge, 3, 3,
+		},
+		"what other clients wrote about what was needed says nothing": {
+			found(tooLittle(pods(long), 2, -1).withReport("a", gib/2, nil), 2), TooLarge, 3, 2,
+		},
+		"three smaller Pods were too few: two may do": {
+			found(tooLittle(pods(long), 1, 0.9).withReport("a", gib/10*3, nil), 2), TooLarge, 3, 2,
+		},
+		"what was recommended is within other bounds now": {
+			bounded(found(pods(time.Hour), 9), 2, 6).withReport("a", gib, nil), Observing, 4, 6,
 		},
 		"the curve no longer is: a whole day, and the age, are over": {
 			pods(unmixed(time.Hour)).withReport("a", 3*gib, evicting(time.Minute)), TooSmall, 8, 9,
@@ -139,9 +165,9 @@ func TestWhatWasTooLittleIsRemembered(t *testing.T) {
 	needed := grows.signals().needed
 	mixed := pods(time.Hour).withReport("a", gib, evicting(29*time.Minute))
 	again := mixed
-	again.State.TooLittle = TooLittle{Memory: 3 * gib, Needed: 3 * gib}
+	again.State.TooLittle = TooLittle{Memory: 3 * gib, Needed: 3 * gib, Since: now.Add(-day)}
 	learns := pods(2*day).withReport("a", gib, nil)
-	learns.State.TooLittle.Memory = 3 * gib
+	learns.State.TooLittle = TooLittle{Memory: 3 * gib, Since: now.Add(-day)}
 	bounds := pods(2*day).withReport("a", gib, nil)
 	bounds.Policy.Min = 6 * gib
 	shrank := again
@@ -150,12 +176,12 @@ func TestWhatWasTooLittleIsRemembered(t *testing.T) {
 		in   Input
 		want TooLittle
 	}{
-		"it grows by the curve":                    {grows, TooLittle{4 * gib, needed}},
-		"it grows without one":                     {mixed, TooLittle{4 * gib, 0}},
-		"it grows without one once more":           {again, TooLittle{4 * gib, 3 * gib}},
-		"the curve is known again":                 {learns, TooLittle{3 * gib, learns.signals().needed}},
+		"it grows by the curve":                    {grows, TooLittle{4 * gib, needed, now}},
+		"it grows without one":                     {mixed, TooLittle{4 * gib, 0, now}},
+		"it grows without one once more":           {again, TooLittle{4 * gib, 3 * gib, now}},
+		"the curve is known again":                 {learns, TooLittle{3 * gib, learns.signals().needed, now.Add(-day)}},
 		"it grows as the spec says so":             {bounds, TooLittle{}},
-		"it got as few by other bounds, and grows": {shrank, TooLittle{3 * gib, 0}},
+		"it got as few by other bounds, and grows": {shrank, TooLittle{3 * gib, 0, now}},
 	} {
 		if got := Decide(tc.in).TooLittle; got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)

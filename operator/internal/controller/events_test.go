@@ -164,8 +164,13 @@ func TestEvents(t *testing.T) {
 			before: withPods(3), now: withPods(4), why: "Items are evicted",
 			want: []string{"Normal SizeChosen: The number of Pods changes from 3 to 4. Items are evicted"},
 		},
-		"the number of Pods stays": {before: withPods(3), now: withPods(3)},
-		"the memory stays":         {before: withMemory("1Gi"), now: withMemory("1Gi")},
+		"the operator chooses the number of Pods from now on, within bounds": {
+			before: withSlots(3), now: withPods(2),
+			want: []string{"Normal SizeChosen: The number of Pods changes from 3 to 2. spec.autoscaling.size has another number as a bound"},
+		},
+		"the operator chooses the number of Pods from now on, as it is": {before: withSlots(3), now: withPods(3)},
+		"the number of Pods stays":                                      {before: withPods(3), now: withPods(3)},
+		"the memory stays":                                              {before: withMemory("1Gi"), now: withMemory("1Gi")},
 		"a slot lost its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},

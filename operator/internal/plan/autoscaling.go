@@ -68,7 +68,7 @@ func withChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached
 func memoryState(mc *cachev1.Memcached) autoscale.State {
 	recorded := orZero(orZero(mc.Status.Autoscaling).Memory)
 	state := autoscale.State{
-		Memory: valueOf(recorded.Current), Refused: valueOf(recorded.Refused),
+		Memory: max(valueOf(recorded.Current), 0), Refused: max(valueOf(recorded.Refused), 0),
 		Finding: autoscale.Finding{
 			Reason: autoscale.Reason(recorded.Reason), Message: recorded.Message,
 			Recommended: valueOf(recorded.Recommended),

@@ -30,6 +30,9 @@ const (
 	rotateAlways = "Always"
 
 	issuerKind = "Issuer"
+
+	// mostForeseen is for how many slots that do not exist yet the certificate has names: each handshake sends them all.
+	mostForeseen = 64
 )
 
 // certificate returns nil for a cache whose Secret comes from elsewhere.
@@ -69,7 +72,7 @@ func (d Draft) hosts(slots int) []string {
 		services = append(services, "*."+names.SlotService(cache.Name))
 	}
 	if orZero(cache.Spec.Slots).Mode == cachev1.SlotsClusterIP {
-		for number := range slots {
+		for number := range max(slots, foreseen(cache.Spec)) {
 			services = append(services, names.SlotName(cache.Name, number))
 		}
 	}
@@ -79,6 +82,14 @@ func (d Draft) hosts(slots int) []string {
 		hosts = append(hosts, host, host+".cluster.local")
 	}
 	return hosts
+}
+
+// foreseen returns how many slots the operator may choose: a client must not meet one before the certificate names it.
+func foreseen(spec cachev1.MemcachedSpec) int {
+	if !choosesSize(spec) {
+		return 0
+	}
+	return min(int(spec.Autoscaling.Size.Max), mostForeseen)
 }
 
 // unownedSecret is why no certificate is requested if cert-manager would overwrite a Secret: the author of a Memcached

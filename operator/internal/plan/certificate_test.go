@@ -21,6 +21,12 @@ func TestACertificateHasTheNamesThatClientsUse(t *testing.T) {
 		"of each slot": {cachev1.MemcachedSpec{Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, Size: new(int32(2))}, []string{
 			"cache.team.svc", "*.cache-slots.team.svc", "cache-0.team.svc", "cache-1.team.svc",
 		}},
+		"of each slot that the operator may add": {cachev1.MemcachedSpec{
+			Slots:       &cachev1.Slots{Mode: cachev1.SlotsClusterIP, ClientHash: cachev1.HashKetama},
+			Autoscaling: &cachev1.Autoscaling{Size: &cachev1.SizeAutoscaling{Mode: cachev1.AutoscalingAct, Min: 1, Max: 3}},
+		}, []string{
+			"cache.team.svc", "*.cache-slots.team.svc", "cache-0.team.svc", "cache-1.team.svc", "cache-2.team.svc",
+		}},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

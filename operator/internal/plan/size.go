@@ -65,6 +65,11 @@ func withChosenSize(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
 	return &with
 }
 
+// SizeWith returns how many Pods a cache is to have, with the Pods of now: the operator has not seen it yet.
+func SizeWith(mc *cachev1.Memcached, current Current) int32 {
+	return orDefault(withChosenSize(mc, current).Spec.Size, 1)
+}
+
 // size returns how many Pods clients know, or the Deployment has; 0 if there is none.
 func (c Current) size() int32 {
 	deployed := int32(0)
@@ -101,7 +106,7 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 		size = cmp.Or(chosenSize(d.memcached), size) // Bounds may have changed since.
 	}
 	state := autoscale.State{
-		Memory: int64(size) * pod,
+		Memory: int64(size) * pod, Former: int64(max(orZero(recorded.Former), 0)) * pod,
 		Finding: autoscale.Finding{
 			Reason: autoscale.Reason(recorded.Reason), Message: recorded.Message,
 			Recommended: int64(orZero(recorded.Recommended)) * pod,
@@ -110,7 +115,9 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 		},
 	}
 	if known := recorded.TooLittle; known != nil {
-		state.TooLittle = autoscale.TooLittle{Memory: known.Memory.Value(), Needed: valueOf(known.Needed)}
+		state.TooLittle = autoscale.TooLittle{
+			Memory: known.Memory.Value(), Needed: valueOf(known.Needed), Since: known.Since.Time,
+		}
 	}
 	switch {
 	case recorded.ChangedAt != nil:

@@ -226,7 +226,7 @@ func TestWhatWasTooLittleIsReadFromTheRecord(t *testing.T) {
 		mc := memcachedWith(autosized())
 		mc.Status = choseSize(3)
 		mc.Status.Autoscaling.Size.TooLittle = &cachev1.TooLittleMemory{
-			Memory: mebibytes(memory), Needed: new(mebibytes(100)),
+			Memory: mebibytes(memory), Needed: new(mebibytes(100)), Since: metav1.Time{Time: defaults.Now},
 		}
 		kept := planOf(t, mc, Current{SecretsUsable: true}, defaults).Autoscaling.Size.TooLittle.Memory
 		if kept != want*memcached.Mebibyte {

@@ -66,7 +66,8 @@ func sizeAutoscaling(decided autoscale.State, pod int64, mode cachev1.Autoscalin
 		ChangedAt: timeOf(decided.Changed),
 	}
 	if mode == cachev1.AutoscalingAct {
-		reported.Current, reported.TooLittle = pods(decided.Memory, pod), tooLittle(decided.TooLittle)
+		reported.Current, reported.Former = pods(decided.Memory, pod), pods(decided.Former, pod)
+		reported.TooLittle = tooLittle(decided.TooLittle)
 	}
 	return reported
 }
@@ -76,7 +77,9 @@ func tooLittle(found autoscale.TooLittle) *cachev1.TooLittleMemory {
 	if memory == nil {
 		return nil
 	}
-	return &cachev1.TooLittleMemory{Memory: *memory, Needed: quantity(found.Needed)}
+	return &cachev1.TooLittleMemory{
+		Memory: *memory, Needed: quantity(found.Needed), Since: metav1.NewTime(found.Since.Truncate(time.Second)),
+	}
 }
 
 // pods returns how many Pods have some memory together; nil for none.
@@ -122,6 +125,9 @@ func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 // SizeStep returns what to report of another number of Pods that the operator chose; empty for none.
 func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := sizeOf(before), sizeOf(now)
+	if listed := len(before.Slots); was == nil && listed > 0 { // The spec said how many.
+		was, why = new(int32(listed)), "spec.autoscaling.size has another number as a bound" //nolint:gosec // At most 1000.
+	}
 	if was == nil || is == nil || *was == *is {
 		return ""
 	}

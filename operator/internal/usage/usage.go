@@ -30,9 +30,12 @@ type Report struct {
 	Memory int64 `json:"memory"`
 
 	// Evicting: it evicted items in the last five minutes. EvictedAge is then the shortest time for which one of them had
-	// not been used, in seconds.
-	Evicting   bool  `json:"evicting,omitempty"`
-	EvictedAge int64 `json:"evictedAgeSeconds,omitempty"`
+	// not been used, in seconds. Items that another agent copied to it count as used at that time, so these are left out
+	// unless they were used again: EvictingCopied says that there were some. The same holds for items that were last
+	// used before the agent started.
+	Evicting       bool  `json:"evicting,omitempty"`
+	EvictedAge     int64 `json:"evictedAgeSeconds,omitempty"`
+	EvictingCopied bool  `json:"evictingCopied,omitempty"`
 
 	// Reads are the reads of the last hour, and HitRatio is how many of them found their item.
 	Reads    int64   `json:"reads"`

@@ -21,8 +21,11 @@ const skewed = time.Hour
 // MomentOf returns what a report says. Agents of former releases do not report all of it.
 func MomentOf(at time.Time, report usage.Report) Moment {
 	values := Values{Unknown, none, Unknown, Unknown}
-	if report.Evicting {
+	switch {
+	case report.Evicting:
 		values[EvictionAge] = float64(report.EvictedAge)
+	case report.EvictingCopied:
+		values[EvictionAge] = Unknown
 	}
 	if report.Connections > 0 {
 		values[Connections] = float64(report.Connections)

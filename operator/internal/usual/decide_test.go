@@ -231,6 +231,7 @@ func TestAReportIsAMoment(t *testing.T) {
 		"too few reads":              {usage.Report{RecentReads: 299, RecentHitRatio: 0.5, Connections: 7, Latency: 40}, Values{Unknown, none, 7, 40}},
 		"an older agent":             {usage.Report{Reads: 5000, HitRatio: 0.5}, Values{Unknown, none, Unknown, Unknown}},
 		"evicted after many days":    {usage.Report{Evicting: true, EvictedAge: 1e6, Connections: 1, Latency: 1}, Values{Unknown, none, 1, 1}},
+		"evicted, but copied before": {usage.Report{EvictingCopied: true, Connections: 1, Latency: 1}, Values{Unknown, Unknown, 1, 1}},
 		"evicted in the same second": {usage.Report{Evicting: true, Connections: 1, Latency: 1}, Values{Unknown, 0, 1, 1}},
 	}
 	for name, test := range tests {

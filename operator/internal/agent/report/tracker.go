@@ -25,6 +25,7 @@ type Tracker struct {
 	stats Stats
 	now   *handoff.Handoff // nil unless one is in progress
 	since time.Time        // when it began, until all is copied
+	ended time.Time        // when the last copy ended; zero if there was none
 	lost  string           // why what the last Copy had copied is lost; empty if it is not
 }
 
@@ -69,6 +70,16 @@ func (t *Tracker) Resume(ctx context.Context, h *handoff.Handoff) error {
 	err := h.Resume(ctx, t.whyLost())
 	t.end(ctx, h, err)
 	return err
+}
+
+// Copied returns when the last copy ended: now while there is one, and zero if there was none.
+func (t *Tracker) Copied() time.Time {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if !t.since.IsZero() {
+		return time.Now()
+	}
+	return t.ended
 }
 
 // Now returns the handoff that is in progress; nil if none is.
@@ -134,7 +145,7 @@ func (t *Tracker) endOfCopy() {
 	defer t.mutex.Unlock()
 	if !t.since.IsZero() {
 		t.stats.Duration, t.stats.Progress = time.Since(t.since), ratio(t.now.Progress())
-		t.since = time.Time{}
+		t.since, t.ended = time.Time{}, time.Now()
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 
 	// apart is how far apart the readings are that are kept, at least.
 	apart = 30 * time.Second
+
+	// tick is how exact memcached's times are.
+	tick = time.Second
 )
 
 // reading is what memcached reported at a time.
@@ -30,6 +33,8 @@ type reading struct {
 	memory, hits, reads, flushes int64
 	evicted                      map[string]eviction // by class
 	youngest                     int64               // evicted since the reading before; none if less than 0
+	copied                       time.Time           // when keys were last copied to it
+	evictsCopied                 bool                // since the reading before
 	layout                       layout
 }
 
@@ -57,15 +62,20 @@ func (r reading) follows(before reading) bool {
 	return r.process == before.process && r.reads >= before.reads && r.hits >= before.hits
 }
 
-// since finds the youngest item that was evicted since a reading with the same memory.
+// since finds the youngest item that was evicted since a reading with the same memory. One that was copied counts as
+// used at that time, so of items that were last used before that it is unknown how long they were not.
 func (r *reading) since(before reading) {
 	if r.memory != before.memory {
 		return
 	}
 	least := int64(math.MaxInt64)
 	for class, now := range r.evicted {
-		if now.count > before.evicted[class].count {
+		switch {
+		case now.count <= before.evicted[class].count:
+		case before.at.Add(-time.Duration(now.age)*time.Second - tick).After(r.copied): // It may have been evicted then.
 			least = min(least, now.age)
+		default:
+			r.evictsCopied = true
 		}
 	}
 	if least < math.MaxInt64 {
@@ -124,10 +134,11 @@ func (h *history) report(now reading) usage.Report {
 	answer.Reads, answer.HitRatio = now.readsSince(first)
 	answer.RecentReads, answer.RecentHitRatio = now.readsSince(h.lately(now))
 	for _, r := range h.readings {
-		if r.youngest < 0 || r.memory != now.memory || now.at.Sub(r.at) >= recent {
+		if r.memory != now.memory || now.at.Sub(r.at) >= recent {
 			continue
 		}
-		if !answer.Evicting || r.youngest < answer.EvictedAge {
+		answer.EvictingCopied = answer.EvictingCopied || r.evictsCopied
+		if r.youngest >= 0 && (!answer.Evicting || r.youngest < answer.EvictedAge) {
 			answer.Evicting, answer.EvictedAge = true, r.youngest
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 func TestAHistory(t *testing.T) {
 	class := func(count, age int64) map[string]eviction { return map[string]eviction{"1": {count, age}} }
+	minute := func(count int) time.Time { return time.Unix(0, 0).Add(time.Duration(count) * time.Minute) }
 	tests := map[string]struct {
 		readings []reading // a minute apart
 		want     usage.Report
@@ -36,6 +37,17 @@ func TestAHistory(t *testing.T) {
 				{process: "7", memory: 2, evicted: class(3, 50)},
 			},
 			usage.Report{Memory: 2, Evicting: true, EvictedAge: 50},
+		},
+		"an item that was copied, and is evicted, says nothing, and one that was used since does": {
+			[]reading{
+				{process: "7"}, {process: "7", copied: minute(1), evicted: class(1, 59)},
+				{process: "7", copied: minute(1), evicted: class(2, 0)}, {process: "7", copied: minute(1), evicted: class(3, 58)},
+			},
+			usage.Report{Evicting: true, EvictedAge: 58, EvictingCopied: true},
+		},
+		"only items that were copied are evicted": {
+			[]reading{{process: "7"}, {process: "7", copied: minute(0), evicted: class(1, 60)}},
+			usage.Report{EvictingCopied: true},
 		},
 		"an item can be evicted in the second in which it was used": {
 			[]reading{{process: "7"}, {process: "7", evicted: class(2, 0)}}, usage.Report{Evicting: true},
@@ -62,7 +74,10 @@ func TestAHistory(t *testing.T) {
 			var h history
 			var got usage.Report
 			for i, r := range tc.readings {
-				r.at, r.youngest = time.Unix(0, 0).Add(time.Duration(i)*time.Minute), -1
+				r.at, r.youngest = minute(i), -1
+				if r.copied.IsZero() {
+					r.copied = minute(-60)
+				}
 				got = h.add(r)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -35,6 +35,9 @@ type Watcher struct {
 	// Login connects to memcached, with a password if it requires one.
 	Login func(context.Context) (*protocol.Client, error)
 
+	// Copied returns when this agent last copied keys to memcached; zero if it did not.
+	Copied func() time.Time
+
 	Log *slog.Logger
 
 	start   chan struct{} // there is a request
@@ -48,11 +51,15 @@ type Watcher struct {
 	mutex   sync.Mutex
 	end     *time.Timer // of the patience; nil unless memcached is watched
 	session *session    // nil unless it sends its log
+	copied  time.Time   // when any agent may have copied keys to it, as far as the log says: before this one started
 }
 
 // New returns a watcher that waits for the first request.
-func New(login func(context.Context) (*protocol.Client, error), log *slog.Logger) *Watcher {
-	return &Watcher{Login: login, Log: log, start: make(chan struct{}, 1), place: make(chan struct{}, 1)}
+func New(login func(context.Context) (*protocol.Client, error), copied func() time.Time, log *slog.Logger) *Watcher {
+	return &Watcher{
+		Login: login, Copied: copied, Log: log, start: make(chan struct{}, 1), place: make(chan struct{}, 1),
+		copied: time.Now(),
+	}
 }
 
 // Run watches memcached while there are requests, until the context ends.
@@ -76,6 +83,7 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 	for pause := leastPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
 		began := time.Now()
 		err := w.follow(ctx)
+		w.noteCopy(err)
 		if time.Since(began) > mostPause {
 			pause = leastPause
 		}
@@ -87,6 +95,25 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.end = nil
+}
+
+// noteCopy notes that an agent copies keys, if that ended a session.
+func (w *Watcher) noteCopy(err error) {
+	if errors.Is(err, errCopied) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.copied = time.Now()
+	}
+}
+
+// lastCopied returns when keys were last copied to memcached, or may have been.
+func (w *Watcher) lastCopied() time.Time {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if own := w.Copied(); own.After(w.copied) {
+		return own
+	}
+	return w.copied
 }
 
 func wait(ctx context.Context, pause time.Duration) {
@@ -180,6 +207,6 @@ func (w *Watcher) read(ctx context.Context) (reading, error) {
 		}
 	}
 	now := newReading(time.Now(), all[0], all[1], all[2])
-	now.latency = max(latency.Microseconds(), 1)
+	now.latency, now.copied = max(latency.Microseconds(), 1), w.lastCopied()
 	return now, nil
 }

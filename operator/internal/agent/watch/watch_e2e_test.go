@@ -108,7 +108,7 @@ func (l *load) read(together int) error {
 func startWatcher(t *testing.T, server *memcachedtest.Server) *Watcher {
 	t.Helper()
 	w := New(func(ctx context.Context) (*protocol.Client, error) { return protocol.Dial(ctx, server.Address, nil) },
-		slog.New(slog.NewTextHandler(t.Output(), nil)))
+		neverCopied, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

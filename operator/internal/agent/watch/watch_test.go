@@ -122,12 +122,14 @@ func ask(t *testing.T, w http.Handler) (usage.Report, string) {
 	return report, ""
 }
 
+func neverCopied() time.Time { return time.Time{} }
+
 // watched runs a test with a watcher of a memcached, in no time.
 func watched(t *testing.T, f *fake, test func(t *testing.T, w *Watcher, log *strings.Builder)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		w := New(f.login, slog.New(slog.NewTextHandler(&log, nil)))
+		w := New(f.login, neverCopied, slog.New(slog.NewTextHandler(&log, nil)))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -189,6 +191,9 @@ func TestAHandoffHasTheLogForItself(t *testing.T) {
 		if got := first(ask(t, w)); got.Observed != 0 || len(got.Curve) > 0 {
 			t.Errorf("what was seen before is not forgotten: %+v", got)
 		}
+		if w.lastCopied() != time.Now() {
+			t.Errorf("keys were copied at %s, and not now", w.lastCopied())
+		}
 		time.Sleep(time.Minute)
 		if f.watchers() != 1 || !strings.Contains(log.String(), "an agent copies keys") {
 			t.Errorf("it does not begin again:\n%s", log)
@@ -210,9 +215,43 @@ func TestMemcachedIsNotWatchedForAReportWithoutCurve(t *testing.T) {
 	})
 }
 
+// TestWhatThisAgentCopiedCountsAsUsed since it ended, and so does all that there was when it started.
+func TestWhatThisAgentCopiedCountsAsUsed(t *testing.T) {
+	f := &fake{answers: statistics(0, 0, 0, 0)}
+	watched(t, f, func(t *testing.T, w *Watcher, _ *strings.Builder) {
+		started, ended := time.Now(), time.Time{}
+		w.Copied = func() time.Time { return ended }
+		ask(t, w)
+		for _, step := range []struct {
+			ends    bool
+			evicted int // the number of items, and for how long the last one was not used
+			age     int
+			want    usage.Report
+		}{
+			{evicted: 1, age: 30, want: usage.Report{EvictingCopied: true}}, // 30 s before the agent started
+			{evicted: 2, age: 30, want: usage.Report{Evicting: true, EvictedAge: 30, EvictingCopied: true}},
+			{ends: true, evicted: 2, age: 30},
+			{evicted: 3, age: 30, want: usage.Report{EvictingCopied: true}},
+			{evicted: 4, age: 58, want: usage.Report{Evicting: true, EvictedAge: 58, EvictingCopied: true}},
+		} {
+			if time.Sleep(time.Minute); step.ends {
+				time.Sleep(recent)
+				ended = time.Now()
+			}
+			f.becomes(nil, statistics(0, 0, step.evicted, step.age))
+			got := first(ask(t, w))
+			got = usage.Report{Evicting: got.Evicting, EvictedAge: got.EvictedAge, EvictingCopied: got.EvictingCopied}
+			if diff := cmp.Diff(step.want, got); diff != "" {
+				t.Errorf("%s after the start (-want +got):\n%s", time.Since(started), diff)
+			}
+		}
+	})
+}
+
 func TestAReportIsOfTheChanges(t *testing.T) {
 	f := &fake{answers: statistics(1000, 1000, 7, 50), old: true}
 	watched(t, f, func(t *testing.T, w *Watcher, _ *strings.Builder) {
+		w.copied = time.Now().Add(-time.Hour)
 		ask(t, w)
 		time.Sleep(time.Minute)
 		f.becomes(nil, statistics(1090, 1010, 8, 40))

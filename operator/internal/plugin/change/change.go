@@ -159,7 +159,7 @@ func (c *Change) judge(in Input, planned plan.Plan, record plan.Record) {
 	switch {
 	case in.Current.Deployment == nil:
 		c.Pods = PodsAreCreated
-	case !in.After.Spec.Suspend && plan.SizeOf(in.After) == 0 && sizeNow(in.Current.Deployment) > 0:
+	case !in.After.Spec.Suspend && plan.SizeWith(in.After, in.Current) == 0 && sizeNow(in.Current.Deployment) > 0:
 		c.Pods = PodsAreDeleted
 	case in.After.Spec.Suspend || planned.Template != plan.RenderTemplate:
 	case record.Template != planned.Record.Template:
@@ -170,7 +170,7 @@ func (c *Change) judge(in Input, planned plan.Plan, record plan.Record) {
 
 // keysOf decides what happens to the keys: by a replacement of the Pods first, since it concerns all of them.
 func keysOf(in Input, pods Pods) Keys {
-	before, after := sizeNow(in.Current.Deployment), plan.SizeOf(in.After)
+	before, after := sizeNow(in.Current.Deployment), plan.SizeWith(in.After, in.Current)
 	slots := in.After.Spec.Slots
 	record, _ := plan.Recorded(in.After, in.Current.Deployment)
 	switch {

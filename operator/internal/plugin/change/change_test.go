@@ -109,6 +109,18 @@ func TestWhatAChangeDoes(t *testing.T) {
 			func(s *cachev1.MemcachedSpec) { slots(s); s.Slots.ClientHash = cachev1.HashKetama },
 			func(s *cachev1.MemcachedSpec) { s.Slots.ClientHash = "" }, effect{change.PodsStay, change.KeysStay},
 		},
+		"the operator chooses the number of Pods from now on: it keeps them": {
+			func(s *cachev1.MemcachedSpec) {
+				slots(s)
+				s.Slots.ClientHash = cachev1.HashKetama
+				s.Size = new(int32(3))
+			},
+			func(s *cachev1.MemcachedSpec) {
+				s.Size, s.Autoscaling = nil, &cachev1.Autoscaling{Size: &cachev1.SizeAutoscaling{
+					Mode: cachev1.AutoscalingAct, Min: 1, Max: 9,
+				}}
+			}, effect{change.PodsStay, change.KeysStay},
+		},
 		"memory with slots that never hand over": {
 			func(s *cachev1.MemcachedSpec) {
 				slots(s)

@@ -33,9 +33,9 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	switch {
 	case c.Keys == KeysAreMoved:
 		found = append(found, "Slots are added and removed one at a time: this is the first step")
-	case in.Before != nil && in.After.Spec.Slots != nil && plan.SizeOf(in.Before) > plan.SizeOf(in.After):
+	case in.Before != nil && in.After.Spec.Slots != nil && plan.SizeOf(in.Before) > plan.SizeWith(in.After, in.Current):
 		found = append(found, fmt.Sprintf("size %d to %d: this is the first step. Once clients no longer see the servers of "+
-			"the last slots, their Pods are deleted", plan.SizeOf(in.Before), plan.SizeOf(in.After)))
+			"the last slots, their Pods are deleted", plan.SizeOf(in.Before), plan.SizeWith(in.After, in.Current)))
 	}
 	if note := memoryNote(in); note != "" && c.Pods == PodsStay {
 		found = append(found, note)

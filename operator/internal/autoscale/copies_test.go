@@ -1,0 +1,177 @@
+package autoscale
+
+// Keys that are copied to other Pods, by a rollout, a drain or another number of Pods, count as just used there: that is
+// no reason for another memory.
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/usage"
+)
+
+// stored is what was stored in a minute, and nobody reads again.
+type stored struct{ at, bytes int64 }
+
+// copies is a simulated memcached, with its agent.
+type copies struct {
+	items    []stored // the one that is evicted first is the first
+	sum      int64
+	copied   int64 // in which minute keys were last copied to it
+	evicted  int64 // when an item was last evicted that was used since, and its age
+	age      int64
+	evicting bool
+}
+
+func (m *copies) store(minute, bytes, room int64) {
+	m.items, m.sum = append(m.items, stored{minute, bytes}), m.sum+bytes
+	for m.sum > room {
+		first := &m.items[0]
+		if first.at > m.copied {
+			m.evicting, m.evicted, m.age = true, minute, minute-first.at
+		}
+		part := min(first.bytes, m.sum-room)
+		if first.bytes, m.sum = first.bytes-part, m.sum-part; first.bytes == 0 {
+			m.items = m.items[1:]
+		}
+	}
+}
+
+// handOver copies all keys to the next Pod.
+func (m *copies) handOver(minute int64) {
+	for i := range m.items {
+		m.items[i].at = minute
+	}
+	m.copied, m.evicting = minute, false
+}
+
+func (m *copies) report(minute, memory, stored int64) usage.Report {
+	const minutes = 60
+	r := usage.Report{Memory: memory, Reads: 1000, HitRatio: 0.9, Observed: min((minute-m.copied)*minutes, int64(day.Seconds()))}
+	for age := int64(minutes); age <= r.Observed/2; age += minutes {
+		r.Curve = append(r.Curve, usage.Point{Age: age, Memory: age / minutes * stored, HitRatio: 0.5})
+	}
+	if m.evicting && minute-m.evicted < int64(window/time.Minute) {
+		r.Evicting, r.EvictedAge = true, m.age*minutes
+	}
+	return r
+}
+
+// fleet is a cache of such Pods. Clients store so many bytes a minute.
+type fleet struct {
+	in     Input
+	pods   []*copies
+	all    int64
+	minute int64
+}
+
+// newFleet has three Pods with 1 GiB each, in which an item stays for 66 minutes.
+func newFleet(choosesSize bool) *fleet {
+	f := &fleet{all: 3 * gib / 66, pods: []*copies{{}, {}, {}}, in: Input{
+		Policy: Policy{Acts: true, Min: gib / 4, Max: 12 * gib, Age: time.Hour, Cooldown: 10 * time.Minute},
+		State:  State{Memory: gib}, Now: now, Reports: Reports{Since: now},
+	}}
+	if choosesSize {
+		f.in.Policy.Pod, f.in.Policy.Min, f.in.State.Memory = gib, gib, 3*gib
+	}
+	f.run(3 * day)
+	return f
+}
+
+func (f *fleet) room() int64 {
+	if f.in.Policy.Pod > 0 {
+		return f.in.Policy.Pod
+	}
+	return f.in.State.Memory
+}
+
+// run simulates some time, and returns the most memory that was chosen.
+func (f *fleet) run(long time.Duration) (most int64) {
+	for range int(long / time.Minute) {
+		f.minute++
+		f.in.Now, f.in.Given, f.in.Reports.Seen = f.in.Now.Add(time.Minute), f.in.State.Memory, nil
+		each := f.all / int64(len(f.pods))
+		for i, pod := range f.pods {
+			pod.store(f.minute, each, f.room())
+			report := pod.report(f.minute, f.room(), each)
+			report.Pod = strconv.Itoa(i)
+			f.in.Reports.Seen = append(f.in.Reports.Seen, Seen{f.in.Now, report})
+		}
+		f.in.Reports.Sampled = len(f.pods)
+		f.in.State = Decide(f.in)
+		if f.in.Policy.Pod > 0 {
+			f.resize(int(f.in.pods()))
+		}
+		most = max(most, f.in.State.Memory)
+	}
+	return most
+}
+
+// resize adds or removes Pods, one at a time. What moves is copied, and each agent begins to observe again.
+func (f *fleet) resize(to int) {
+	for len(f.pods) < to {
+		next := &copies{}
+		for _, pod := range f.pods {
+			for i := range pod.items {
+				part := pod.items[i].bytes / int64(len(f.pods)+1)
+				pod.items[i].bytes -= part
+				next.items, next.sum, pod.sum = append(next.items, stored{0, part}), next.sum+part, pod.sum-part
+			}
+			pod.copied = f.minute
+		}
+		next.handOver(f.minute)
+		f.pods = append(f.pods, next)
+	}
+	for len(f.pods) > to {
+		last := f.pods[len(f.pods)-1]
+		f.pods = f.pods[:len(f.pods)-1]
+		for _, pod := range f.pods {
+			pod.copied, pod.evicting = f.minute, false
+			pod.store(f.minute, last.sum/int64(len(f.pods)), f.room())
+		}
+	}
+}
+
+func TestCopiedKeysAreNoReasonForAnotherMemory(t *testing.T) {
+	tests := map[string]struct {
+		choosesSize bool
+		happens     func(f *fleet, day int)
+	}{
+		"a Node is drained each day, and the number of Pods is chosen": {true, func(f *fleet, day int) {
+			f.pods[day%len(f.pods)].handOver(f.minute)
+		}},
+		"a Node is drained each day, and the memory is chosen": {false, func(f *fleet, day int) {
+			f.pods[day%len(f.pods)].handOver(f.minute)
+		}},
+		"a rollout each day, and the number of Pods is chosen": {true, func(f *fleet, _ int) {
+			for _, pod := range f.pods {
+				pod.handOver(f.minute)
+			}
+		}},
+		"a rollout each day, and the memory is chosen": {false, func(f *fleet, _ int) {
+			for _, pod := range f.pods {
+				pod.handOver(f.minute)
+			}
+		}},
+		"a HorizontalPodAutoscaler has twice the Pods by day, and the memory is chosen": {false, func(f *fleet, _ int) {
+			f.all *= 2
+			f.resize(6)
+			f.run(12 * time.Hour)
+			f.all /= 2
+			f.resize(3)
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(tc.choosesSize)
+			rest := f.in.State.Memory
+			for day := range 10 {
+				tc.happens(f, day)
+				if most := f.run(12 * time.Hour); most > rest/10*11 {
+					t.Fatalf("day %d: %s becomes %s by the same load: %s", day, bytes(rest), bytes(most), f.in.State.Why)
+				}
+			}
+		})
+	}
+}
