@@ -136,33 +136,44 @@ ALONE := TestClientsOfOtherProjects|TestFaultsOf.*FireTheirAlerts
 
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
+# Of other packages, `make test` has run the tests without this tag.
+tagged = -run '^($(or $(shell grep -l '^//go:build e2e' $(1:=/*_test.go) | xargs sed -n 's/^func \(Test[A-Za-z]*\).*/\1/p' \
+	| paste -sd '|'),$(error no test has the tag e2e in $1)))$$'
+
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself.
 	@$(E2E) -p 1 -parallel 8 $(SHORT) ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
 		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
-	@# Two clusters; each further one keeps the processors from answering. All tests may begin: some wait for the one that has
-	@# a cluster for itself, whose subtests need their turn, too.
-	@$(E2E) -parallel 32 $(SHORT) ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip '$(ALONE)') $(ARGS)
-	@# The first shows its progress; what the other prints comes when it ends.
-	@$(MAKE) --jobs=2 $(call in-sync,target) live-e2e e2e-modules
+	@# All tests may begin: some wait for the one that has the cluster for itself, whose subtests need their turn, too.
+	@$(E2E) -parallel 32 $(SHORT) ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip '$(ALONE)|^TestGitOps$$') $(ARGS)
+	@# Most of these is waiting, for Argo CD first. The first shows its progress; what the others print comes when they end.
+	@$(MAKE) --jobs=3 $(call in-sync,target) live-e2e e2e-clusters e2e-programs
 
 .PHONY: live-e2e
 live-e2e:
-	@+$(MAKE) $(call in-sync,none) e2e-packages
+	@+$(MAKE) $(call in-sync,none) e2e-gitops
+
+.PHONY: e2e-gitops
+e2e-gitops:
+	@$(if $(findstring -run,$(ARGS)),,$(E2E) $(SHORT) ./test/e2e -run '^TestGitOps$$' $(ARGS))
 
 # One package at a time: some use the same cluster.
-.PHONY: e2e-packages
-e2e-packages:
-	@$(E2E) -p 1 -parallel 32 $(SHORT) ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/fleet ./test/release \
-		./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand ./operator/internal/agent \
-		./operator/internal/agent/snapshot ./operator/internal/plugin/commands $(ARGS)
+CLUSTERS := ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/fleet ./test/placement ./test/bench/scenarios
 
-.PHONY: e2e-modules
-e2e-modules:
+.PHONY: e2e-clusters
+e2e-clusters:
+	@$(E2E) -p 1 -parallel 32 $(SHORT) $(CLUSTERS) $(call tagged,$(CLUSTERS)) $(ARGS)
+
+PROGRAMS := ./test/release ./scripts/release/cut ./scripts/rebrand ./operator/internal/agent ./operator/internal/agent/snapshot \
+	./operator/internal/plugin/commands
+
+.PHONY: e2e-programs
+e2e-programs:
 	@for module in operator/cmd/snapshot test/helm; do ( cd "$$module" && go tool -modfile='$(TOOLS)' \
 		gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./... $(ARGS) ); done
+	@$(E2E) -p 1 -parallel 32 $(SHORT) $(PROGRAMS) $(call tagged,$(PROGRAMS)) $(ARGS)
 
 # Two packages, one after another: what the first compiles for each architecture is in the release of the second. With
 # e2e, compiling that would take the processor from tests that talk to Pods.
