@@ -260,7 +260,7 @@ func (in Input) pods() int64 {
 // each report.
 func round(bytes int64) int64 {
 	step := int64(mebibyte)
-	for step*64 <= bytes {
+	for step <= bytes/64 {
 		step *= 2
 	}
 	return (bytes + step - 1) / step * step

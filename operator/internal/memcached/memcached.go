@@ -75,6 +75,9 @@ const (
 	DefaultMaxItemSize    = 1 * Mebibyte
 )
 
+// MostThreads is how many threads memcached warns of (memcached.c, main, of 1.6): more are not recommended.
+const MostThreads = 64
+
 // memoryLimit is the option for the memory for items.
 const memoryLimit = "--memory-limit="
 

@@ -81,12 +81,14 @@ func TestCompute(t *testing.T) {
 			}}},
 			want: func(p *Plan) { setMemory(p, "1Gi", "1Gi") },
 		},
-		"a small CPU limit lowers the request": {
+		"a small CPU limit lowers the request, and the threads with it": {
 			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
 				Limits: corev1.ResourceList{"cpu": resource.MustParse("20m")},
 			}}},
 			want: func(p *Plan) {
 				p.Resources.Limits["cpu"], p.Resources.Requests["cpu"] = resource.MustParse("20m"), resource.MustParse("20m")
+				p.Memcached.Threads = 1
+				setMemory(p, "243Mi", "111Mi")
 			},
 		},
 		"two Pods get a disruption budget of one": {

@@ -107,7 +107,7 @@ func memcachedSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 		TLS:            tlsSettings(spec),
 		AuthFile:       authFile(spec),
 		MaxConnections: orDefault(spec.MaxConnections, memcached.DefaultMaxConnections),
-		Threads:        orDefault(spec.Threads, memcached.DefaultThreads),
+		Threads:        Threads(spec),
 		MaxItemSize:    memcached.DefaultMaxItemSize,
 		ExtraArguments: spec.ExtraArgs,
 	}

@@ -35,6 +35,23 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 	return resolved
 }
 
+// Threads returns how many worker threads each memcached has: those of the spec, or one for each CPU that is requested,
+// and at least memcached's default. A CPU limit bounds that: what more threads use at a time is used up early in each
+// tenth of a second, and then clients wait for the next one.
+func Threads(spec cachev1.MemcachedSpec) int32 {
+	wanted := orZero(spec.Resources)
+	threads := max(memcached.DefaultThreads, cpus(wanted.Requests))
+	if limit := cpus(wanted.Limits); limit > 0 {
+		threads = min(threads, limit)
+	}
+	return orDefault(spec.Threads, threads)
+}
+
+// cpus returns how many CPUs are listed, rounded up and at most memcached's threads; 0 are none.
+func cpus(listed corev1.ResourceList) int32 {
+	return int32(min(listed.Cpu().Value(), memcached.MostThreads))
+}
+
 // Resources of the agent: it uses about 13 MiB, and more during a scrape, and may use twice its request. There is no
 // CPU limit, as for memcached.
 const (

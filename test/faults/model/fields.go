@@ -177,12 +177,9 @@ func wrongArguments(body *object, mc *cachev1.Memcached) string {
 }
 
 func argumentsOf(mc *cachev1.Memcached) []string {
-	item, threads := int64(mebibyte), int32(4)
+	item := int64(mebibyte)
 	if mc.Spec.MaxItemSize != nil {
 		item = mc.Spec.MaxItemSize.Value()
-	}
-	if mc.Spec.Threads != nil {
-		threads = *mc.Spec.Threads
 	}
 	port := "--port=11211"
 	if tls := mc.Spec.TLS; tls != nil {
@@ -192,10 +189,26 @@ func argumentsOf(mc *cachev1.Memcached) []string {
 		}
 	}
 	arguments := []string{
-		port, fmt.Sprintf("%s%d", memoryLimit, itemsOf(mc)/mebibyte), fmt.Sprintf("--threads=%d", threads),
+		port, fmt.Sprintf("%s%d", memoryLimit, itemsOf(mc)/mebibyte), fmt.Sprintf("--threads=%d", threadsOf(mc)),
 		fmt.Sprintf("--max-item-size=%d", item),
 	}
 	return append(arguments, mc.Spec.ExtraArgs...)
+}
+
+// threadsOf are four by default, more with more CPUs requested, and less with a lower limit.
+func threadsOf(mc *cachev1.Memcached) int64 {
+	switch resources := mc.Spec.Resources; {
+	case mc.Spec.Threads != nil:
+		return int64(*mc.Spec.Threads)
+	case resources == nil:
+		return 4
+	default:
+		threads := max(4, min(64, resources.Requests.Cpu().Value()))
+		if limit := resources.Limits.Cpu().Value(); limit > 0 {
+			threads = min(threads, limit)
+		}
+		return threads
+	}
 }
 
 func orDefault(value *intstr.IntOrString, fallback int32) intstr.IntOrString {

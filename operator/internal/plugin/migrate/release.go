@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // chart is one of the Helm charts whose values are translated.
@@ -172,7 +173,9 @@ func (r *release) leaveOutDefaults() {
 	if connections := r.spec.MaxConnections; connections != nil && *connections == 1024 {
 		r.spec.MaxConnections = nil
 	}
-	if threads := r.spec.Threads; threads != nil && *threads == 4 {
+	without := r.spec
+	without.Threads = nil
+	if threads := r.spec.Threads; threads != nil && *threads == plan.Threads(without) {
 		r.spec.Threads = nil
 	}
 }
