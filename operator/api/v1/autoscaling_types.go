@@ -209,7 +209,12 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// refused is the memory that a Pod could not get at changedAt: no step leads to it for an hour.
+	// former is what each Pod had before the last step, if that gave it more: what it gets again if a Pod is refused
+	// current.
+	// +optional
+	Former *resource.Quantity `json:"former,omitempty"`
+
+	// refused is the memory that a Pod could not get: no step leads to it for an hour.
 	// +optional
 	Refused *resource.Quantity `json:"refused,omitempty"`
 }

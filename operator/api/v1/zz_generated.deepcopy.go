@@ -832,6 +832,11 @@ func (in *MemoryAutoscalingStatus) DeepCopyInto(out *MemoryAutoscalingStatus) {
 		in, out := &in.ChangedAt, &out.ChangedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.Former != nil {
+		in, out := &in.Former, &out.Former
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Refused != nil {
 		in, out := &in.Refused, &out.Refused
 		x := (*in).DeepCopy()

@@ -20,10 +20,8 @@ const (
 	// avoided is for how long no step leads to a memory that a Pod could not get.
 	avoided = time.Hour
 
-	// resizeTime is how long the Pods may take to get the memory of a step, and stepEnds is when they count as having it:
-	// a Pod that is created later may wait for its memory without a step being the cause.
+	// resizeTime is how long the Pods may take to get the memory of a step.
 	resizeTime = 2 * time.Minute
-	stepEnds   = 10 * time.Minute
 
 	// window is the time of whose evictions a report speaks.
 	window = 5 * time.Minute
@@ -71,7 +69,8 @@ type State struct {
 	// Refused is the memory that a Pod could not get at Changed; 0 if none.
 	Refused int64
 
-	// Former is what the Pods had before the last step, if that took memory away from a number of Pods; 0 if it did not.
+	// Former is what the Pods had before the last change, in bytes, if that may be wanted again: it gave them more memory
+	// each, which one may not get, or it removed Pods. It is 0 otherwise.
 	Former int64
 
 	// TooLittle is the memory of all Pods together that was last too little; zero if none is known, or no longer counts.
@@ -109,8 +108,8 @@ type Input struct {
 	// Busy: the cache is not ready, so that no step is taken. Changing: the number of Pods is not yet what it is to be.
 	Busy, Changing bool
 
-	// Given is the least memory that a Pod was given, in bytes; 0 if that is unknown.
-	Given int64
+	// Refused: a Pod that had the former memory does not get this one.
+	Refused bool
 }
 
 // Decide returns what was found, and what the Pods are to have from now on.
@@ -134,9 +133,9 @@ func (in Input) act(s signals, now *State) {
 	if now.Refused > 0 && since >= avoided {
 		now.Refused = 0
 	}
-	if in.isRefused(since) {
-		now.change(in.Policy.Within(in.Given), in.Now, "A Pod could not get "+bytes(has))
-		now.Refused = has
+	if former := in.Policy.Within(now.Former); in.Refused && since >= resizeTime && now.Former > 0 && former < has {
+		now.change(former, in.Now, "A Pod could not get "+bytes(has))
+		now.Refused, now.Former = has, 0
 		return
 	}
 	next, why := in.Policy.Within(has), in.Policy.field()+" has other bounds"
@@ -148,9 +147,12 @@ func (in Input) act(s signals, now *State) {
 	}
 	if next != has {
 		now.change(next, in.Now, why)
-		now.Refused, now.Former = 0, 0
-		if next < has && in.Policy.Pod > 0 {
+		now.Former = 0
+		if isLess := next < has; isLess == (in.Policy.Pod > 0) {
 			now.Former = has
+		}
+		if next >= now.Refused {
+			now.Refused = 0
 		}
 	}
 }
@@ -170,11 +172,6 @@ func (in Input) sinceChange() time.Duration {
 		return 0
 	}
 	return since
-}
-
-// isRefused reports whether a Pod did not get the memory of the last step.
-func (in Input) isRefused(since time.Duration) bool {
-	return in.Given > 0 && in.Policy.Within(in.Given) < in.State.Memory && since >= resizeTime && since < stepEnds
 }
 
 // step returns the memory after the next step, or what the Pods have. It grows to at most twice that, and shrinks to at
@@ -198,21 +195,35 @@ func (in Input) step(s signals, since time.Duration) int64 {
 
 // needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
 // were used once for a shorter time than others, so that half the age is enough where the curve says that it suffices,
-// or said so before the number of Pods changed.
+// or said so before the agents or the number of Pods changed.
 func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
-	case s.isMixed:
-		most := max(2*in.State.Finding.Recommended, in.State.Former)
-		return min(has/4*5, most), has < most && s.evictedBefore(in.Policy.Age/2)
+	case s.isMixed, s.needed == 0 && in.Policy.Pod == 0:
+		most := in.most()
+		return min(has/4*5, most), has < most && s.evictedBefore(in.tooYoung())
 	case in.isMore(s.needed) && s.isEvicting:
 		return s.needed, true
-	case s.needed == 0 && in.Policy.Pod == 0 && s.evictedBefore(in.Policy.Age):
-		return has / 4 * 5, true
 	case s.isUnderestimated(in.Policy.Age):
 		return min(has/8*9, 2*s.needed), has < 2*s.needed
 	}
 	return has, false
+}
+
+// most returns the memory up to which the Pods may get more while it is unknown what they need.
+func (in Input) most() int64 {
+	if in.Policy.Pod == 0 && in.State.Finding.Recommended == 0 {
+		return in.Policy.Max
+	}
+	return max(2*in.State.Finding.Recommended, in.State.Former)
+}
+
+// tooYoung returns for how long an item should have stayed that is evicted while it is unknown what the Pods need.
+func (in Input) tooYoung() time.Duration {
+	if in.State.Finding.Recommended == 0 {
+		return in.Policy.Age
+	}
+	return in.Policy.Age / 2
 }
 
 // isMore reports whether a memory is clearly more than the Pods have: by a 32nd, or by a Pod.
@@ -225,7 +236,7 @@ func (in Input) isMore(bytes int64) bool {
 
 // isIdle reports whether the Pods need clearly less memory than they have, as a whole day of observation shows.
 func (in Input) isIdle(s signals) bool {
-	return s.needed > 0 && s.observed >= day && !s.evictedBefore(in.Policy.Age) && len(s.reports) >= in.Reports.Sampled &&
+	return s.isKnown && s.observed >= day && !s.evictedBefore(in.Policy.Age) && len(s.reports) >= in.Reports.Sampled &&
 		s.recommended(in.Policy, in.State.Memory) <= in.State.Memory/5*4
 }
 

@@ -16,7 +16,7 @@ func acting() Input {
 	return Input{
 		Policy: Policy{Acts: true, Min: gib / 4, Max: 4 * gib, Age: time.Hour, Cooldown: 10 * time.Minute},
 		State:  State{Memory: gib, Changed: now.Add(-2 * day)},
-		Given:  gib, Now: now, Reports: Reports{Since: now.Add(-day)},
+		Now:    now, Reports: Reports{Since: now.Add(-day)},
 	}
 }
 
@@ -154,6 +154,7 @@ func TestDecide(t *testing.T) {
 			func() Input {
 				in := acting().withReport("a", 2*gib, evicting(time.Minute))
 				in.State.Memory, in.State.Changed, in.Busy = 2*gib, now.Add(-3*time.Minute), true
+				in.State.Former, in.Refused = gib, true
 				return in
 			}(), Fits, gib, 2 * gib,
 		},
@@ -171,12 +172,22 @@ func TestDecide(t *testing.T) {
 				return in
 			}(), TooSmall, 2 * gib, 2 * gib,
 		},
-		"a Pod that is created long after a step has time to get its memory": {
+		"after a rollout, twice what was recommended is enough until more is known": {
 			func() Input {
-				in := acting().withReport("a", gib, nil)
-				in.Given = gib / 2
+				in := acting().withReport("a", gib, unknownCurve(time.Minute))
+				in.State.Finding.Recommended = gib / 2
 				return in
-			}(), Fits, gib, gib,
+			}(), TooSmall, gib, gib / 2,
+		},
+		"after a rollout, items that are a little young are those that were used once": {
+			func() Input {
+				in := acting().withReport("a", gib, unknownCurve(40*time.Minute))
+				in.State.Finding.Recommended = gib
+				return in
+			}(), Observing, gib, gib,
+		},
+		"the need of a Pod is unknown: nothing is taken away": {
+			acting().withReport("a", gib/2, nil).withReport("b", gib, func(r *usage.Report) { r.Skipped = 0.3 }), TooLarge, gib, gib / 2,
 		},
 		"nothing is evicted, and a little more than there is would be needed": {
 			acting().withReport("a", gib+gib/12, nil), Fits, gib, gib,

@@ -90,7 +90,7 @@ func (f *fleet) room() int64 {
 func (f *fleet) run(long time.Duration) (most int64) {
 	for range int(long / time.Minute) {
 		f.minute++
-		f.in.Now, f.in.Given, f.in.Reports.Seen = f.in.Now.Add(time.Minute), f.in.State.Memory, nil
+		f.in.Now, f.in.Reports.Seen = f.in.Now.Add(time.Minute), nil
 		each := f.all / int64(len(f.pods))
 		for i, pod := range f.pods {
 			pod.store(f.minute, each, f.room())

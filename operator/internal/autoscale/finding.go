@@ -59,12 +59,10 @@ func (in Input) find(s signals) Finding {
 		found.Expected = percent(s.expected(found.Recommended / max(in.pods(), 1)))
 	}
 	found.Reason, found.Message = in.explain(s, found.Recommended)
-	if found.Recommended == 0 && (found.Reason == Silent || found.Reason == Observing || s.isMixed) {
+	if found.Recommended == 0 && before.Recommended > 0 {
 		// What was found before an agent was restarted, or is cut off, or the number of Pods changed, still says most.
-		found.Recommended, found.Expected, found.HitRatio = before.Recommended, before.Expected, before.HitRatio
-		if before.Recommended > 0 {
-			found.Recommended = in.Policy.Within(before.Recommended)
-		}
+		found.Recommended = in.Policy.Within(before.Recommended)
+		found.Expected, found.HitRatio = before.Expected, before.HitRatio
 	}
 	found.Expected = similar(before.Expected, found.Expected)
 	found.HitRatio = similar(before.HitRatio, found.HitRatio)
@@ -82,9 +80,9 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 			"known %s after their number last changed", age/2, unmixed(age))
 	case s.isMixed:
 		return Observing, fmt.Sprintf("A recommendation needs %s with the same number of Pods", unmixed(age))
-	case recommended == 0 && s.evictedBefore(age):
+	case recommended == 0 && s.evictedBefore(in.tooYoung()):
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them "+
-			"is known after %s of observation", age, in.Policy.howMuch(), 2*age)
+			"is known after %s of observation", in.tooYoung(), in.Policy.howMuch(), 2*age)
 	case s.needed == 0 && s.skips():
 		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
 			"is unknown"

@@ -67,7 +67,6 @@ func randomCache(random *rand.Rand) *cache {
 		Now: now,
 	}}
 	c.in.State.Memory = c.in.Policy.Within(int64(math.Exp2(24 + 12*random.Float64())))
-	c.in.Given = c.in.State.Memory
 	return c
 }
 
@@ -84,7 +83,7 @@ func (c *cache) decide(t *testing.T, step time.Duration, l, busiest load) (befor
 	if before != after {
 		c.check(t, before, after)
 	}
-	c.in.State, c.in.Given = decided, after
+	c.in.State = decided
 	return before, after
 }
 

@@ -26,8 +26,13 @@ type signals struct {
 	// observed is the shortest time of observation of a Pod.
 	observed time.Duration
 
-	// needed is the memory in which items stay for the age, in bytes; 0 while it is unknown.
-	needed int64
+	// needed is the memory in which items stay for the age, in bytes; 0 while it is unknown. isKnown: each report says how
+	// much its Pod needs, and whether it evicts items.
+	needed  int64
+	isKnown bool
+
+	// hides: a report does not say whether its Pod evicts items with the memory of now.
+	hides bool
 
 	// isEvicting: a Pod evicts items, and evictedAge is then the shortest time for which one was not used.
 	isEvicting bool
@@ -51,7 +56,8 @@ func (in Input) signals() signals {
 		s.hitRatio = hits / reads
 	}
 	if !s.isMixed {
-		s.needed = in.neededOf(s)
+		s.needed, s.isKnown = in.neededOf(s)
+		s.isKnown = s.isKnown && !s.hides
 	}
 	return s
 }
@@ -94,7 +100,7 @@ func (in Input) lastReports() (last map[string]Seen, isSilent bool) {
 func (s *signals) add(report usage.Report, saysEvictions bool) {
 	s.reports = append(s.reports, report)
 	s.observed = min(s.observed, time.Duration(report.Observed)*time.Second)
-	if !report.Evicting || !saysEvictions {
+	if s.hides = s.hides || !saysEvictions; !report.Evicting || !saysEvictions {
 		return
 	}
 	if age := time.Duration(report.EvictedAge) * time.Second; !s.isEvicting || age < s.evictedAge {
@@ -103,15 +109,16 @@ func (s *signals) add(report usage.Report, saysEvictions bool) {
 	s.isEvicting = true
 }
 
-// neededOf returns the memory of the Pod that needs most, of those that have observed for long enough; 0 if none has.
-func (in Input) neededOf(s signals) int64 {
-	most := int64(0)
+// neededOf returns the memory of the Pod that needs most, of those that have observed for long enough, and whether all
+// have; 0 if none has.
+func (in Input) neededOf(s signals) (most int64, all bool) {
+	all = len(s.reports) > 0
 	for _, report := range s.reports {
-		if bytes, ok := memoryFor(report, in.Policy.Age); ok {
-			most = max(most, bytes*in.pods())
-		}
+		bytes, ok := memoryFor(report, in.Policy.Age)
+		all = all && ok
+		most = max(most, bytes*in.pods())
 	}
-	return most
+	return most, all
 }
 
 // memoryFor returns the memory in which items stay for an age.

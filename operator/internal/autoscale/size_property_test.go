@@ -25,7 +25,7 @@ func randomShard(random *rand.Rand) *shard {
 	policy.Pod = int64(16+random.IntN(8000)) * mebibyte
 	policy.Min = policy.Pod * int64(1+random.IntN(5))
 	policy.Max = policy.Min * int64(1+random.IntN(50))
-	c.in.State.Memory, c.in.Given = policy.Within(policy.Pod*int64(1+random.IntN(100))), 0
+	c.in.State.Memory = policy.Within(policy.Pod * int64(1+random.IntN(100)))
 	return &shard{cache: c}
 }
 

@@ -12,7 +12,7 @@ import (
 // pods is a cache of four Pods with 1 GiB each whose number is chosen, and was last changed so long ago.
 func pods(ago time.Duration) Input {
 	in := acting()
-	in.Policy.Pod, in.Policy.Min, in.Policy.Max, in.Given = gib, 2*gib, 9*gib, 0
+	in.Policy.Pod, in.Policy.Min, in.Policy.Max = gib, 2*gib, 9*gib
 	in.State.Memory, in.State.Changed = 4*gib, now.Add(-ago)
 	in.State.Finding.Recommended = 4 * gib
 	return in
@@ -75,6 +75,9 @@ func TestDecideHowManyPods(t *testing.T) {
 				r.Memory, r.Evicting, r.EvictedAge = gib/2, true, 60
 			}), TooSmall, 4, 5,
 		},
+		"it is unknown what is evicted with another memory of each Pod: no Pod leaves": {
+			found(pods(long), 2).withReport("a", gib/2, func(r *usage.Report) { r.Memory = gib / 2 }), TooLarge, 4, 2,
+		},
 		"no report: nothing changes": {pods(long), Silent, 4, 4},
 		"each needs a fifth more: that is one Pod": {
 			pods(long).withReport("a", gib/5*6, evicting(30*time.Minute)), TooSmall, 5, 5,
@@ -94,7 +97,7 @@ func TestDecideHowManyPods(t *testing.T) {
 		},
 		"it is not ready": {busy(pods(long).withReport("a", 3*gib, evicting(time.Minute))), TooSmall, 4, 9},
 		"there is no curve yet: it waits for one": {
-			pods(long).withReport("a", gib, unknownCurve(time.Minute)), TooSmall, 4, 0,
+			pods(long).withReport("a", gib, unknownCurve(time.Minute)), TooSmall, 4, 4,
 		},
 		"the curve is also of another number: it says nothing": {
 			pods(day).withReport("a", 3*gib, evicting(40*time.Minute)), Observing, 4, 4,

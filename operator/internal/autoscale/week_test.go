@@ -21,7 +21,7 @@ type week struct {
 func TestThePictureOfAWeekIsThatOfADecisionPerMinute(t *testing.T) {
 	c := &cache{in: Input{
 		Policy: Policy{Acts: true, Min: gib / 4, Max: 4 * gib, Age: time.Hour, Cooldown: 10 * time.Minute},
-		State:  State{Memory: gib / 4}, Given: gib / 4, Now: now,
+		State:  State{Memory: gib / 4}, Now: now,
 	}}
 	var drawn week
 	for minute := range 7 * 24 * 60 {

@@ -40,7 +40,7 @@ func memoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	wanted := orZero(orZero(spec.Autoscaling).Memory)
 	least := int64(leastItemMemory)
 	if wanted.Min != nil {
-		least = wholeMebibytes(*wanted.Min)
+		least = (wanted.Min.Value() + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
 	}
 	return autoscale.Policy{
 		Acts: choosesMemory(spec), Min: least, Max: wholeMebibytes(wanted.Max),
@@ -68,7 +68,7 @@ func withChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached
 func memoryState(mc *cachev1.Memcached) autoscale.State {
 	recorded := orZero(orZero(mc.Status.Autoscaling).Memory)
 	state := autoscale.State{
-		Memory: max(valueOf(recorded.Current), 0), Refused: max(valueOf(recorded.Refused), 0),
+		Memory: valueOf(recorded.Current), Refused: valueOf(recorded.Refused), Former: valueOf(recorded.Former),
 		Finding: autoscale.Finding{
 			Reason: autoscale.Reason(recorded.Reason), Message: recorded.Message,
 			Recommended: valueOf(recorded.Recommended),
@@ -110,7 +110,7 @@ func (d Draft) memoryAutoscaling() *autoscale.State {
 	state := memoryState(d.memcached)
 	in := autoscale.Input{
 		Policy: memoryPolicy(spec), State: state, Reports: d.current.Usage.Reports, Now: d.defaults.Now,
-		Busy: !isSettled(d.memcached) || !d.resizesPods(), Given: d.leastGiven(state.Changed),
+		Busy: !isSettled(d.memcached) || !d.resizesPods(), Refused: d.refuses(state.Changed),
 	}
 	if !in.Policy.Acts || in.State.Memory == 0 {
 		in.State.Memory = d.givenMemory()
@@ -140,20 +140,34 @@ func (c CurrentSlots) mostGiven() int64 {
 	return most
 }
 
-// leastGiven returns the least memory that memcached was given in a Pod of the current template that was there before a
-// step; 0 if it is unknown. A later Pod starts with the memory of the template, and was refused nothing.
-func (d Draft) leastGiven(step time.Time) int64 {
-	least := int64(0)
+// refuses reports whether a Pod that was there before a step does not get the memory of it: its kubelet says so, or
+// does not say what containers have, or the API server refuses. A later Pod starts with the memory of the template, and
+// was refused nothing.
+func (d Draft) refuses(step time.Time) bool {
+	settings := d.Pod.Memcached
+	settings.ItemMemory = ItemMemory(d.memcached.Spec)
+	requests := resources(d.memcached.Spec, settings).Requests
+	asked := requests.Memory().Value()
 	for _, pod := range d.current.Slots.Pods {
-		if pod.Hash != d.current.Slots.Hash || pod.Terminating || pod.Ended || !pod.Created.Before(step) {
+		serves := pod.Hash == d.current.Slots.Hash && pod.MemcachedReady && !pod.Terminating && !pod.Ended
+		has := cmp.Or(pod.Instruction.Memory, deployedMemory(d.current.Deployment))
+		if !serves || !pod.Created.Before(step) || has >= settings.ItemMemory {
 			continue
 		}
-		given := cmp.Or(pod.Instruction.Memory, deployedMemory(d.current.Deployment))
-		if least == 0 || given < least {
-			least = given
+		if pod.ResizeRefused != "" || pod.Actual == (slots.Container{}) || pod.Container.Request < asked && d.hasAsked() {
+			return true
 		}
 	}
-	return least
+	return false
+}
+
+// hasAsked reports whether this operator has tried to resize Pods by this spec: not if it has just been started, or the
+// cache was suspended.
+func (d Draft) hasAsked() bool {
+	ready := meta.FindStatusCondition(d.memcached.Status.Conditions, cachev1.ConditionReady)
+	since := d.current.Usage.Reports.Since
+	return ready != nil && ready.ObservedGeneration == d.memcached.Generation && !since.IsZero() &&
+		d.defaults.Now.Sub(since) >= time.Minute
 }
 
 // autoscalingProblems finds what keeps the memory from following the use of the cache.
@@ -190,8 +204,9 @@ func wholeMebibytes(quantity resource.Quantity) int64 {
 	return quantity.Value() / memcached.Mebibyte * memcached.Mebibyte
 }
 
+// valueOf returns a memory of the record, in bytes; 0 for none, and for one that another client wrote.
 func valueOf(quantity *resource.Quantity) int64 {
-	if quantity == nil {
+	if quantity == nil || quantity.Value() < 0 || quantity.Value() > slots.MostMemory {
 		return 0
 	}
 	return quantity.Value()

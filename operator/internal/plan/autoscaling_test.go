@@ -157,20 +157,37 @@ func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
 	}
 }
 
-// TestAStepIsTakenBackOnlyForAPodThatWasThere: a Pod that is added, or that replaces another one, starts with the memory of
-// the template.
-func TestAStepIsTakenBackOnlyForAPodThatWasThere(t *testing.T) {
+// TestAStepIsTakenBackOnlyForAPodThatWasRefusedIt: one that is added, or that replaces another one, starts with the memory
+// of the template, and one that waits for a Node was refused nothing.
+func TestAStepIsTakenBackOnlyForAPodThatWasRefusedIt(t *testing.T) {
 	const mib = memcached.Mebibyte
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
 	step := with.Now.Add(-3 * time.Minute)
+	large, small := slots.Container{Request: 1 << 30, Limit: 1 << 30}, slots.Container{Request: 100 * mib, Limit: 244 * mib}
 	for name, tc := range map[string]struct {
-		created time.Time
-		want    int64
+		change func(pod *slots.Pod, mc *cachev1.Memcached, current *Current)
+		isKept bool
 	}{
-		"it was there":               {step.Add(-time.Hour), 64 * mib},
-		"it was created at the time": {step, 256 * mib},
-		"it was created later":       {step.Add(time.Minute), 256 * mib},
+		"its kubelet refuses": {func(*slots.Pod, *cachev1.Memcached, *Current) {}, false},
+		"its kubelet does not say what containers have": {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) {
+			pod.ResizeRefused, pod.Actual = "", slots.Container{}
+		}, false},
+		"the API server refuses": {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) {
+			pod.ResizeRefused, pod.Container = "", small
+		}, false},
+		"its kubelet has not answered": {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.ResizeRefused = "" }, true},
+		"the operator has just been started": {func(pod *slots.Pod, _ *cachev1.Memcached, current *Current) {
+			pod.ResizeRefused, pod.Container, current.Usage.Reports.Since = "", small, with.Now
+		}, true},
+		"the cache was suspended until now": {func(pod *slots.Pod, mc *cachev1.Memcached, _ *Current) {
+			pod.ResizeRefused, pod.Container, mc.Generation = "", small, 2
+		}, true},
+		"it has it":                  {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.Instruction.Memory = 256 * mib }, true},
+		"it was created at the time": {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.Created = step }, true},
+		"it waits for a Node":        {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.MemcachedReady = false }, true},
+		"it ends":                    {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.Terminating = true }, true},
+		"it is of another template":  {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.Hash = "a" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mc := memcachedWith(autoscaled())
@@ -178,12 +195,19 @@ func TestAStepIsTakenBackOnlyForAPodThatWasThere(t *testing.T) {
 			live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "memcached", Args: []string{"--memory-limit=64"}}}
 			mc.Status.Autoscaling = chosen("256Mi").Autoscaling
 			mc.Status.Autoscaling.Memory.ChangedAt = new(metav1.NewTime(step))
+			mc.Status.Autoscaling.Memory.Former = resource.NewQuantity(64*mib, resource.BinarySI)
+			mc.Generation = 1
+			mc.Status.Conditions = []metav1.Condition{{Type: cachev1.ConditionReady, ObservedGeneration: 1}}
 			current := currently(live)
-			given := slots.Pod{Name: "a", Hash: "b", Created: step.Add(-time.Hour)}
-			given.Instruction.Memory = 256 * mib
-			current.Slots = CurrentSlots{Hash: "b", Pods: []slots.Pod{given, {Name: "b", Hash: "b", Created: tc.created}}}
+			current.Usage.Reports.Since = step
+			pod := slots.Pod{
+				Name: "a", Hash: "b", Created: step.Add(-time.Hour), MemcachedReady: true, Container: large, Actual: small,
+				ResizeRefused: corev1.PodReasonDeferred,
+			}
+			tc.change(&pod, mc, &current)
+			current.Slots = CurrentSlots{Hash: "b", Pods: []slots.Pod{pod}}
 			memory := planOf(t, mc, current, with).Autoscaling.Memory
-			if memory.Memory != tc.want || (memory.Refused > 0) != (tc.want < 256*mib) {
+			if isKept := memory.Memory == 256*mib && memory.Refused == 0; isKept != tc.isKept {
 				t.Errorf("the Pods get %d MiB; refused: %d MiB", memory.Memory/mib, memory.Refused/mib)
 			}
 		})

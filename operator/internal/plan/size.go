@@ -33,9 +33,14 @@ func SizeOf(mc *cachev1.Memcached) int32 {
 
 // chosenSize returns the number of Pods that the operator chose; 0 if there is no record of it that it wrote.
 func chosenSize(mc *cachev1.Memcached) int32 {
+	return int32(recordedPods(recordedSize(mc).Current)) //nolint:gosec // At most 1000.
+}
+
+// recordedPods returns a number of Pods of the record; 0 for none, and for one that another client wrote.
+func recordedPods(recorded *int32) int64 {
 	const most = 1000 // that the API allows
-	if chosen := orZero(recordedSize(mc).Current); chosen > 0 && chosen <= most {
-		return chosen
+	if pods := orZero(recorded); pods > 0 && pods <= most {
+		return int64(pods)
 	}
 	return 0
 }
@@ -106,17 +111,17 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 		size = cmp.Or(chosenSize(d.memcached), size) // Bounds may have changed since.
 	}
 	state := autoscale.State{
-		Memory: int64(size) * pod, Former: int64(max(orZero(recorded.Former), 0)) * pod,
+		Memory: int64(size) * pod, Former: recordedPods(recorded.Former) * pod,
 		Finding: autoscale.Finding{
 			Reason: autoscale.Reason(recorded.Reason), Message: recorded.Message,
-			Recommended: int64(orZero(recorded.Recommended)) * pod,
+			Recommended: recordedPods(recorded.Recommended) * pod,
 			Expected:    orDefault(recorded.ExpectedHitRatioPercent, autoscale.Unknown),
 			HitRatio:    orDefault(recorded.HitRatioPercent, autoscale.Unknown),
 		},
 	}
 	if known := recorded.TooLittle; known != nil {
 		state.TooLittle = autoscale.TooLittle{
-			Memory: known.Memory.Value(), Needed: valueOf(known.Needed), Since: known.Since.Time,
+			Memory: valueOf(&known.Memory), Needed: valueOf(known.Needed), Since: known.Since.Time,
 		}
 	}
 	switch {

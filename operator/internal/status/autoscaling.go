@@ -51,7 +51,8 @@ func memoryAutoscaling(decided autoscale.State, mode cachev1.AutoscalingMode) ca
 	if mode != cachev1.AutoscalingAct {
 		return reported
 	}
-	reported.Current, reported.Refused = quantity(decided.Memory), quantity(decided.Refused)
+	reported.Current, reported.Former = quantity(decided.Memory), quantity(decided.Former)
+	reported.Refused = quantity(decided.Refused)
 	reported.ChangedAt = timeOf(decided.Changed)
 	return reported
 }
