@@ -136,8 +136,8 @@ ALONE := TestClientsOfOtherProjects|TestFaultsOf.*FireTheirAlerts
 
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
-# Of other packages, `make test` has run the tests without this tag.
-tagged = -run '^($(or $(shell grep -l '^//go:build e2e' $(1:=/*_test.go) | xargs sed -n 's/^func \(Test[A-Za-z]*\).*/\1/p' \
+# Tests with the tag e2e in some packages: `make test` has run the others.
+tagged = -run '^($(or $(shell grep -l '^//go:build e2e' $(1:=/*_test.go) | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' \
 	| paste -sd '|'),$(error no test has the tag e2e in $1)))$$'
 
 .PHONY: e2e
@@ -148,7 +148,7 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
 	@# All tests may begin: some wait for the one that has the cluster for itself, whose subtests need their turn, too.
 	@$(E2E) -parallel 32 $(SHORT) ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip '$(ALONE)|^TestGitOps$$') $(ARGS)
-	@# Most of these is waiting, for Argo CD first. The first shows its progress; what the others print comes when they end.
+	@# They mostly wait, TestGitOps for Argo CD. The first shows its progress; the output of the others comes when they end.
 	@$(MAKE) --jobs=3 $(call in-sync,target) live-e2e e2e-clusters e2e-programs
 
 .PHONY: live-e2e
@@ -159,8 +159,8 @@ live-e2e:
 e2e-gitops:
 	@$(if $(findstring -run,$(ARGS)),,$(E2E) $(SHORT) ./test/e2e -run '^TestGitOps$$' $(ARGS))
 
-# One package at a time: some use the same cluster.
-CLUSTERS := ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/fleet ./test/placement ./test/bench/scenarios
+# One package at a time, as some use the same cluster.
+CLUSTERS := ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/placement ./test/bench/scenarios ./test/fleet
 
 .PHONY: e2e-clusters
 e2e-clusters:

@@ -214,7 +214,7 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	Former *resource.Quantity `json:"former,omitempty"`
 
-	// refused is the memory that a Pod could not get: no step leads to it for an hour.
+	// refused is the memory that a Pod could not get: no step leads to it for an hour after changedAt.
 	// +optional
 	Refused *resource.Quantity `json:"refused,omitempty"`
 }

@@ -81,13 +81,13 @@ type SizeAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// former is how many Pods there were before the last step, if that removed some: until the recommendation is known
-	// again, so many may return if items are evicted too early.
+	// former is how many Pods there were before some were removed, until as many have returned: while the
+	// recommendation is unknown, the cache may grow to that number again if items are evicted too early.
 	// +optional
 	Former *int32 `json:"former,omitempty"`
 
-	// tooLittle is the memory of all Pods that was last too little, with the mode Act. No Pod is removed to return to it
-	// until the cache needs a fifth less than then, or for four weeks.
+	// tooLittle is the memory of all Pods that was last too little, with the mode Act. For four weeks, no Pod is
+	// removed to return to it, unless the cache needs a fifth less than then.
 	// +optional
 	TooLittle *TooLittleMemory `json:"tooLittle,omitempty"`
 }
@@ -103,6 +103,6 @@ type TooLittleMemory struct {
 	Needed *resource.Quantity `json:"needed,omitempty"`
 
 	// since is when that was found.
-	// +required
-	Since metav1.Time `json:"since"`
+	// +optional
+	Since metav1.Time `json:"since,omitzero"`
 }

@@ -71,8 +71,8 @@ type MemcachedSpec struct {
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 
 	// threads is the number of worker threads of one Pod (memcached's -t), 1 to 64. More threads than the Node has
-	// cores bring nothing. Defaults to 4, or to the CPUs that resources request if these are more, and at most to the CPU
-	// limit, rounded up.
+	// cores bring nothing. Defaults to the CPUs that resources request, rounded up and at least 4; a CPU limit,
+	// rounded up, bounds that.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64

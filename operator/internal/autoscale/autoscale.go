@@ -66,7 +66,7 @@ type State struct {
 	Memory  int64
 	Changed time.Time
 
-	// Refused is the memory that a Pod could not get at Changed; 0 if none.
+	// Refused is the memory that a Pod could not get; 0 if none. It is forgotten an hour after the last change.
 	Refused int64
 
 	// Former is what the Pods had before the last change, in bytes, if that may be wanted again: it gave them more memory
@@ -147,14 +147,25 @@ func (in Input) act(s signals, now *State) {
 	}
 	if next != has {
 		now.change(next, in.Now, why)
-		now.Former = 0
-		if isLess := next < has; isLess == (in.Policy.Pod > 0) {
-			now.Former = has
-		}
+		now.Former = in.formerOf(has, next)
 		if next >= now.Refused {
 			now.Refused = 0
 		}
 	}
+}
+
+// formerOf returns what may be wanted again after a change.
+func (in Input) formerOf(has, next int64) int64 {
+	former := in.State.Former
+	switch isLess := next < has; {
+	case !isLess && in.Refused && former > 0: // Pods still have that.
+		return min(former, has)
+	case isLess == (in.Policy.Pod > 0):
+		return has
+	case in.Policy.Pod > 0 && next < former: // Not all of the Pods have returned.
+		return former
+	}
+	return 0
 }
 
 func (s *State) change(memory int64, at time.Time, why string) {
@@ -200,7 +211,7 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
 	case s.isMixed, s.needed == 0 && in.Policy.Pod == 0:
-		most := in.most()
+		most := in.most(s)
 		return min(has/4*5, most), has < most && s.evictedBefore(in.tooYoung())
 	case in.isMore(s.needed) && s.isEvicting:
 		return s.needed, true
@@ -210,9 +221,10 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	return has, false
 }
 
-// most returns the memory up to which the Pods may get more while it is unknown what they need.
-func (in Input) most() int64 {
-	if in.Policy.Pod == 0 && in.State.Finding.Recommended == 0 {
+// most returns the memory up to which the Pods may get more while it is unknown what they need. What was recommended
+// says nothing once memcached skips requests in its log: it does so when there are more of them.
+func (in Input) most(s signals) int64 {
+	if in.Policy.Pod == 0 && (in.State.Finding.Recommended == 0 || s.skips()) {
 		return in.Policy.Max
 	}
 	return max(2*in.State.Finding.Recommended, in.State.Former)

@@ -186,6 +186,13 @@ func TestDecide(t *testing.T) {
 				return in
 			}(), Observing, gib, gib,
 		},
+		"memcached skips requests since there are more: the last recommendation is no limit": {
+			func() Input {
+				in := acting().withReport("a", gib, func(r *usage.Report) { evicting(time.Minute)(r); r.Skipped = 0.3 })
+				in.State.Finding.Recommended = gib / 2
+				return in
+			}(), TooSmall, gib / 4 * 5, gib / 2,
+		},
 		"the need of a Pod is unknown: nothing is taken away": {
 			acting().withReport("a", gib/2, nil).withReport("b", gib, func(r *usage.Report) { r.Skipped = 0.3 }), TooLarge, gib, gib / 2,
 		},

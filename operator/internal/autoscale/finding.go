@@ -75,11 +75,14 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	switch {
 	case s.isSilent && in.isSilent():
 		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
-	case s.isMixed && s.evictedBefore(age/2):
+	case s.isMixed && s.evictedBefore(in.tooYoung()):
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. How many Pods would keep them is "+
-			"known %s after their number last changed", age/2, unmixed(age))
+			"known %s after their number last changed", in.tooYoung(), unmixed(age))
 	case s.isMixed:
 		return Observing, fmt.Sprintf("A recommendation needs %s with the same number of Pods", unmixed(age))
+	case recommended == 0 && s.skips() && s.evictedBefore(in.tooYoung()):
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them is unknown, as "+
+			"memcached skips more than a tenth of the requests in its log", in.tooYoung(), in.Policy.howMuch())
 	case recommended == 0 && s.evictedBefore(in.tooYoung()):
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them "+
 			"is known after %s of observation", in.tooYoung(), in.Policy.howMuch(), 2*age)

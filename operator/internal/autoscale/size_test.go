@@ -141,6 +141,18 @@ func TestDecideHowManyPods(t *testing.T) {
 	}
 }
 
+func TestAsManyPodsAsBeforeMayReturn(t *testing.T) {
+	in := pods(time.Hour).withReport("a", gib, evicting(time.Minute))
+	in.State.Finding.Recommended, in.State.Former = 2*gib, 8*gib
+	for range 10 {
+		in.State = Decide(in)
+		in.State.Changed = now.Add(-time.Hour)
+	}
+	if in.State.Memory != 8*gib || in.State.Former != 0 {
+		t.Errorf("%d Pods return, and %d are remembered", in.State.Memory/gib, in.State.Former/gib)
+	}
+}
+
 func TestWhileTheNumberOfPodsChangesTheTimeOfTheChangeFollows(t *testing.T) {
 	for ago, follows := range map[time.Duration]bool{noted: true, noted - time.Second: false, 2 * day: true} {
 		in := pods(ago)

@@ -18,8 +18,7 @@ type TooLittle struct {
 	Since time.Time
 }
 
-// tooLittle returns the memory that is still known to be too little: until a fifth less is needed, or for four
-// weeks.
+// tooLittle returns the memory that is still known to be too little: for four weeks, unless a fifth less is needed.
 func (in Input) tooLittle(s signals) TooLittle {
 	known, ago := in.State.TooLittle, in.Now.Sub(in.State.TooLittle.Since)
 	switch {

@@ -164,9 +164,9 @@ func TestEvents(t *testing.T) {
 			before: withPods(3), now: withPods(4), why: "Items are evicted",
 			want: []string{"Normal SizeChosen: The number of Pods changes from 3 to 4. Items are evicted"},
 		},
-		"the operator chooses the number of Pods from now on, within bounds": {
+		"the operator chooses the number of Pods from now on": {
 			before: withSlots(3), now: withPods(2),
-			want: []string{"Normal SizeChosen: The number of Pods changes from 3 to 2. spec.autoscaling.size has another number as a bound"},
+			want: []string{"Normal SizeChosen: The number of Pods changes from 3 to 2. spec.autoscaling.size chooses it from now on"},
 		},
 		"the operator chooses the number of Pods from now on, as it is": {before: withSlots(3), now: withPods(3)},
 		"the number of Pods stays":                                      {before: withPods(3), now: withPods(3)},

@@ -75,7 +75,8 @@ const (
 	DefaultMaxItemSize    = 1 * Mebibyte
 )
 
-// MostThreads is how many threads memcached warns of (memcached.c, main, of 1.6): more are not recommended.
+// MostThreads is the largest number of threads with which memcached starts without a warning (memcached.c, main, of
+// 1.6).
 const MostThreads = 64
 
 // memoryLimit is the option for the memory for items.

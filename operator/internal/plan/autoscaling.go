@@ -40,7 +40,8 @@ func memoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	wanted := orZero(orZero(spec.Autoscaling).Memory)
 	least := int64(leastItemMemory)
 	if wanted.Min != nil {
-		least = (wanted.Min.Value() + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
+		roundedUp := (wanted.Min.Value() + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
+		least = min(roundedUp, wholeMebibytes(wanted.Max))
 	}
 	return autoscale.Policy{
 		Acts: choosesMemory(spec), Min: least, Max: wholeMebibytes(wanted.Max),
@@ -146,15 +147,16 @@ func (c CurrentSlots) mostGiven() int64 {
 func (d Draft) refuses(step time.Time) bool {
 	settings := d.Pod.Memcached
 	settings.ItemMemory = ItemMemory(d.memcached.Spec)
-	requests := resources(d.memcached.Spec, settings).Requests
-	asked := requests.Memory().Value()
+	needed := resources(d.memcached.Spec, settings)
+	request, limit := needed.Requests.Memory().Value(), needed.Limits.Memory().Value()
 	for _, pod := range d.current.Slots.Pods {
 		serves := pod.Hash == d.current.Slots.Hash && pod.MemcachedReady && !pod.Terminating && !pod.Ended
 		has := cmp.Or(pod.Instruction.Memory, deployedMemory(d.current.Deployment))
 		if !serves || !pod.Created.Before(step) || has >= settings.ItemMemory {
 			continue
 		}
-		if pod.ResizeRefused != "" || pod.Actual == (slots.Container{}) || pod.Container.Request < asked && d.hasAsked() {
+		isResized := pod.Container.Request >= request && pod.Container.Limit >= limit
+		if pod.ResizeRefused != "" || pod.Actual == (slots.Container{}) || !isResized && d.hasAsked() {
 			return true
 		}
 	}

@@ -176,6 +176,14 @@ func TestAStepIsTakenBackOnlyForAPodThatWasRefusedIt(t *testing.T) {
 		"the API server refuses": {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) {
 			pod.ResizeRefused, pod.Container = "", small
 		}, false},
+		"the API server refuses a larger limit, and the request is that of the spec": {
+			func(pod *slots.Pod, mc *cachev1.Memcached, _ *Current) {
+				mc.Spec.Resources = &cachev1.MemcachedResources{Resources: cachev1.Resources{
+					Requests: corev1.ResourceList{"memory": resource.MustParse("100Mi")},
+				}}
+				pod.ResizeRefused, pod.Container = "", small
+			}, false,
+		},
 		"its kubelet has not answered": {func(pod *slots.Pod, _ *cachev1.Memcached, _ *Current) { pod.ResizeRefused = "" }, true},
 		"the operator has just been started": {func(pod *slots.Pod, _ *cachev1.Memcached, current *Current) {
 			pod.ResizeRefused, pod.Container, current.Usage.Reports.Since = "", small, with.Now

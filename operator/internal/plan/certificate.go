@@ -31,7 +31,8 @@ const (
 
 	issuerKind = "Issuer"
 
-	// mostForeseen is for how many slots that do not exist yet the certificate has names: each handshake sends them all.
+	// mostForeseen is up to which number of slots the certificate also names those that do not exist yet: each handshake
+	// sends all names.
 	mostForeseen = 64
 )
 
@@ -84,7 +85,8 @@ func (d Draft) hosts(slots int) []string {
 	return hosts
 }
 
-// foreseen returns how many slots the operator may choose: a client must not meet one before the certificate names it.
+// foreseen returns for how many slots the certificate has names before they exist, so that clients meet no slot that it
+// does not name.
 func foreseen(spec cachev1.MemcachedSpec) int {
 	if !choosesSize(spec) {
 		return 0

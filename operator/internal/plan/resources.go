@@ -47,7 +47,7 @@ func Threads(spec cachev1.MemcachedSpec) int32 {
 	return orDefault(spec.Threads, threads)
 }
 
-// cpus returns how many CPUs are listed, rounded up and at most memcached's threads; 0 are none.
+// cpus returns how many CPUs are listed, rounded up and at most MostThreads; 0 if none are.
 func cpus(listed corev1.ResourceList) int32 {
 	return int32(min(listed.Cpu().Value(), memcached.MostThreads))
 }

@@ -53,7 +53,7 @@ func TestTheSameQuantityHasTheSameHash(t *testing.T) {
 	}
 	derived := hash(corev1.ResourceList{"cpu": resource.MustParse("1")})
 	for _, cpu := range []string{"1", "1000m", "1e0"} {
-		for _, memory := range []string{"244Mi", "249856Ki", "255852544"} {
+		for _, memory := range []string{"243Mi", "248832Ki", "254803968"} {
 			spelled := corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)}
 			if got := hash(spelled); got != derived {
 				t.Errorf("cpu %s and memory %s are taken for others than what is derived", cpu, memory)

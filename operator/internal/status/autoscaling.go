@@ -127,7 +127,7 @@ func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := sizeOf(before), sizeOf(now)
 	if listed := len(before.Slots); was == nil && listed > 0 { // The spec said how many.
-		was, why = new(int32(listed)), "spec.autoscaling.size has another number as a bound" //nolint:gosec // At most 1000.
+		was, why = new(int32(listed)), "spec.autoscaling.size chooses it from now on" //nolint:gosec // At most 1000.
 	}
 	if was == nil || is == nil || *was == *is {
 		return ""

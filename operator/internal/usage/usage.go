@@ -30,9 +30,8 @@ type Report struct {
 	Memory int64 `json:"memory"`
 
 	// Evicting: it evicted items in the last five minutes. EvictedAge is then the shortest time for which one of them had
-	// not been used, in seconds. Items that another agent copied to it count as used at that time, so these are left out
-	// unless they were used again: EvictingCopied says that there were some. The same holds for items that were last
-	// used before the agent started.
+	// not been used, in seconds. Items that an agent copied to it count as used at that time. So items that were last used
+	// before the end of a copy, or before the agent started, are left out: EvictingCopied says that there were some.
 	Evicting       bool  `json:"evicting,omitempty"`
 	EvictedAge     int64 `json:"evictedAgeSeconds,omitempty"`
 	EvictingCopied bool  `json:"evictingCopied,omitempty"`

@@ -44,7 +44,6 @@ var specFields = map[string]specField{
 	"slots.scaleOverlapSeconds":                {harmless: true},
 	"suspend":                                  {harmless: true},
 	"terminationDelaySeconds":                  {fallback: "30"},
-	"threads":                                  {fallback: "4"},
 	"tls.cipherSuites":                         {isSet: true},
 	"tls.clientAuth":                           {fallback: "None"},
 	"tls.issuerRef.group":                      {harmless: true},

@@ -51,7 +51,7 @@ type Watcher struct {
 	mutex   sync.Mutex
 	end     *time.Timer // of the patience; nil unless memcached is watched
 	session *session    // nil unless it sends its log
-	copied  time.Time   // when any agent may have copied keys to it, as far as the log says: before this one started
+	copied  time.Time   // when another agent last copied keys to it, by its log; at first, when this agent started
 }
 
 // New returns a watcher that waits for the first request.
@@ -83,10 +83,10 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 	for pause := leastPause; ctx.Err() == nil; pause = min(2*pause, mostPause) {
 		began := time.Now()
 		err := w.follow(ctx)
-		w.noteCopy(err)
 		if time.Since(began) > mostPause {
 			pause = leastPause
 		}
+		w.noteCopy(err, pause)
 		if ctx.Err() == nil {
 			w.problem.Log(w.Log, "Memcached does not send its log; what was seen is forgotten", err)
 			wait(ctx, pause)
@@ -97,12 +97,13 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 	w.end = nil
 }
 
-// noteCopy notes that an agent copies keys, if that ended a session.
-func (w *Watcher) noteCopy(err error) {
+// noteCopy notes that an agent copies keys, if that ended a session. Until the next one begins, nothing shows
+// whether it still does.
+func (w *Watcher) noteCopy(err error, pause time.Duration) {
 	if errors.Is(err, errCopied) {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
-		w.copied = time.Now()
+		w.copied = time.Now().Add(pause)
 	}
 }
 

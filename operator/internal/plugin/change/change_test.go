@@ -109,7 +109,7 @@ func TestWhatAChangeDoes(t *testing.T) {
 			func(s *cachev1.MemcachedSpec) { slots(s); s.Slots.ClientHash = cachev1.HashKetama },
 			func(s *cachev1.MemcachedSpec) { s.Slots.ClientHash = "" }, effect{change.PodsStay, change.KeysStay},
 		},
-		"the operator chooses the number of Pods from now on: it keeps them": {
+		"the operator chooses the number of Pods from now on and keeps them": {
 			func(s *cachev1.MemcachedSpec) {
 				slots(s)
 				s.Slots.ClientHash = cachev1.HashKetama

@@ -63,7 +63,7 @@ type cache struct {
 // What is reported for caches of both services.
 const (
 	image       = "the image is the operator's default; spec.image sets another one, from 1.6.40 on with slots"
-	cpu         = "spec.resources reserves CPU, spec.threads follows it"
+	cpu         = "spec.resources reserves CPU, spec.threads follows it above 4"
 	clients     = "the NetworkPolicy allows all clients; limit them by spec.networkPolicy.from"
 	maintenance = "there is none; Pods are replaced when the spec changes"
 )

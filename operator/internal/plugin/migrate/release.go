@@ -138,8 +138,8 @@ func (r *release) translate(known chart) {
 	for _, a := range known.arguments(r) {
 		r.setArguments(a)
 	}
-	r.leaveOutDefaults()
 	r.setResources()
+	r.leaveOutDefaults()
 	for _, f := range common {
 		r.copy(f)
 	}
@@ -165,7 +165,8 @@ func (r *release) setLogin(existing string) string {
 	return name
 }
 
-// leaveOutDefaults removes what a Memcached has without it. Later arguments override earlier ones, so this comes last.
+// leaveOutDefaults removes what a Memcached has without it. Later arguments override earlier ones, and the default of
+// threads depends on resources, so this comes after both.
 func (r *release) leaveOutDefaults() {
 	if size := r.spec.MaxItemSize; size != nil && size.Value() == mebibyte {
 		r.spec.MaxItemSize = nil

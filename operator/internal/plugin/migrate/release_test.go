@@ -98,6 +98,16 @@ func TestArgumentsAreReadAsMemcachedReadsThem(t *testing.T) {
 	}
 }
 
+// TestThreadsStayUnlessTheyAreTheDefaultOfTheResources, which are one with a limit of one CPU.
+func TestThreadsStayUnlessTheyAreTheDefaultOfTheResources(t *testing.T) {
+	for limit, want := range map[string]*int32{"1": new(int32(4)), "4": nil} {
+		got, _, _ := translated(t, "cloudpirates", `{config: {extraArgs: [-t4]}, resources: {limits: {cpu: "`+limit+`"}}}`)
+		if diff := cmp.Diff(want, got.Threads); diff != "" {
+			t.Errorf("a limit of %s CPUs (-want +got):\n%s", limit, diff)
+		}
+	}
+}
+
 // TestDefaultsOfAChartAreNotMentioned: with --all, a release that sets nothing has all of them.
 func TestDefaultsOfAChartAreNotMentioned(t *testing.T) {
 	for name, want := range map[string]string{
