@@ -109,6 +109,7 @@ func startWatcher(t *testing.T, server *memcachedtest.Server) *Watcher {
 	t.Helper()
 	w := New(func(ctx context.Context) (*protocol.Client, error) { return protocol.Dial(ctx, server.Address, nil) },
 		neverCopied, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	w.copied = time.Now().Add(-time.Hour) // as of an agent that has run for long
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
