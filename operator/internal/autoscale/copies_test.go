@@ -135,26 +135,20 @@ func (f *fleet) resize(to int) {
 }
 
 func TestCopiedKeysAreNoReasonForAnotherMemory(t *testing.T) {
+	drain := func(f *fleet, day int) { f.pods[day%len(f.pods)].handOver(f.minute) }
+	rollout := func(f *fleet, _ int) {
+		for _, pod := range f.pods {
+			pod.handOver(f.minute)
+		}
+	}
 	tests := map[string]struct {
 		choosesSize bool
 		happens     func(f *fleet, day int)
 	}{
-		"a Node is drained twice a day, and the number of Pods is chosen": {true, func(f *fleet, day int) {
-			f.pods[day%len(f.pods)].handOver(f.minute)
-		}},
-		"a Node is drained twice a day, and the memory is chosen": {false, func(f *fleet, day int) {
-			f.pods[day%len(f.pods)].handOver(f.minute)
-		}},
-		"a rollout twice a day, and the number of Pods is chosen": {true, func(f *fleet, _ int) {
-			for _, pod := range f.pods {
-				pod.handOver(f.minute)
-			}
-		}},
-		"a rollout twice a day, and the memory is chosen": {false, func(f *fleet, _ int) {
-			for _, pod := range f.pods {
-				pod.handOver(f.minute)
-			}
-		}},
+		"a Node is drained twice a day, and the number of Pods is chosen": {true, drain},
+		"a Node is drained twice a day, and the memory is chosen":         {false, drain},
+		"a rollout twice a day, and the number of Pods is chosen":         {true, rollout},
+		"a rollout twice a day, and the memory is chosen":                 {false, rollout},
 		"a HorizontalPodAutoscaler has twice the Pods by day, and the memory is chosen": {false, func(f *fleet, _ int) {
 			f.all *= 2
 			f.resize(6)

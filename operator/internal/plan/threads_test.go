@@ -22,7 +22,7 @@ func TestThreadsFollowTheCPUs(t *testing.T) {
 		"a limit below one CPU":               {request: "10m", limit: "20m", want: 1},
 		"a limit above the request":           {request: "6", limit: "16", want: 6},
 		"a limit alone, of many CPUs":         {limit: "16", want: 4},
-		"a large machine":                     {request: "100", limit: "200", want: 64},
+		"a large Node":                        {request: "100", limit: "200", want: 64},
 		"threads of the spec stay":            {threads: new(int32(4)), request: "100", limit: "1", want: 4},
 	}
 	for name, tc := range tests {
