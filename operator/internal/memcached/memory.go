@@ -84,8 +84,11 @@ func (s Settings) memory(slabClasses, connections int64) int64 {
 	if s.Handoff {
 		sum += int64(s.Threads)*workerLogBuffer + handoffWatchers*watcherLogBuffer + handoffConnections*connectionMemory
 	}
-	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
+	return RoundUp(sum)
 }
+
+// RoundUp returns whole mebibytes, in bytes: at least as many bytes as there were.
+func RoundUp(bytes int64) int64 { return (bytes + Mebibyte - 1) / Mebibyte * Mebibyte }
 
 // hashTable returns the size of the hash table, 8 bytes per bucket, when the memory is full of the smallest items,
 // including the table of half the size from which it has just grown. It doubles at 1.5 items per bucket (assoc.c).

@@ -40,8 +40,7 @@ func memoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	wanted := orZero(orZero(spec.Autoscaling).Memory)
 	least := int64(leastItemMemory)
 	if wanted.Min != nil {
-		roundedUp := (wanted.Min.Value() + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
-		least = min(roundedUp, wholeMebibytes(wanted.Max))
+		least = min(memcached.RoundUp(wanted.Min.Value()), wholeMebibytes(wanted.Max))
 	}
 	return autoscale.Policy{
 		Acts: choosesMemory(spec), Min: least, Max: wholeMebibytes(wanted.Max),

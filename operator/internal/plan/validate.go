@@ -191,8 +191,7 @@ func isSearchDomain(domain string) bool {
 
 // mebibytes rounds up to a value that fits into a spec.
 func mebibytes(count int64) string {
-	rounded := (count + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
-	return bytes(rounded)
+	return bytes(memcached.RoundUp(count))
 }
 
 func bytes(count int64) string {
