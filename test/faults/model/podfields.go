@@ -34,6 +34,7 @@ func podFields(mc *cachev1.Memcached) string {
 	if mc.Spec.Discovery != nil {
 		spec["discovery"] = true // It has no fields.
 	}
+	spec["threads"] = threadsOf(mc) // The default depends on the CPUs.
 	for path, field := range specFields {
 		field.normalize(spec, strings.Split(path, "."))
 	}

@@ -13,8 +13,14 @@ func TestWhichChangeOfASpecReplacesThePods(t *testing.T) {
 		before, after string
 		want          bool
 	}{
-		"another number of threads":         {"threads: 2", "threads: 3", true},
-		"the default is written out":        {"{}", "{threads: 4, memory: 64Mi, metrics: {mode: Enabled}}", false},
+		"another number of threads":  {"threads: 2", "threads: 3", true},
+		"the default is written out": {"{}", "{threads: 4, memory: 64Mi, metrics: {mode: Enabled}}", false},
+		"threads that follow the CPUs, written out": {
+			"resources: {requests: {cpu: 8}}", "{threads: 8, resources: {requests: {cpu: 8}}}", false,
+		},
+		"threads that no longer follow the CPUs": {
+			"resources: {requests: {cpu: 8}}", "{threads: 4, resources: {requests: {cpu: 8}}}", true,
+		},
 		"the default in another unit":       {"{}", "memory: 65536Ki", false},
 		"another unit":                      {"memory: 1Gi", "memory: 1024Mi", false},
 		"another unit inside an object":     {"agent: {resources: {limits: {cpu: '1'}}}", "agent: {resources: {limits: {cpu: 1000m}}}", false},

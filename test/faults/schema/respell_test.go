@@ -38,7 +38,7 @@ func TestASpecIsRespelled(t *testing.T) {
 		},
 		"defaults of what is turned on": {
 			map[string]any{"slots": map[string]any{}},
-			[]string{`"slots":{"mode":"DNS"}`, `"slots":{"handoff":{}}`, `"slots":{"handoff":{"mode":"Auto"}}`}, []string{`{"threads":4}`},
+			[]string{`"slots":{"mode":"DNS"}`, `"slots":{"handoff":{}}`, `"slots":{"handoff":{"mode":"Auto"}}`}, []string{`{"memory":"64Mi"}`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,9 +73,9 @@ func TestTheDefaultsAreThoseOfTheComments(t *testing.T) {
 		got[path] = s.Field(path).documentedDefault()
 	}
 	want := map[string]any{
-		"spec.threads": int64(4), "spec.memory": "64Mi", "spec.suspend": false, "spec.rollout.maxUnavailable": int64(0),
-		"spec.updatePolicy": "OnSpecChange",
-		"spec.image":        nil, "spec.auth.secretName": nil, "spec.service.ipFamilyPolicy": nil, "spec.extraArgs": nil,
+		"spec.memory": "64Mi", "spec.suspend": false, "spec.rollout.maxUnavailable": int64(0),
+		"spec.updatePolicy": "OnSpecChange", "spec.threads": nil,
+		"spec.image": nil, "spec.auth.secretName": nil, "spec.service.ipFamilyPolicy": nil, "spec.extraArgs": nil,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
