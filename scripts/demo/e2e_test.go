@@ -10,6 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/internal/testing/command"
 	"github.com/example-inc/memcached-operator/internal/testing/site"
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -20,6 +21,7 @@ import (
 // TestTheDemoOnACurrentCluster gives the demo nothing but the kubeconfig, the registry and the Git repository of a local
 // cluster.
 func TestTheDemoOnACurrentCluster(t *testing.T) {
+	soak.Only(t, "make demo")
 	cluster := site.Cluster(t, local.Options{Name: "current", ArgoCD: true, Needs: preflight.Memcached()})
 	memcached, _, err := oci.Memcached(t.Context(), "")
 	if err != nil {

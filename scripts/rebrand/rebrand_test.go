@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/example-inc/memcached-operator/internal/testing/command"
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
@@ -30,6 +31,7 @@ var (
 // TestTheTreeHasOtherNamesAndGetsItsOwnBack works in a copy. The generators run only in
 // make rebrand ARGS="--dry-run --check 'make test'".
 func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
+	soak.Only(t, "the tests of this package on a few files")
 	c := &copied{root: "../..", dir: t.TempDir()}
 	c.to = identity{ // In parts: a name that a file has already is refused.
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),

@@ -9,12 +9,14 @@ import (
 	"github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 // TestTheMemoryGrowsWithTheUse stores more than a cache has room for, again and again: what it evicts was stored seconds
 // before. What is recommended, and when, is judged in operator/internal/autoscale and operator/internal/usage.
 func TestTheMemoryGrowsWithTheUse(t *testing.T) {
+	soak.Only(t, "integration tests play what agents report, and those of the agent have a real memcached")
 	c.shared(t)
 	it := newCache(t, "follows", cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(1)), Slots: &cachev1.Slots{}, TerminationDelaySeconds: new(int32(1)),
@@ -36,9 +38,6 @@ func TestTheMemoryGrowsWithTheUse(t *testing.T) {
 	it.Expect(mc.Status.Autoscaling.Memory.Current.Value()).To(gomega.BeNumerically(">=", 80*mib))
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	it.Expect(it.pods()).To(gomega.Equal(born), "no Pod is replaced")
-	if testing.Short() {
-		return // What follows takes minutes, and what the agent reports of a real memcached has tests next to the agent.
-	}
 	it.Eventually(func() *int32 {
 		it.stores(&pod, 100_000)
 		return it.get().Status.Autoscaling.Size.Recommended

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/settings/consumer"
@@ -26,6 +27,7 @@ const consumerCaches = "memcached-caches"
 // consumerFollowsByRef: a repository that names this one by URL and ref installs the same. Its upgrade is another ref,
 // and replaces no Pod. It is the last chapter, because it leaves nothing installed.
 func (s *site) consumerFollowsByRef(t *testing.T) {
+	soak.Only(t, "the rendered tree, in test/gitops")
 	s.deleteRoot(t)
 	first := s.head(t)
 	config := s.writeConsumer(t, first)

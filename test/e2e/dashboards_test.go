@@ -17,6 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/dashboards"
 	"github.com/example-inc/memcached-operator/internal/testing/proc"
 	"github.com/example-inc/memcached-operator/internal/testing/prometheus"
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -24,6 +25,7 @@ import (
 // write and read, items are evicted, and all Pods are replaced. The old Pods have metrics of all slab classes together,
 // and the new ones of each.
 func TestEachPanelHasDataInARollout(t *testing.T) {
+	soak.Only(t, "test/monitoring knows the metrics of each panel")
 	c.loaded(t)
 	const name = "dashboards"
 	it := newSlots(t, name, cachev1.MemcachedSpec{

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
@@ -31,6 +32,7 @@ type serversSeen struct {
 // TestDiscoveryShowsThanosOfEachChange has Thanos' own provider follow the ready Pods while the cache grows and all of
 // them are replaced.
 func TestDiscoveryShowsThanosOfEachChange(t *testing.T) {
+	soak.Only(t, "the tests of the agent read its answers as a client does")
 	c.shared(t)
 	image := c.pushGoClient(t, "recipes/thanos")
 	it := newCache(t, "discovered", cachev1.MemcachedSpec{

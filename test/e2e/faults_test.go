@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
@@ -51,8 +52,8 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 	}
 	for i, tc := range bad {
 		t.Run(tc.name, func(t *testing.T) {
-			if tc.name == "a new Memcached is invalid" && testing.Short() {
-				t.Skip("make soak runs it")
+			if tc.name == "a new Memcached is invalid" {
+				soak.Only(t, "the other bad commits")
 			}
 			said := s.listen(t, pipeline.SamplesApplication)
 			commit := tc.commit(t)
@@ -165,9 +166,7 @@ func (s *site) gitIsOutOfReach(t *testing.T) {
 // repoServerIsKilled kills it while caches are being made one after the other, and again each time that it comes back:
 // one restart is over before Argo CD takes notice.
 func (s *site) repoServerIsKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make soak runs it")
-	}
+	soak.Only(t, "the chapter in which Git is out of reach")
 	const part = "argocd-repo-server"
 	g := newGomega(t)
 	holds := s.holds(t, sample)

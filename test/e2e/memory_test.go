@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/proc"
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
@@ -18,6 +19,7 @@ import (
 // TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have tests
 // next to the sum, in operator/internal/memcached.
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
+	soak.Only(t, "the tests of operator/internal/memcached fill a memcached in a control group")
 	c.loaded(t)
 	it := newCache(t, "memory", cachev1.MemcachedSpec{})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")

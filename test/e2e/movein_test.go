@@ -18,12 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 // TestReleasesOfChartsMoveInByWhatImportPrints has a StatefulSet as each chart makes one of its values, with its names and
 // arguments. HelmForge's refuses dumps unless its values say otherwise.
 func TestReleasesOfChartsMoveInByWhatImportPrints(t *testing.T) {
+	soak.Only(t, "TestACacheIsFilledFromAnotherServer, and golden files of what import prints")
 	c.shared(t)
 	for name, tc := range map[string]struct {
 		chart, values, reason string

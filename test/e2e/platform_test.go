@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -19,6 +20,7 @@ import (
 // TestTheStatusSaysThatAnImageIsForOtherNodes has a program of another architecture in two images: one that says so,
 // and one that claims to be for these Nodes.
 func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
+	soak.Only(t, "integration tests play what the kubelet says")
 	c.shared(t)
 	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -57,6 +58,7 @@ func (it *cache) resizes(mebibytes int) {
 // TestAPodThatWasResizedHandsOverToOneThatIsToo: the new Pod starts with the memory of the template, which has no room
 // for the keys.
 func TestAPodThatWasResizedHandsOverToOneThatIsToo(t *testing.T) {
+	soak.Only(t, "integration tests play the kubelet that resizes")
 	c.shared(t)
 	const keys = 100_000 // of 1 KiB
 	it := newCache(t, "resized-later", cachev1.MemcachedSpec{

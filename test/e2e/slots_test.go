@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/certificates"
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
@@ -60,8 +61,8 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if tc.spec.TLS != nil && testing.Short() {
-				t.Skip("make soak runs it: the agent's own tests move keys in every mode")
+			if tc.spec.TLS != nil {
+				soak.Only(t, "the tests of the agent move keys in every mode")
 			}
 			tc.spec.Image = newMemcached(t)
 			tc.spec.Slots = &cachev1.Slots{}
@@ -95,8 +96,8 @@ func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
 		"slots-other": `{"memory":"80Mi"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "slots-other" && testing.Short() {
-				t.Skip("make soak runs it")
+			if name == "slots-other" {
+				soak.Only(t, "slots-undo")
 			}
 			tc := slotsCase{port: 11211, writes: calmWrites}
 			tc.spec = cachev1.MemcachedSpec{

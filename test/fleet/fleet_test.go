@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
@@ -37,6 +38,7 @@ type fleet struct {
 
 // TestFleet is the life of a release: each step leaves both clusters healthy, and begins with them so.
 func TestFleet(t *testing.T) {
+	soak.Only(t, "the tests of the generated Applications")
 	f := start(t)
 	f.publish("fleet-1", `{size: 1}`)
 	f.rings("fleet-1", "fleet-1")

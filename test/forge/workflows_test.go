@@ -19,7 +19,7 @@ func TestTheWorkflowsKeepEveryRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"ci.yaml", "release.yaml", "site.yaml"}, slices.Sorted(maps.Keys(workflows))); diff != "" {
+	if diff := cmp.Diff([]string{"ci.yaml", "nightly.yaml", "release.yaml", "site.yaml"}, slices.Sorted(maps.Keys(workflows))); diff != "" {
 		t.Errorf("workflows (-want +got):\n%s", diff)
 	}
 	for name, text := range workflows {

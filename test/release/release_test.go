@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
@@ -56,8 +57,8 @@ func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if name == "by digest" && testing.Short() {
-				t.Skip("make soak runs it: it is most of make test again")
+			if name == "by digest" {
+				soak.Only(t, "the other two: this is most of make test again")
 			}
 			root := released(t, tc.version, tc.memcached)
 			for _, args := range tc.commands {

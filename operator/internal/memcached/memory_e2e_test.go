@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
@@ -77,8 +78,8 @@ func changed(t *testing.T, change func(*Settings)) Settings {
 	t.Helper()
 	settings := defaultSettings()
 	change(&settings)
-	if testing.Short() && settings.ItemMemory > 150*Mebibyte {
-		t.Skip("make soak runs it")
+	if settings.ItemMemory > 150*Mebibyte {
+		soak.Only(t, "the same with less memory")
 	}
 	return settings
 }
