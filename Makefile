@@ -193,6 +193,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@$(MAKE) go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
 	@$(MAKE) e2e SHORT=
+	@$(MAKE) e2e-arch
 	@$(E2E) ./test/e2e -run 'TestFaultsOf.*FireTheirAlerts'
 	@$(E2E) ./test/e2e -run TestReplacedPodsKeepTheirKeys -args -slot-writes 20000
 	@$(MAKE) clients
