@@ -151,6 +151,10 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@# They mostly wait, TestGitOps for Argo CD. The first shows its progress; the output of the others comes when they end.
 	@$(MAKE) --jobs=3 $(call in-sync,target) live-e2e e2e-clusters e2e-programs
 
+.PHONY: e2e-all
+e2e-all: ## The same with the tests that are too long for each landing, as each night.
+	@$(MAKE) e2e SHORT=
+
 .PHONY: live-e2e
 live-e2e:
 	@+$(MAKE) $(call in-sync,none) e2e-gitops
@@ -192,7 +196,7 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@go run ./test/faults load
 	@$(MAKE) go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
-	@$(MAKE) e2e SHORT=
+	@$(MAKE) e2e-all
 	@$(MAKE) e2e-arch
 	@$(E2E) ./test/e2e -run 'TestFaultsOf.*FireTheirAlerts'
 	@$(E2E) ./test/e2e -run TestReplacedPodsKeepTheirKeys -args -slot-writes 20000

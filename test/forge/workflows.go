@@ -38,7 +38,7 @@ var (
 	runner     = regexp.MustCompile(`^ubuntu-\d+\.\d+$`)
 	pinned     = regexp.MustCompile(`^\s*(?:- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	permission = regexp.MustCompile(`^\s+[a-z-]+: (?:read|write) # \S+`)
-	target     = regexp.MustCompile(`^(?:sudo env "PATH=\$PATH" )?make ([a-z0-9-]+)(?: [A-Z]+=\S*)*$`)
+	target     = regexp.MustCompile(`^(?:sudo env "PATH=\$PATH" )?make ([a-z0-9-]+)(?: [A-Z]+=\S+)*$`)
 	tag        = regexp.MustCompile(`^v\[0-9\]\+\.\[0-9\]\+\.\[0-9\]\+(?:-\[a-z\]\+\.\[0-9\]\+)?$`)
 	privileged = regexp.MustCompile(`\b(?:pull_request_target|workflow_run)\b`)
 	declared   = regexp.MustCompile(`(?m)^([a-z0-9-]+):(?:[^=]|$)`)
