@@ -152,7 +152,7 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@$(MAKE) --jobs=3 $(call in-sync,target) live-e2e e2e-clusters e2e-programs
 
 .PHONY: e2e-all
-e2e-all: ## The same with the tests that are too long for each landing, as each night.
+e2e-all: ## The same with the tests that are too long for each landing.
 	@$(MAKE) e2e SHORT=
 
 .PHONY: live-e2e

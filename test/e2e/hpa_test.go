@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 
-	"github.com/example-inc/memcached-operator/internal/testing/soak"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
@@ -34,7 +33,6 @@ spec:
 
 // autoscalerSetsTheSize: Git leaves the size out, so Argo CD has no opinion on it.
 func (s *site) autoscalerSetsTheSize(t *testing.T) {
-	soak.Only(t, "integration tests have an HPA, and the chapter on drift has Argo CD")
 	g := newGomega(t)
 	commit := s.addAutoscaler(t)
 	before := s.syncs(t)

@@ -20,7 +20,7 @@ import (
 // TestTheStatusSaysThatAnImageIsForOtherNodes has a program of another architecture in two images: one that says so,
 // and one that claims to be for these Nodes.
 func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
-	soak.Only(t, "integration tests play what the kubelet says")
+	soak.Only(t, "TestProblemOf in operator/internal/observe has what kubelets say")
 	c.shared(t)
 	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")

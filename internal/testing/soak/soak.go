@@ -1,5 +1,5 @@
 // Package soak leaves tests out of what each landing runs: those that take minutes, and of which others find most. They
-// run by make e2e-all: in make soak, and each night (.github/workflows/nightly.yaml).
+// run by make e2e-all, a part of make soak and of the workflow of each night.
 package soak
 
 import "testing"
