@@ -36,7 +36,8 @@ func TestANewCacheWithSlotsGivesEachPodOne(t *testing.T) {
 	w.restartsAtRest()
 }
 
-// TestACacheThatIsCreatedAgainKeepsItsSlots: after a deletion that orphans its objects, they are taken back as they are.
+// TestACacheThatIsCreatedAgainKeepsItsSlots: after a deletion that orphans its objects, they are taken back as they are,
+// so clients have the addresses at all times.
 func TestACacheThatIsCreatedAgainKeepsItsSlots(t *testing.T) {
 	w := newSlotWorld(t)
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
@@ -51,7 +52,9 @@ func TestACacheThatIsCreatedAgainKeepsItsSlots(t *testing.T) {
 		t.Errorf("slots (-want +got):\n%s", diff)
 	}
 	for _, before := range []*discoveryv1.EndpointSlice{record, slot} {
-		w.Expect(get(w.world, before.Name, &discoveryv1.EndpointSlice{}).UID).To(gomega.Equal(before.UID), before.Name)
+		now := get(w.world, before.Name, &discoveryv1.EndpointSlice{})
+		w.Expect(now.UID).To(gomega.Equal(before.UID), before.Name)
+		w.Expect(now.Generation).To(gomega.Equal(before.Generation), before.Name)
 	}
 }
 

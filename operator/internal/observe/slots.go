@@ -140,26 +140,23 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 }
 
 // holders reads the record of who holds which slot, how many slots clients' lists have, and the IP family of its
-// addresses. Without one, no slot would have addresses. So an orphaned record, which is about to be taken back, still
-// says the family, and so do the slices of the slots, if another client has changed a label of the record, by which it
-// is found.
+// addresses. An orphaned record, which is about to be taken back, is one, too: clients use it. Without a family, no slot
+// would have addresses. So the slices of the slots say it, if another client has changed a label of the record, by which
+// it is found.
 func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, listed int, family corev1.IPFamily) {
 	for _, candidate := range families {
 		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(candidate))}
 		slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice)
-		isControlled := ok && metav1.IsControlledBy(slice, mc)
-		if family != "" || !isControlled && !isOrphan(slice) {
+		if !ok || family != "" || !metav1.IsControlledBy(slice, mc) && !isOrphan(slice) {
 			continue
 		}
 		family = candidate
 		for i := range slice.Endpoints {
-			if endpoint, ok := holder(s.Name, &slice.Endpoints[i]); ok && isControlled {
+			if endpoint, ok := holder(s.Name, &slice.Endpoints[i]); ok {
 				endpoints = append(endpoints, endpoint)
 			}
 		}
-		if isControlled {
-			listed, _ = strconv.Atoi(slice.Annotations[names.AnnotationSlots]) // Without a number it is not known.
-		}
+		listed, _ = strconv.Atoi(slice.Annotations[names.AnnotationSlots]) // Without a number it is not known.
 	}
 	if family == "" {
 		family = s.familyOfSlices(mc)
@@ -182,7 +179,7 @@ func (s Snapshot) familyOfSlices(mc *cachev1.Memcached) corev1.IPFamily {
 
 // isOrphan reports whether the operator applied a slice that has no owner now.
 func isOrphan(slice *discoveryv1.EndpointSlice) bool {
-	return slice != nil && len(slice.OwnerReferences) == 0 && slice.Annotations[names.AnnotationAppliedHash] != ""
+	return len(slice.OwnerReferences) == 0 && slice.Annotations[names.AnnotationAppliedHash] != ""
 }
 
 func holder(instance string, endpoint *discoveryv1.Endpoint) (slots.Endpoint, bool) {

@@ -95,7 +95,7 @@ func TestWhatTheRecordOfSlotsSays(t *testing.T) {
 	}{
 		"of the cache": {metav1.ObjectMeta{OwnerReferences: owner("uid-1"), Annotations: applied}, 1, 4, corev1.IPv4Protocol},
 		"of an earlier cache that was deleted without its objects": {
-			metav1.ObjectMeta{Annotations: applied}, 0, 0, corev1.IPv4Protocol,
+			metav1.ObjectMeta{Annotations: applied}, 1, 4, corev1.IPv4Protocol,
 		},
 		"of another cache":  {metav1.ObjectMeta{OwnerReferences: owner("uid-2"), Annotations: applied}, 0, 0, ""},
 		"of another client": {metav1.ObjectMeta{}, 0, 0, ""},
