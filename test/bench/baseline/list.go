@@ -17,16 +17,36 @@ import (
 // fromCache makes the API server answer from its memory, as for informers.
 var fromCache = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 
+// cached are lists of the kinds that the operator caches, and which of their objects it does.
+func cached() map[client.ObjectList][]client.ListOption {
+	managed := []client.ListOption{client.HasLabels{"memcached_cr"}, client.MatchingLabels{"app": "memcached"}, fromCache}
+	return map[client.ObjectList][]client.ListOption{
+		&cachev1.MemcachedList{}: {fromCache}, &appsv1.DeploymentList{}: managed, &corev1.ServiceList{}: managed,
+		&networkingv1.NetworkPolicyList{}: managed, &policyv1.PodDisruptionBudgetList{}: managed, &corev1.PodList{}: managed,
+	}
+}
+
 // list lists all that the operator caches, each kind as the operator's informer does, and keeps nothing of it.
 func list(ctx context.Context, kube client.Reader) error {
-	managed := []client.ListOption{client.HasLabels{"memcached_cr"}, client.MatchingLabels{"app": "memcached"}, fromCache}
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return kube.List(ctx, &cachev1.MemcachedList{}, fromCache) })
-	for _, kind := range []client.ObjectList{
-		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{},
-		&policyv1.PodDisruptionBudgetList{}, &corev1.PodList{},
-	} {
-		work.Go(func() error { return kube.List(ctx, kind, managed...) })
+	for kind, options := range cached() {
+		work.Go(func() error { return kube.List(ctx, kind, options...) })
 	}
 	return work.Wait()
+}
+
+// watch opens the watches of the operator's informers, decodes what they send until the program ends, and keeps nothing
+// of it.
+func watch(ctx context.Context, kube client.WithWatch) error {
+	for kind, options := range cached() {
+		opened, err := kube.Watch(ctx, kind, options...)
+		if err != nil {
+			return err
+		}
+		go func() {
+			for range opened.ResultChan() {
+			}
+		}()
+	}
+	return nil
 }

@@ -1,5 +1,5 @@
 // Command baseline is the minimal program that the bench compares the operator with: it sends the requests that the
-// operator made for one Memcached for all others too, from prepared bytes, and does nothing else.
+// operator made for one Memcached for all others too, from prepared bytes. It opens the operator's watches, and does nothing else.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(ctx context.Context, file string, inFlight int) error {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
 		return err
 	}
-	lister, err := client.New(config, client.Options{Scheme: scheme})
+	lister, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func run(ctx context.Context, file string, inFlight int) error {
 	return create(ctx, lister, kube.RESTClient(), file, inFlight)
 }
 
-func create(ctx context.Context, lister client.Reader, kube rest.Interface, file string, inFlight int) error {
+func create(ctx context.Context, lister client.WithWatch, kube rest.Interface, file string, inFlight int) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -69,6 +69,9 @@ func create(ctx context.Context, lister client.Reader, kube rest.Interface, file
 	}
 	var found cachev1.MemcachedList
 	if err := lister.List(ctx, &found, fromCache); err != nil {
+		return err
+	}
+	if err := watch(ctx, lister); err != nil {
 		return err
 	}
 	work, ctx := errgroup.WithContext(ctx)

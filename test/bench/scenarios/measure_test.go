@@ -15,7 +15,8 @@ import (
 )
 
 // TestScenariosMeasure measures so little that the times are of no use. The numbers of requests do not depend on how fast
-// a machine is, so they must reach their bounds.
+// a machine is, so they must reach their bounds. What does not depend on the machine must not be more than what
+// docs/performance.md has.
 func TestScenariosMeasure(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	tree, err := filepath.Abs("../../..")
@@ -26,17 +27,31 @@ func TestScenariosMeasure(t *testing.T) {
 	if err := folders.Build(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	page, err := report.ReadPage("../../../docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
-		figures int
-		exact   []string
+		figures      int
+		exact, grown []string
 	}{
-		"create": {4, []string{"requests per new Memcached, without events", "refused requests among them"}},
-		"drift":  {7, []string{"requests after 16 annotations and labels by other clients"}},
+		"create": {
+			4, []string{"requests per new Memcached, without events", "refused requests among them"},
+			[]string{"requests per new Memcached, without events", "events per new Memcached"},
+		},
+		"drift": {7, []string{"requests after 16 annotations and labels by other clients"}, nil},
 		"growth": {12, []string{
 			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests after the first lists",
 			"a resync of 3: requests",
+		}, nil},
+		"pure": {6, nil, []string{
+			"compare at rest, one Deployment, allocations", "the same, rendered and stamped before, allocations",
+			"plan and render all objects, allocations",
 		}},
-		"pure": {6, nil},
+		"images": {3, nil, []string{
+			"image of the operator, compressed", "image of the agent, compressed",
+			"image of the program that saves caches, compressed",
+		}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -64,6 +79,11 @@ func TestScenariosMeasure(t *testing.T) {
 			for _, name := range tc.exact {
 				if verdicts[name] != report.Reached {
 					t.Errorf("%q has the verdict %q: %v", name, verdicts[name], figures)
+				}
+			}
+			for _, name := range tc.grown {
+				if err := report.CheckGrowth(page, figures, name); err != nil {
+					t.Error(err)
 				}
 			}
 		})
