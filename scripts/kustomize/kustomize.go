@@ -12,22 +12,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/kustomize/api/filters/imagetag"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// imageFields are where a Deployment names images: an operator's environment has those of the Pods that it creates.
-var imageFields = types.FsSlice{
-	{Path: "spec/template/spec/initContainers[]/image"},
-	{Path: "spec/template/spec/containers[]/image"},
-	{Path: "spec/template/spec/containers[]/env[]/value"},
-}
-
-// Build renders the kustomization in dir, in the order in which a client can apply the objects, and replaces images.
-func Build(dir string, images ...types.Image) (resmap.ResMap, error) {
+// Build renders the kustomization in dir, in the order in which a client can apply the objects.
+func Build(dir string) (resmap.ResMap, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%s does not exist: name a directory with a kustomization.yaml, "+
@@ -46,17 +37,12 @@ func Build(dir string, images ...types.Image) (resmap.ResMap, error) {
 	if built.Size() == 0 {
 		return nil, fmt.Errorf("%s renders no objects: list some under resources: in its kustomization.yaml", dir)
 	}
-	for _, image := range images {
-		if err := built.ApplyFilter(imagetag.Filter{ImageTag: image, FsSlice: imageFields}); err != nil {
-			return nil, fmt.Errorf("image %s of %s: %w", image.Name, dir, err)
-		}
-	}
 	return built, nil
 }
 
 // Manifest renders the kustomization in dir to text.
-func Manifest(dir string, images ...types.Image) (string, error) {
-	built, err := Build(dir, images...)
+func Manifest(dir string) (string, error) {
+	built, err := Build(dir)
 	if err != nil {
 		return "", err
 	}
@@ -68,8 +54,8 @@ func Manifest(dir string, images ...types.Image) (string, error) {
 }
 
 // Objects renders the kustomization in dir to objects for the Kubernetes libraries.
-func Objects(dir string, images ...types.Image) ([]*unstructured.Unstructured, error) {
-	manifest, err := Manifest(dir, images...)
+func Objects(dir string) ([]*unstructured.Unstructured, error) {
+	manifest, err := Manifest(dir)
 	if err != nil {
 		return nil, err
 	}
