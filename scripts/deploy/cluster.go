@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/ssa"
@@ -95,14 +94,4 @@ func managersOf(live *unstructured.Unstructured) string {
 		managers.Insert(entry.Manager)
 	}
 	return "field manager: " + strings.Join(sets.List(managers), ", ")
-}
-
-// split separates CRDs, Namespaces and ClusterRoles from the rest: the API server refuses an object whose kind or
-// namespace it does not know.
-func split(objects []*unstructured.Unstructured) (definitions, rest []*unstructured.Unstructured) {
-	rest = slices.DeleteFunc(slices.Clone(objects), utils.IsClusterDefinition)
-	definitions = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool {
-		return !utils.IsClusterDefinition(o)
-	})
-	return definitions, rest
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -13,10 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/command"
 	"github.com/example-inc/memcached-operator/internal/testing/nodes"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
 const dir = "testdata/app"
@@ -133,14 +138,11 @@ func refusedDelete(t *testing.T, l *live) {
 }
 
 func deleteKeepsUnowned(t *testing.T, l *live) {
+	it := gomega.NewWithT(t)
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config", Namespace: "deploy-test"}}
-	if err := l.Delete(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(l.Delete(t.Context(), config)).To(gomega.Succeed())
 	config.ResourceVersion = ""
-	if err := l.Create(t.Context(), config, client.FieldOwner("another")); err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(l.Create(t.Context(), config, client.FieldOwner("another"))).To(gomega.Succeed())
 	want := each("deleted")
 	want["ConfigMap/deploy-test/config"] = "kept"
 	expect(t, "actions", want, l.mustRun(t, "delete", dir, "--cascade"))
@@ -161,4 +163,58 @@ func (l *live) deployment(t *testing.T) *appsv1.Deployment {
 		t.Fatal(err)
 	}
 	return deployment
+}
+
+// live is a real control plane, and a simulated Node.
+type live struct {
+	client.Client
+	*local.Cluster
+}
+
+func newLive(t *testing.T) *live {
+	t.Helper()
+	it := gomega.NewWithT(t)
+	options := local.Options{Name: "test-deploy", Simulated: true, Architectures: []string{"amd64"}, Attached: true}
+	cluster, err := local.Up(t.Context(), options)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { _ = cluster.Down(context.WithoutCancel(t.Context())) })
+	config, err := cluster.RESTConfig()
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	kube, err := client.New(config, client.Options{Scheme: scheme.Scheme})
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	return &live{kube, cluster}
+}
+
+// run runs the command, and returns the action for each object, and what it printed.
+func (l *live) run(t *testing.T, args ...string) (actions map[string]string, printed string, err error) {
+	t.Helper()
+	printed, err = command.Run(t, newCommand(), append(args, "--kubeconfig", l.Kubeconfig)...)
+	actions = map[string]string{}
+	for _, match := range resultLine.FindAllStringSubmatch(printed, -1) {
+		actions[match[1]] = match[2]
+	}
+	return actions, printed, err
+}
+
+var resultLine = regexp.MustCompile(`(?m)^([^\s:]+/[^\s:]+) (\w+)(: .*)?$`)
+
+// mustRun fails the test unless the command succeeds.
+func (l *live) mustRun(t *testing.T, args ...string) (actions map[string]string) {
+	t.Helper()
+	actions, printed, err := l.run(t, args...)
+	if err != nil {
+		t.Fatalf("deploy %v: %v\n%s", args, err, printed)
+	}
+	return actions
+}
+
+// fails fails the test unless the command returns an error with these texts.
+func (l *live) fails(t *testing.T, want []string, args ...string) {
+	t.Helper()
+	_, printed, err := l.run(t, args...)
+	for _, text := range want {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("deploy %v: error %v has no %q:\n%s", args, err, text, printed)
+		}
+	}
 }

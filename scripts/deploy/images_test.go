@@ -8,23 +8,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
 )
 
 const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func TestSetImageReplacesImagesByNameOrLastPart(t *testing.T) {
+	it := gomega.NewWithT(t)
 	objects, err := build("testdata/app", []string{
 		"registry.example.com/app=localhost:5001/app:dev",
 		"proxy=registry.example.com/proxy@" + digest, // which replaces the tag
 		"memcached=localhost:5001/memcached:dev",     // in an environment variable
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	content, err := json.Marshal(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	got := regexp.MustCompile(`"(registry.example.com|localhost:5001)/[^"]*"`).FindAllString(string(content), -1)
 	slices.Sort(got)
 	want := []string{

@@ -3,16 +3,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/distribution/reference"
+	"github.com/fluxcd/pkg/ssa/utils"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 func main() { cli.Main(newCommand()) }
@@ -40,7 +47,7 @@ func newCommand() *cobra.Command {
 	p.StringArrayVar(&f.images, "set-image", nil,
 		"NAME=REF: replace an image, by its name or the last part of its name (repeatable)")
 
-	toApply := f.command(apply, "apply DIR", "Apply the objects and wait until they are ready",
+	toApply := f.command((*cluster).apply, "apply DIR", "Apply the objects and wait until they are ready",
 		"Applies CRDs, Namespaces and ClusterRoles first, waits until they are ready, and applies the rest.\n"+
 			"Writes only the objects that differ. Refuses to change an object that another client applied,\n"+
 			"unless --adopt is set.")
@@ -49,7 +56,7 @@ func newCommand() *cobra.Command {
 		"    --set-image memcached-agent=localhost:5001/memcached-agent:dev"
 	toApply.Flags().BoolVar(&f.adopt, "adopt", false, "take over objects that another client applied")
 
-	toDelete := f.command(remove, "delete DIR", "Delete the objects that apply created, and wait until they are removed",
+	toDelete := f.command((*cluster).remove, "delete DIR", "Delete the objects that apply created, and wait until they are removed",
 		"Deletes the objects in the reverse order of apply. Keeps and reports objects that another client\n"+
 			"applied. Deleting a Namespace deletes everything in it. Refuses to delete a CRD that has custom\n"+
 			"resources outside of the kustomization, unless --cascade is set.")
@@ -58,11 +65,10 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// action is what a command does with the objects.
-type action func(context.Context, *cluster, []*unstructured.Unstructured) error
-
 // command makes a command that renders its directory, connects to the cluster, and acts within the timeout.
-func (f *flags) command(act action, use, short, long string) *cobra.Command {
+func (f *flags) command(
+	act func(*cluster, context.Context, []*unstructured.Unstructured) error, use, short, long string,
+) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: short + ".\n\n" + long,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -86,11 +92,49 @@ func (f *flags) command(act action, use, short, long string) *cobra.Command {
 			if err := c.setNamespaces(objects); err != nil && !meta.IsNoMatchError(err) {
 				return err
 			}
-			if err := act(ctx, c, objects); err != nil {
+			if err := act(c, ctx, objects); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.out, "%d objects in %s\n", len(objects), time.Since(started).Round(100*time.Millisecond))
 			return nil
 		},
 	}
+}
+
+// build renders the kustomization in dir, with the images of --set-image.
+func build(dir string, images []string) ([]*unstructured.Unstructured, error) {
+	built, err := kustomize.Build(dir)
+	if err != nil {
+		return nil, err
+	}
+	text, err := built.AsYaml()
+	for _, image := range images {
+		if err == nil {
+			text, err = setImage(text, image)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return utils.ReadObjects(bytes.NewReader(text))
+}
+
+// setImage replaces an image of the manifests, in containers and, as in OLM, in environment variables. The argument is
+// NAME=REF, where NAME is the image's name or the last part of it.
+func setImage(manifests []byte, arg string) ([]byte, error) {
+	name, ref, _ := strings.Cut(arg, "=")
+	if _, err := reference.ParseNormalizedNamed(ref); err != nil || name == "" {
+		return nil, fmt.Errorf("--set-image %q: write NAME=REF, such as "+
+			"memcached-operator=localhost:5001/memcached-operator:dev: %w", arg, err)
+	}
+	field := regexp.MustCompile(`(?m)^([ -]*(?:image|value): )((?:\S+/)?` + regexp.QuoteMeta(name) + `)[:@]\S+$`)
+	found := sets.New[string]()
+	for _, match := range field.FindAllSubmatch(manifests, -1) {
+		found.Insert(string(match[2]))
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("--set-image %q: %d images have that name: write one in full: %s",
+			arg, len(found), strings.Join(sets.List(found), ", "))
+	}
+	return field.ReplaceAll(manifests, []byte("${1}"+ref)), nil
 }
