@@ -84,23 +84,21 @@ func (id identity) validate() error {
 	_, major, _ := module.SplitPathVersion(id.Module)
 	crd := validation.IsDNS1123Subdomain("memcacheds." + id.Group)
 	problems := []error{values.ValidateRegistry("REGISTRY=", id.Registry)}
-	for _, rule := range []struct {
-		isBroken         bool
-		parameter, value string
-		rule             string
-	}{
-		{module.CheckPath(id.Module) != nil || !strings.Contains(id.Module, "/") || major != "", "MODULE", id.Module,
-			"write the address of the repository without https:// and without a major version, as in github.com/YOU/REPOSITORY"},
-		{len(crd) > 0 || !strings.Contains(id.Group, "."), "GROUP", id.Group, "use a DNS name below a domain of your own, " +
-			"as in cache.YOUR.DOMAIN, in lower case, and short enough for the name of the CustomResourceDefinition"},
-		{reserved.MatchString(id.Group), "GROUP", id.Group, "this domain is reserved for Kubernetes: use one of your own"},
-		{len(validation.IsDNS1035Label(id.Name)) > 0, "NAME", id.Name, "names of Services and metrics begin with it: " +
-			"write lower case letters, digits and dashes, as in YOU-memcached"},
-	} {
-		if rule.isBroken {
-			problems = append(problems, fmt.Errorf("%s=%s: %s", rule.parameter, rule.value, rule.rule))
+	refuse := func(isBroken bool, parameter, value, rule string) {
+		if isBroken {
+			problems = append(problems, fmt.Errorf("%s=%s: %s", parameter, value, rule))
 		}
 	}
+	refuse(module.CheckPath(id.Module) != nil || !strings.Contains(id.Module, "/") || major != "", "MODULE", id.Module,
+		"write the address of the repository without https:// and without a major version, "+
+			"as in github.com/YOU/REPOSITORY")
+	refuse(len(crd) > 0 || !strings.Contains(id.Group, "."), "GROUP", id.Group,
+		"use a DNS name below a domain of your own, as in cache.YOUR.DOMAIN, in lower case, and short enough for the "+
+			"name of the CustomResourceDefinition")
+	refuse(reserved.MatchString(id.Group), "GROUP", id.Group,
+		"this domain is reserved for Kubernetes: use one of your own")
+	refuse(len(validation.IsDNS1035Label(id.Name)) > 0, "NAME", id.Name,
+		"names of Services and metrics begin with it: write lower case letters, digits and dashes, as in YOU-memcached")
 	return errors.Join(problems...)
 }
 
@@ -213,19 +211,22 @@ func (r rewriter) leftovers(dir string, files []string) (found []string, err err
 	// New names pass, also where they contain an old one.
 	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
 	find := replacer(slices.Concat(kept, old), replacements)
+	isOld := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }
 	for _, name := range files {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		lines := []string{name} // line 0 is the path itself
-		if !isBinary(string(content)) {
-			lines = append(lines, strings.Split(string(content), "\n")...)
+		if isOld(name) {
+			found = append(found, name+": the path")
 		}
-		for i, line := range lines {
-			if strings.Contains(find.Replace(strings.ToLower(line)), mark) {
-				inText := fmt.Sprintf("%s:%d: %s", name, i, strings.TrimSpace(line))
-				found = append(found, map[bool]string{true: name + ": the path", false: inText}[i == 0])
+		text := string(content)
+		if isBinary(text) {
+			text = ""
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if isOld(line) {
+				found = append(found, fmt.Sprintf("%s:%d: %s", name, i+1, strings.TrimSpace(line)))
 			}
 		}
 	}
