@@ -107,7 +107,7 @@ func (s *site) bringUp(ctx context.Context) error {
 		return err
 	}
 	err = progress.Stage(ctx, "Images", func(update func(string)) (err error) {
-		s.images, err = deployed.PushImages(ctx, s.Pipeline, "0.1.0-e2e", update)
+		s.images, err = s.PushImages(ctx, "0.1.0-e2e", update)
 		return err
 	})
 	if err != nil || s.argoCD {

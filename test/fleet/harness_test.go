@@ -45,7 +45,7 @@ func start(t *testing.T) *fleet {
 	if f.spoke, err = newSpoke(t.Context(), spokeName, architecture, f.hub.Cluster); err != nil {
 		t.Fatal(err)
 	}
-	if f.images, err = site.PushImages(t.Context(), f.hub, "0.1.0-fleet", func(string) {}); err != nil {
+	if f.images, err = f.hub.PushImages(t.Context(), "0.1.0-fleet", func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	f.first = cluster{

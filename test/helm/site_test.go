@@ -60,7 +60,7 @@ func newSite(t *testing.T) *site {
 		down(context.WithoutCancel(t.Context()))
 	})
 	err = progress.Stage(t.Context(), "Images", func(update func(string)) error {
-		if s.images, err = deployed.PushImages(t.Context(), s.Pipeline, oldVersion, update); err != nil {
+		if s.images, err = s.PushImages(t.Context(), oldVersion, update); err != nil {
 			return err
 		}
 		s.operators[oldVersion] = s.images.Operator

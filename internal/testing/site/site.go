@@ -35,17 +35,6 @@ func Deploy(ctx context.Context, p *pipeline.Pipeline, overlay string, images pi
 	return nil
 }
 
-// PushImages builds all images of the working tree and pushes them.
-func PushImages(
-	ctx context.Context, p *pipeline.Pipeline, version string, update func(string),
-) (pipeline.Images, error) {
-	programs, err := pipeline.Build(ctx, p.Root, version, p.Architectures, update)
-	if err != nil {
-		return pipeline.Images{}, err
-	}
-	return p.Push(ctx, programs, update)
-}
-
 // PushOperator builds the operator's image of the working tree and pushes it.
 func PushOperator(ctx context.Context, p *pipeline.Pipeline, version string) (string, error) {
 	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, oci.Operator(p.Root, version))

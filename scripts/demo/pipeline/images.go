@@ -22,7 +22,7 @@ type Images struct {
 	Catalog                            string // if OLM installs the operator
 }
 
-// Names of the images: those of programs in the order of Programs, and what OLM needs in addition.
+// Names of the images: those of programs, and what OLM needs in addition.
 var programNames = []string{"memcached-operator", "memcached-agent", "memcached-client"}
 
 const bundleImage, catalogImage = "memcached-operator-bundle", "memcached-operator-catalog"
@@ -33,10 +33,10 @@ const snapshotImage = "memcached-snapshot"
 // ref is the reference that an image is pushed to.
 func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
 
-// SnapshotRef is the image that saves caches. Push does not push it.
+// SnapshotRef is the image that saves caches. PushImages does not push it.
 func (t *Target) SnapshotRef() string { return t.ref(snapshotImage) }
 
-// Refs are the references that Push pushes to.
+// Refs are the references that PushImages pushes to.
 func (t *Target) Refs() (refs []string) {
 	names := programNames
 	if t.Method.ByOLM() {
@@ -48,22 +48,24 @@ func (t *Target) Refs() (refs []string) {
 	return refs
 }
 
-// Programs are the images of the working tree's programs, before they are pushed.
-type Programs []v1.ImageIndex
-
-// Build builds the programs of the working tree at root.
-func Build(ctx context.Context, root, version string, architectures []string, update func(string)) (Programs, error) {
-	agent, _, err := oci.Agent(root)
+// PushImages builds the programs of the working tree, and pushes them and what is made with them. Update receives the
+// name of the image. The references that it returns are by digest, and the same as long as code and version are.
+func (p *Pipeline) PushImages(ctx context.Context, version string, update func(string)) (images Images, err error) {
+	agent, _, err := oci.Agent(p.Root)
 	if err != nil {
-		return nil, err
+		return images, err
 	}
-	client := oci.Program{Dir: root, Package: "./test/client"}
-	return oci.BuildAll(ctx, oci.PlatformsOf(architectures), update, oci.Operator(root, version), agent, client)
+	client := oci.Program{Dir: p.Root, Package: "./test/client"}
+	platforms := oci.PlatformsOf(p.Architectures)
+	programs, err := oci.BuildAll(ctx, platforms, update, oci.Operator(p.Root, version), agent, client)
+	if err != nil {
+		return images, err
+	}
+	return p.push(ctx, programs, update)
 }
 
-// Push pushes the programs and what is made with them. Update receives the name of the image. The references that it
-// returns are by digest, and the same as long as the code and the version are.
-func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(string)) (images Images, err error) {
+// push pushes images, in the order of programNames.
+func (p *Pipeline) push(ctx context.Context, programs []v1.ImageIndex, update func(string)) (images Images, err error) {
 	pushed := make([]string, len(programs))
 	for i, name := range programNames {
 		update(name)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -23,62 +24,46 @@ import (
 // newPipeline has an API server that accepts everything, an empty registry and an empty Git repository.
 func newPipeline(t *testing.T, method Method, objects ...client.Object) *Pipeline {
 	t.Helper()
+	it := gomega.NewWithT(t)
 	images := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(images.Close)
 	root, err := builds.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	now, err := values.Read(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	p := &Pipeline{Root: root, Target: Target{method, values.Choices{
 		Registry: strings.TrimPrefix(images.URL, "http://") + "/team", Repo: bare(t),
 		Architecture: "arm64", ArgoCDNamespace: "gitops", MemcachedImage: "r.example.org/memcached:1",
 	}}}
-	if err := p.Complete(now); err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(p.Complete(now)).To(gomega.Succeed())
 	p.Client = fake.NewClientBuilder().WithObjects(objects...).Build()
-	if p.Git, err = Open(t.Context(), p.Repo, p.Revision, filepath.Join(t.TempDir(), "clone")); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Replace(p.Git.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.Git, err = Open(t.Context(), p.Repo, p.Revision, filepath.Join(t.TempDir(), "clone"))
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Expect(p.Replace(p.Git.Dir)).To(gomega.Succeed())
 	return p
 }
 
 func TestImagesAndManifestsForOLMArePublished(t *testing.T) {
+	it := gomega.NewWithT(t)
 	p := newPipeline(t, OLM)
-	var index [3]v1.ImageIndex
-	for i := range index {
-		var err error
-		if index[i], err = random.Index(64, 1, 1); err != nil {
-			t.Fatal(err)
-		}
+	var programs []v1.ImageIndex
+	for range programNames {
+		index, err := random.Index(64, 1, 1)
+		it.Expect(err).NotTo(gomega.HaveOccurred())
+		programs = append(programs, index)
 	}
-	images, err := p.Push(t.Context(), Programs{index[0], index[1], index[2]}, func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	images, err := p.push(t.Context(), programs, func(string) {})
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	commit, err := p.Publish(t.Context(), "Install", images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	if again, err := p.Publish(t.Context(), "Install", images); err != nil || again != commit {
 		t.Errorf("the same content is another commit: %s, %s, %v", commit, again, err)
 	}
 
 	clone, err := Open(t.Context(), p.Repo, Branch, filepath.Join(t.TempDir(), "clone"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	got, err := values.Read(clone.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	want := values.Settings{
 		RepoURL: p.Repo, Revision: Branch, ArgoCDNamespace: "gitops", Architecture: "arm64",
 		OperatorImage: images.Operator, AgentImage: images.Agent, MemcachedImage: "r.example.org/memcached:1", CatalogImage: images.Catalog,
@@ -115,6 +100,7 @@ func TestTheRootApplicationFollowsTheTarget(t *testing.T) {
 }
 
 func TestAnArgoCDByItsOperatorKeepsItsOtherSettings(t *testing.T) {
+	it := gomega.NewWithT(t)
 	p := newPipeline(t, Direct)
 	p.ArgoCDName = "example"
 	live := object(ArgoCDKind, p.ArgoCDNamespace, "example")
@@ -124,12 +110,8 @@ func TestAnArgoCDByItsOperatorKeepsItsOtherSettings(t *testing.T) {
 	if err != nil || len(desired) != 1 {
 		t.Fatalf("%v, %v", desired, err)
 	}
-	if err := p.Apply(t.Context(), desired); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(p.Apply(t.Context(), desired)).To(gomega.Succeed())
+	it.Expect(p.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live)).To(gomega.Succeed())
 	for want, fields := range map[string][]string{
 		"v1":                         {"spec", "version"},
 		"https://argocd.example.com": {"spec", "extraConfig", "url"},

@@ -24,7 +24,7 @@ func (b *Bench) onPods(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Cluster.Down(context.WithoutCancel(ctx))) }()
-	images, err := site.PushImages(ctx, p, "bench", b.update)
+	images, err := p.PushImages(ctx, "bench", b.update)
 	if err != nil {
 		return nil, err
 	}
