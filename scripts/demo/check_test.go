@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -107,6 +108,7 @@ func TestArgoCD(t *testing.T) {
 }
 
 func TestTheGitRepository(t *testing.T) {
+	it := gomega.NewWithT(t)
 	var out answers
 	const other, settings = "gitops/samples/kustomization.yaml", "gitops/settings/settings.yaml"
 	repositories := t.TempDir()
@@ -127,15 +129,11 @@ func TestTheGitRepository(t *testing.T) {
 		d.Repo = "file://" + bareRepository(t)
 		if tc.file != "" {
 			r, err := pipeline.Open(t.Context(), d.Repo, tc.branch, filepath.Join(t.TempDir(), "clone"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			it.Expect(err).NotTo(gomega.HaveOccurred())
 			_, err = r.Commit(t.Context(), tc.message, func(dir string) error {
 				return errors.Join(d.Replace(dir), os.WriteFile(filepath.Join(dir, tc.file), []byte("other"), 0o600))
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			it.Expect(err).NotTo(gomega.HaveOccurred())
 		}
 		if tc.branch == "none" {
 			d.Repo += "/nowhere"

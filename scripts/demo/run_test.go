@@ -159,7 +159,6 @@ func TestInvalidFlagsAreRefused(t *testing.T) {
 		"json without --check-only":      {[]string{"current", "--output", "json"}, "--check-only"},
 		"another install method":         {[]string{"current", "--method", "helm"}, `--method "helm"`},
 		"no registry":                    {[]string{"current"}, `--registry ""`},
-		"no repository":                  {[]string{"current"}, `--repo ""`},
 	}
 	for name, tc := range tests {
 		if _, err := command.Run(t, newCommand(), tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
@@ -65,14 +64,9 @@ func (d *demo) ask(ctx context.Context, yes bool) error {
 
 // summarize prints the state of the cluster, what to try next, and how to remove everything.
 func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, result string) error {
-	names := []string{pipeline.RootApplication}
-	for i := 0; i < len(names); i++ {
-		a, err := d.Application(ctx, names[i])
-		if err != nil {
-			return err
-		}
-		d.Applications = append(d.Applications, a)
-		names = append(names, a.Children...)
+	var err error
+	if d.Applications, err = d.Pipeline.Applications(ctx); err != nil {
+		return err
 	}
 	if d.Cluster != nil {
 		kubectl := exec.CommandContext(ctx, d.Cluster.Kubectl, "--kubeconfig", d.Cluster.Kubeconfig,

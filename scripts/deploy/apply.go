@@ -42,7 +42,7 @@ func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructure
 			return fmt.Errorf("%w: correct the manifest; if it changes an immutable field, delete the object first", err)
 		}
 		for _, entry := range changes.Entries {
-			c.report(entry.Subject, entry.Action.String(), "")
+			fmt.Fprintln(c.out, entry.Subject, entry.Action)
 		}
 		if err := c.wait(ctx, stage, c.unready); err != nil {
 			return err
@@ -128,9 +128,9 @@ func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstr
 		case err != nil:
 			return err
 		case live == nil:
-			c.report(utils.FmtUnstructured(o), "absent", "")
+			fmt.Fprintln(c.out, utils.FmtUnstructured(o), "absent")
 		case !owned(live):
-			c.report(utils.FmtUnstructured(o), "kept", "another client applied it ("+managersOf(live)+")")
+			fmt.Fprintf(c.out, "%s kept: another client applied it (%s)\n", utils.FmtUnstructured(o), managersOf(live))
 		default:
 			deleting = append(deleting, o)
 			err := c.Client.Delete(ctx, live, client.PropagationPolicy(metav1.DeletePropagationBackground))
@@ -143,7 +143,7 @@ func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstr
 		return err
 	}
 	for _, o := range deleting {
-		c.report(utils.FmtUnstructured(o), "deleted", "")
+		fmt.Fprintln(c.out, utils.FmtUnstructured(o), "deleted")
 	}
 	return nil
 }

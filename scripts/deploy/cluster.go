@@ -46,11 +46,6 @@ func connect(f *flags, out io.Writer) (*cluster, error) {
 	return &cluster{Connection: connection, flags: f, out: out, manager: manager}, nil
 }
 
-// report prints what happened to an object.
-func (c *cluster) report(object, action, message string) {
-	fmt.Fprintln(c.out, strings.TrimSuffix(object+" "+action+": "+message, ": "))
-}
-
 // setNamespaces gives namespaced objects without a namespace that of the context. Its error is a NoMatchError if the
 // API server does not serve the kind of an object.
 func (c *cluster) setNamespaces(objects []*unstructured.Unstructured) (unknown error) {

@@ -94,15 +94,12 @@ func kindOf(crd *unstructured.Unstructured) schema.GroupKind {
 // waitingPods says why the Pods of a Deployment do not run, such as an image that cannot be pulled.
 func (c *cluster) waitingPods(ctx context.Context, live *unstructured.Unstructured) (why string) {
 	labels, _, _ := unstructured.NestedStringMap(live.Object, "spec", "selector", "matchLabels")
-	pods := &corev1.PodList{}
-	if len(labels) == 0 ||
-		c.Client.List(ctx, pods, client.InNamespace(live.GetNamespace()), client.MatchingLabels(labels)) != nil {
+	if len(labels) == 0 {
 		return ""
 	}
-	for i := range pods.Items {
-		if waiting := clientpod.Waiting(&pods.Items[i]); waiting != "" {
-			why += "; Pod " + waiting
-		}
+	of := []client.ListOption{client.InNamespace(live.GetNamespace()), client.MatchingLabels(labels)}
+	for _, reason := range clientpod.Waiting(ctx, c.Client, of...) {
+		why += "; Pod " + reason
 	}
 	return why
 }

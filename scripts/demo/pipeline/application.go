@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,6 +67,20 @@ func (p *Pipeline) Application(ctx context.Context, name string) (Application, e
 		return Application{}, err
 	}
 	return parse(o), nil
+}
+
+// Applications are the root Application and those that it manages.
+func (p *Pipeline) Applications(ctx context.Context) ([]Application, error) {
+	root, err := p.Application(ctx, RootApplication)
+	all := []Application{root}
+	for _, name := range root.Children {
+		child, err := p.Application(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, child)
+	}
+	return all, err
 }
 
 // Source is the source of the root Application.
@@ -155,7 +168,8 @@ func (p *Pipeline) WaitHealthy(ctx context.Context, commit string, timeout time.
 }
 
 func (w *waiter) poll(ctx context.Context) (done bool, err error) {
-	unhealthy, err := w.unhealthy(ctx)
+	applications, err := w.Applications(ctx)
+	unhealthy := slices.DeleteFunc(applications, func(a Application) bool { return a.Healthy(w.commit) })
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return false, err
@@ -177,24 +191,6 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	}
 	w.update(w.last)
 	return false, nil
-}
-
-// unhealthy are the Applications that are not synced to the commit and healthy, the root first.
-func (w *waiter) unhealthy(ctx context.Context) (unhealthy []Application, err error) {
-	names := []string{RootApplication}
-	for i := 0; i < len(names); i++ {
-		a, err := w.Application(ctx, names[i])
-		if err != nil {
-			return nil, err
-		}
-		if !a.Healthy(w.commit) {
-			unhealthy = append(unhealthy, a)
-		}
-		if i == 0 {
-			names = append(names, a.Children...)
-		}
-	}
-	return unhealthy, nil
 }
 
 // specificity orders Applications by how much they say: the root if it failed, a child with an error, a child that
@@ -226,14 +222,8 @@ func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
 // trouble is why a Pod does not run, such as an image that cannot be pulled.
 func (w *waiter) trouble(ctx context.Context) string {
 	for _, namespace := range []string{OperatorNamespace, SamplesNamespace} {
-		pods := &corev1.PodList{}
-		if err := w.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
-			continue // The Applications say enough.
-		}
-		for i := range pods.Items {
-			if trouble := clientpod.Waiting(&pods.Items[i]); trouble != "" {
-				return "; Pod " + trouble
-			}
+		if reasons := clientpod.Waiting(ctx, w.Client, client.InNamespace(namespace)); len(reasons) > 0 {
+			return "; Pod " + reasons[0]
 		}
 	}
 	return ""

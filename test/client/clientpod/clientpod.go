@@ -90,7 +90,7 @@ func (c Clients) Output(ctx context.Context, update func(string), args ...string
 	reason := ""
 	ended := func(ctx context.Context) (bool, error) {
 		err := c.Kube.Get(ctx, client.ObjectKeyFromObject(pod), pod)
-		reason = Waiting(pod)
+		reason = waiting(pod)
 		update(reason)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
 	}
@@ -142,8 +142,21 @@ func (c Clients) pod(args []string) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// Waiting is why a Pod's containers do not run, or empty if they run.
-func Waiting(pod *corev1.Pod) string {
+// Waiting are the Pods that do not run, each with the reason, such as an image that cannot be pulled. It is empty if they
+// cannot be listed.
+func Waiting(ctx context.Context, kube client.Reader, options ...client.ListOption) (reasons []string) {
+	pods := &corev1.PodList{}
+	_ = kube.List(ctx, pods, options...) // What waits for the Pods says enough.
+	for i := range pods.Items {
+		if reason := waiting(&pods.Items[i]); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	return reasons
+}
+
+// waiting is why a Pod's containers do not run, or empty if they run.
+func waiting(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if waiting := status.State.Waiting; waiting != nil && waiting.Message != "" {
 			return fmt.Sprintf("%s: %s: %s", pod.Name, waiting.Reason, waiting.Message)
