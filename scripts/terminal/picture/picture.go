@@ -73,30 +73,24 @@ func Draw(title string, lines []Line) string {
 `, width, height, html.EscapeString(title), css, &texts)
 }
 
-var sequence = regexp.MustCompile("\x1b\\[([0-9]*)m")
+// colored is a text after the escape sequence of its color.
+var colored = regexp.MustCompile("\x1b\\[([0-9]*)m([^\x1b]*)")
 
 // Plain is a text without the escape sequences of colors.
-func Plain(text string) string { return sequence.ReplaceAllString(text, "") }
+func Plain(text string) string { return colored.ReplaceAllString(text, "$2") }
 
 // spans are the parts of a line, with their classes.
 func spans(line string) string {
 	if strings.HasPrefix(line, "$ ") {
-		line = "\x1b[1m" + line + "\x1b[0m"
+		line = "\x1b[1m" + line
 	}
 	var out strings.Builder
-	for class := ""; line != ""; {
-		part, next, rest := line, "", ""
-		if at := sequence.FindStringSubmatchIndex(line); at != nil {
-			part, next, rest = line[:at[0]], line[at[2]:at[3]], line[at[1]:]
+	for _, part := range colored.FindAllStringSubmatch("\x1b[0m"+line, -1) {
+		class, text := part[1], html.EscapeString(part[2])
+		if text != "" && class != "" && class != "0" {
+			text = fmt.Sprintf(`<tspan class="s%s">%s</tspan>`, class, text)
 		}
-		switch {
-		case part == "":
-		case class == "" || class == "0":
-			out.WriteString(html.EscapeString(part))
-		default:
-			fmt.Fprintf(&out, `<tspan class="s%s">%s</tspan>`, class, html.EscapeString(part))
-		}
-		line, class = rest, next
+		out.WriteString(text)
 	}
 	return out.String()
 }
