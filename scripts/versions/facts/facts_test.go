@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
@@ -22,17 +23,14 @@ const (
 )
 
 func TestTheRepositoryAgreesAndEveryPatternFindsACopy(t *testing.T) {
+	it := gomega.NewWithT(t)
 	found, err := Read(t.Context(), repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	if err := found.Err(); err != nil {
 		t.Error(err)
 	}
 	names, err := worktree.Files(t.Context(), repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it.Expect(err).NotTo(gomega.HaveOccurred())
 	files := map[string]string{}
 	for _, name := range names {
 		files[name] = page.Read(t, filepath.Join(repository, name))
