@@ -1,6 +1,7 @@
 package values
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -49,52 +50,26 @@ func good(change func(*Choices)) Choices {
 }
 
 func TestChoicesReplaceSettingsAndKeepTheOthers(t *testing.T) {
-	tests := map[string]struct {
-		choices Choices
-		want    Settings
-	}{
-		"versions and memcached image stay when none is named": {good(func(*Choices) {}), Settings{
-			RepoURL: "https://git.acme.test/team/operator.git", Revision: "main", Architecture: "amd64", ArgoCDNamespace: "argocd",
-			OperatorImage:  "registry.acme.test/team/memcached-operator:0.1.0",
-			AgentImage:     "registry.acme.test/team/memcached-agent:0.1.0",
-			SnapshotImage:  "registry.acme.test/team/memcached-snapshot:0.1.0",
-			MemcachedImage: "docker.io/library/memcached:1.6.45",
-			CatalogImage:   "registry.acme.test/team/memcached-operator-catalog@" + digest,
-		}},
-		"all are named": {Choices{
+	for name, choices := range map[string]Choices{
+		"only-required": good(func(*Choices) {}),
+		"all": {
 			Repo: "file:///srv/git/demo.git", Revision: "1.20", Registry: "localhost:5001", Version: "dev", Architecture: "multiarch",
 			MemcachedImage: "localhost:5001/memcached:dev", AgentImage: "localhost:5001/agent:dev",
 			ArgoCDNamespace: "openshift-gitops", CatalogImage: "localhost:5001/catalog@" + digest,
-		}, Settings{
-			RepoURL: "file:///srv/git/demo.git", Revision: "1.20", Architecture: "multiarch", ArgoCDNamespace: "openshift-gitops",
-			OperatorImage: "localhost:5001/memcached-operator:dev", AgentImage: "localhost:5001/agent:dev",
-			SnapshotImage:  "localhost:5001/memcached-snapshot:dev",
-			MemcachedImage: "localhost:5001/memcached:dev", CatalogImage: "localhost:5001/catalog@" + digest,
-		}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			dir := shipped(t)
-			before, err := Read(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := tc.choices.Resolve(before)
-			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
-				t.Errorf("%v (-want +got):\n%s", err, diff)
-			}
-			text := tree.Read(t, dir)[Path]
-			for i, f := range before.Fields() {
-				value := strings.Replace(*tc.want.Fields()[i].Value, "1.20", `"1.20"`, 1)
-				text = strings.Replace(text, f.Key+": "+*f.Value+"\n", f.Key+": "+value+"\n", 1)
-			}
-			if err := Edit(dir, func(s *Settings) { *s = got }); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(text, tree.Read(t, dir)[Path]); diff != "" {
-				t.Errorf("the file (-want +got):\n%s", diff)
-			}
-		})
+		},
+	} {
+		dir := shipped(t)
+		before, err := Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := choices.Resolve(before)
+		if err := errors.Join(err, Edit(dir, func(s *Settings) { *s = after })); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(page.Read(t, "testdata/"+name+".yaml"), tree.Read(t, dir)[Path]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
