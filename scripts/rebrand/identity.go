@@ -123,38 +123,31 @@ type rewriter struct{ from, to identity }
 // replacer replaces all spellings together, where several begin at the same place the longest: the module path contains
 // the project's name, and must not be changed with it.
 func replacer(old, fresh []string) *strings.Replacer {
-	pairs := make([][2]string, len(old))
+	var pairs [][]string
 	for i := range old {
-		pairs[i] = [2]string{old[i], fresh[i]}
+		pairs = append(pairs, []string{old[i], fresh[i]})
 	}
-	slices.SortStableFunc(pairs, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
-	var all []string
-	for _, pair := range pairs {
-		all = append(all, pair[:]...)
-	}
-	return strings.NewReplacer(all...)
+	slices.SortStableFunc(pairs, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	return strings.NewReplacer(slices.Concat(pairs...)...)
 }
 
 // tree rewrites the files of a folder, in their text and in their paths.
 func (r rewriter) tree(dir string, files []string) error {
-	contents := map[string]string{}
 	for _, name := range files {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}
-		contents[name] = string(content)
-	}
-	for name, content := range contents {
+		text := string(content)
 		target, pathErr := r.text(name, name)
-		next, textErr := r.text(name, content)
-		if err := errors.Join(pathErr, textErr, r.from.fits(r.to, content)); err != nil {
+		next, textErr := r.text(name, text)
+		if err := errors.Join(pathErr, textErr, r.from.fits(r.to, text)); err != nil {
 			return err
 		}
-		if _, exists := contents[target]; exists && target != name {
+		if target != name && slices.Contains(files, target) {
 			return fmt.Errorf("%s would become %s, which exists: choose another name", name, target)
 		}
-		if err := write(dir, name, target, content, next); err != nil {
+		if err := write(dir, name, target, text, next); err != nil {
 			return err
 		}
 	}

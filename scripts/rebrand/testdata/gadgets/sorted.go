@@ -1,0 +1,6 @@
+package x
+
+import (
+	_ "folder.test/z"
+	_ "gadgets.test/gadget/y"
+)

@@ -1,0 +1,6 @@
+package x
+
+import (
+	_ "example.net/team/widget-controller/y"
+	_ "folder.test/z"
+)
