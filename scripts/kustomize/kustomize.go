@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/ssa/utils"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -60,20 +58,4 @@ func Objects(dir string) ([]*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	return utils.ReadObjects(strings.NewReader(manifest))
-}
-
-// Deployments returns the Deployments among the objects.
-func Deployments(objects []*unstructured.Unstructured) ([]appsv1.Deployment, error) {
-	var deployments []appsv1.Deployment
-	for _, object := range objects {
-		if object.GetKind() != "Deployment" {
-			continue
-		}
-		var deployment appsv1.Deployment
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-		deployments = append(deployments, deployment)
-	}
-	return deployments, nil
 }

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
@@ -54,11 +56,14 @@ func Promises(root string) (promises []Promise, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		deployments, err := kustomize.Deployments(objects)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", source, err)
-		}
-		for _, deployment := range deployments {
+		for _, object := range objects {
+			if object.GetKind() != "Deployment" {
+				continue
+			}
+			deployment := &appsv1.Deployment{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
+				return nil, fmt.Errorf("%s: Deployment %s: %w", source, object.GetName(), err)
+			}
 			promises = append(promises, ofPod(source, deployment.Spec.Template.Spec)...)
 		}
 	}
