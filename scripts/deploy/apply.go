@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// stages are the CRDs, Namespaces and ClusterRoles, and after them the rest: the API server refuses an object whose kind
-// or namespace it does not know.
+// stages are the CRDs, Namespaces and ClusterRoles, and after them the rest: the API server refuses an object whose
+// kind or namespace it does not know.
 func stages(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
 	isOther := func(o *unstructured.Unstructured) bool { return !utils.IsClusterDefinition(o) }
 	return [][]*unstructured.Unstructured{

@@ -56,7 +56,8 @@ func newCommand() *cobra.Command {
 		"    --set-image memcached-agent=localhost:5001/memcached-agent:dev"
 	toApply.Flags().BoolVar(&f.adopt, "adopt", false, "take over objects that another client applied")
 
-	toDelete := f.command((*cluster).remove, "delete DIR", "Delete the objects that apply created, and wait until they are removed",
+	toDelete := f.command((*cluster).remove, "delete DIR",
+		"Delete the objects that apply created, and wait until they are removed",
 		"Deletes the objects in the reverse order of apply. Keeps and reports objects that another client\n"+
 			"applied. Deleting a Namespace deletes everything in it. Refuses to delete a CRD that has custom\n"+
 			"resources outside of the kustomization, unless --cascade is set.")

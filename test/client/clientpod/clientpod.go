@@ -142,8 +142,8 @@ func (c Clients) pod(args []string) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// Waiting are the Pods that do not run, each with the reason, such as an image that cannot be pulled. It is empty if they
-// cannot be listed.
+// Waiting are the Pods that do not run, each with the reason, such as an image that cannot be pulled. It is empty if
+// they cannot be listed.
 func Waiting(ctx context.Context, kube client.Reader, options ...client.ListOption) (reasons []string) {
 	pods := &corev1.PodList{}
 	_ = kube.List(ctx, pods, options...) // What waits for the Pods says enough.
