@@ -94,11 +94,8 @@ func Self(ctx context.Context) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(home, "bin", "cluster-"+hash(root))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
 	// Another process may be starting the program of before: the compiler would remove that first.
-	built, err := os.MkdirTemp(dir, ".building-")
+	built, err := scratch(dir)
 	if err != nil {
 		return "", err
 	}
@@ -109,6 +106,14 @@ func Self(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return path, os.Rename(next, path)
+}
+
+// scratch makes a folder next to what is moved out of it when it is complete.
+func scratch(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, ".building-")
 }
 
 func exists(path string) bool {

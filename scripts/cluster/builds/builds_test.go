@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
@@ -36,24 +37,22 @@ func tool(t *testing.T, files map[string]string) *Component {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
-	write(t, "go.mod", "module "+rootModule+"\n")
-	for name, content := range files {
-		write(t, filepath.Join("wrap", name), content)
-	}
+	tree.Write(t, ".", map[string]string{"go.mod": "module " + rootModule + "\n"})
+	tree.Write(t, "wrap", files)
 	return &Component{
 		name: "tool", mod: "wrap/go.mod", module: "example.com/tool",
 		programs: []program{{"one", "example.com/wrap"}, {"two", "example.com/wrap"}},
 	}
 }
 
-func write(t *testing.T, path, content string) {
+// keepCompiled keeps the compiler's cache, which has the standard library, where a test sets another XDG_CACHE_HOME.
+func keepCompiled(t *testing.T) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
 }
 
 func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
@@ -94,11 +93,7 @@ func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
 }
 
 func TestOneFileIsSeveralPrograms(t *testing.T) {
-	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOCACHE", strings.TrimSpace(string(compiled))) // where the standard library is
+	keepCompiled(t)
 	c := tool(t, map[string]string{"go.mod": pinned, "main.go": several, "tool/go.mod": "module example.com/tool\n"})
 	ctx := progress.WithOutput(t.Context(), t.Output())
 	binaries, err := Ensure(ctx, c)

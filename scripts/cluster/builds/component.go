@@ -9,39 +9,25 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // Version returns the pinned version, like v1.36.3.
 func (c *Component) Version() (string, error) {
-	file, err := c.file()
+	root, err := Root()
 	if err != nil {
 		return "", err
 	}
-	content, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s, which pins %s, is missing", c.mod, c.module)
-	}
-	if err != nil {
-		return "", err
-	}
-	parsed, err := modfile.Parse(c.mod, content, nil)
-	if err != nil {
-		return "", err
-	}
-	for _, require := range parsed.Require {
-		if require.Mod.Path == c.module {
-			return require.Mod.Version, nil
-		}
-	}
-	return "", fmt.Errorf("%s doesn't require %s", c.mod, c.module)
+	require := `(?m)^(?:require |\t)` + regexp.QuoteMeta(c.module) + ` (v\S+)`
+	return worktree.Place{File: c.mod, Find: require}.Read(root)
 }
 
 // ModuleDir returns the folder of the component's module, for the manifests in it.
@@ -67,10 +53,7 @@ func (c *Component) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(cache), 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(cache), ".building-")
+	tmp, err := scratch(filepath.Dir(cache))
 	if err != nil {
 		return err
 	}
@@ -177,9 +160,9 @@ func (c *Component) packages() (packages []string) {
 }
 
 func (c *Component) names() string {
-	names := make([]string, len(c.programs))
-	for i, p := range c.programs {
-		names[i] = p.name
+	var names []string
+	for _, p := range c.programs {
+		names = append(names, p.name)
 	}
 	return strings.Join(names, " ")
 }

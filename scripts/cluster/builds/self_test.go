@@ -2,8 +2,6 @@ package builds
 
 import (
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -11,11 +9,7 @@ import (
 
 // TestTheClusterProgramStaysWhileOthersBuildIt: test packages that run at the same time each build it.
 func TestTheClusterProgramStaysWhileOthersBuildIt(t *testing.T) {
-	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOCACHE", strings.TrimSpace(string(compiled))) // It would follow the next line.
+	keepCompiled(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	// The compiler can't move a program to another file system: it copies.
 	if elsewhere, err := os.MkdirTemp("/dev/shm", ""); err == nil {
