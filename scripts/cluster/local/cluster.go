@@ -22,7 +22,7 @@ import (
 )
 
 // ErrNotRunning says that no cluster of that name runs.
-var ErrNotRunning = rundir.ErrNotRunning
+var ErrNotRunning = errors.New("not running")
 
 // Cluster is a running cluster, as the rest of the machine sees it.
 type Cluster struct {

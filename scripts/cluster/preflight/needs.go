@@ -17,46 +17,42 @@ type Need struct {
 	Why     string
 }
 
-// These are the programs that the project calls and does not build, but for those that the README requires and those
-// that each Debian and Ubuntu has. CI runs everything on a bare Debian, where one that is missing here fails.
+// This file has the programs that the project calls and does not build, but for those that the README requires and
+// those that each Debian and Ubuntu has. CI runs everything on a bare Debian, where one that is missing here fails.
 var (
-	apt  = Need{Program: "apt-get", Package: "apt", Why: "fetches packages"}
-	dpkg = Need{Program: "dpkg-deb", Package: "dpkg", Why: "unpacks packages"}
-	git  = Need{Program: "git", Package: "git", Why: "holds the repository that Argo CD follows"}
-
-	runc      = Need{Program: "runc", Package: "runc", Why: "starts containers for containerd"}
-	nft       = Need{Program: "nft", Package: "nftables", Why: "writes the rules of kube-proxy"}
-	mount     = Need{Program: "mount", Package: "mount", Why: "mounts volumes for the kubelet"}
-	ptp       = Need{Program: "ptp", Package: cniPlugins, Why: "gives Pods their network"}
-	hostLocal = Need{Program: "host-local", Package: cniPlugins, Why: "gives Pods their addresses"}
-	loopback  = Need{Program: "loopback", Package: cniPlugins, Why: "gives Pods their localhost"}
-	redis     = Need{Program: "redis-server", Package: "redis-server", Why: "is Argo CD's cache"}
-
-	memcached = Need{Program: "memcached", Package: "memcached", Why: "is put into the image of caches"}
-	keyring   = Need{Program: debianKeyring + ".gpg", Package: debianKeyring, Why: "verifies packages of Debian"}
-	npm       = Need{Program: "npm", Package: "npm", Why: "fetches clients for Node.js"}
-	buildah   = Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"}
+	apt     = Need{"apt-get", "apt", "fetches packages"}
+	dpkg    = Need{"dpkg-deb", "dpkg", "unpacks packages"}
+	ptp     = Need{"ptp", cniPlugins, "gives Pods their network"}
+	buildah = Need{"buildah", "buildah", "builds the Dockerfile"}
+	npm     = Need{"npm", "npm", "fetches clients for Node.js"}
 )
 
 const cniPlugins, debianKeyring = "containernetworking-plugins", "debian-archive-keyring"
 
 // Cluster is what the parts of a cluster call that doesn't come from Go modules.
 func Cluster(withArgoCD bool) []Need {
-	needs := []Need{git, runc, nft, mount, ptp, hostLocal, loopback}
+	needs := []Need{
+		{"git", "git", "holds the repository that Argo CD follows"},
+		{"runc", "runc", "starts containers for containerd"},
+		{"nft", "nftables", "writes the rules of kube-proxy"},
+		{"mount", "mount", "mounts volumes for the kubelet"},
+		ptp,
+		{"host-local", cniPlugins, "gives Pods their addresses"},
+		{"loopback", cniPlugins, "gives Pods their localhost"},
+	}
 	if withArgoCD {
-		needs = append(needs, redis)
+		needs = append(needs, Need{"redis-server", "redis-server", "is Argo CD's cache"})
 	}
 	return needs
 }
 
 // Memcached is what the image of memcached is made from, and what tests start.
-func Memcached() []Need { return []Need{memcached} }
+func Memcached() []Need { return []Need{{"memcached", "memcached", "is put into the image of caches"}} }
 
 // DebianMemcached is what an image is made with of the memcached of a suite of Debian, also on Ubuntu.
-func DebianMemcached() []Need { return []Need{apt, dpkg, keyring} }
-
-// Clients is what an image is made with of the clients of other projects.
-func Clients() []Need { return append(DebianMemcached(), npm) }
+func DebianMemcached() []Need {
+	return []Need{apt, dpkg, {debianKeyring + ".gpg", debianKeyring, "verifies packages of Debian"}}
+}
 
 // Tutorial is what goes through the commands of the tutorial.
 func Tutorial() []Need { return append(Memcached(), buildah) }
@@ -66,8 +62,7 @@ func Architectures() []Need {
 	needs := []Need{apt, dpkg, buildah}
 	for _, architecture := range oci.Architectures() {
 		if emulator := Emulator(architecture); emulator != "" {
-			needs = append(needs,
-				Need{Program: emulator, Package: "qemu-user-static", Why: "runs programs for " + architecture})
+			needs = append(needs, Need{emulator, "qemu-user-static", "runs programs for " + architecture})
 		}
 	}
 	return needs
@@ -84,7 +79,7 @@ func Emulator(architecture string) string {
 // purposes are the runs that need something of the machine, by the name of their make target.
 var purposes = map[string]func() []Need{
 	"demo":     func() []Need { return append(Cluster(true), DebianMemcached()...) },
-	"e2e":      func() []Need { return slices.Concat(Cluster(true), Tutorial(), Clients()) },
+	"e2e":      func() []Need { return append(slices.Concat(Cluster(true), Tutorial(), DebianMemcached()), npm) },
 	"e2e-arch": func() []Need { return slices.Concat(Cluster(false), Memcached(), Architectures()) },
 	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },
 }
