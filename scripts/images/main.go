@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -176,10 +177,13 @@ func inspectCommand() *cobra.Command {
 			"    --memcached-image localhost:15001/memcached:1.6.18",
 		Args: cobra.NoArgs,
 	}
-	operator := cmd.Flags().String("image", "", "the operator's image (default: that of the manifests)")
-	agent := cmd.Flags().String("agent-image", "", "the agent's image (default: that of the manifests)")
-	snapshot := cmd.Flags().String("snapshot-image", "", "the image that saves caches (default: that of the manifests)")
-	memcached := cmd.Flags().String("memcached-image", "", "memcached's default image (default: that of the manifests)")
+	const inManifests = " (default: that of the manifests)"
+	instead := map[string]*string{
+		inspect.Operator:  cmd.Flags().String("image", "", "the operator's image"+inManifests),
+		inspect.Agent:     cmd.Flags().String("agent-image", "", "the agent's image"+inManifests),
+		inspect.Snapshot:  cmd.Flags().String("snapshot-image", "", "the image that saves caches"+inManifests),
+		inspect.Memcached: cmd.Flags().String("memcached-image", "", "memcached's default image"+inManifests),
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		promises, err := inspect.Promises(".")
 		if err != nil {
@@ -187,13 +191,12 @@ func inspectCommand() *cobra.Command {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
 		defer cancel()
-		instead := map[string]string{
-			inspect.Operator: *operator, inspect.Agent: *agent,
-			inspect.Snapshot: *snapshot, inspect.Memcached: *memcached,
+		for i, promise := range promises {
+			if image := instead[promise.Name]; image != nil {
+				promises[i].Reference = cmp.Or(*image, promise.Reference)
+			}
 		}
-		return inspect.Compare(cmd.OutOrStdout(), promises, instead, func(ref string) (oci.Description, error) {
-			return oci.Describe(ctx, ref)
-		})
+		return inspect.Compare(ctx, cmd.OutOrStdout(), promises)
 	}
 	return cmd
 }

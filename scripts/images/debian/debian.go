@@ -90,36 +90,28 @@ func (r Request) fetch(ctx context.Context, state string) error {
 		"-o", "Acquire::Languages=none",
 		"-o", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
 	}
-	sources := filepath.Join(state, "sources.list")
-	if r.Suite != "" {
-		options = append(options, "-o", "Dir::Etc::sourcelist="+sources, "-o", "Dir::Etc::sourceparts=/dev/null")
-	}
-	source, err := r.source(ctx)
-	err = errors.Join(err, os.WriteFile(filepath.Join(state, "status"), []byte(status.String()), 0o644),
-		os.WriteFile(sources, []byte(source), 0o644))
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(state, "status"), []byte(status.String()), 0o644); err != nil {
 		return err
+	}
+	if r.Suite != "" {
+		mirror, err := Mirror(ctx)
+		if err != nil {
+			return err
+		}
+		sources := filepath.Join(state, "sources.list")
+		source := fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, r.Suite)
+		if err := os.WriteFile(sources, []byte(source), 0o644); err != nil {
+			return err
+		}
+		options = append(options, "-o", "Dir::Etc::sourcelist="+sources, "-o", "Dir::Etc::sourceparts=/dev/null")
 	}
 	// One of several sources may fail: only the download has to succeed.
 	_, update := run(ctx, "apt-get", append(options, "update")...)
 	options = append(options, "install", "--yes", "--no-install-recommends", "--download-only", r.Package)
-	_, install := run(ctx, "apt-get", append(options, r.Also...)...)
-	if install != nil {
-		return errors.Join(install, update)
+	if _, err := run(ctx, "apt-get", append(options, r.Also...)...); err != nil {
+		return errors.Join(err, update)
 	}
 	return nil
-}
-
-// source is the source of the suite, on the mirror of this machine's apt.
-func (r Request) source(ctx context.Context) (string, error) {
-	if r.Suite == "" {
-		return "", nil
-	}
-	mirror, err := Mirror(ctx)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, r.Suite), nil
 }
 
 // Mirror returns the mirror of Debian in the sources of this machine's apt. Those of Ubuntu have none.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,32 +21,29 @@ type image struct {
 	promises        []Promise
 }
 
-// group returns the images of the promises, with the references that replace those of the manifests, by name.
-func group(promises []Promise, instead map[string]string) (images []image) {
+// group returns the images of the promises.
+func group(promises []Promise) (images []image) {
 	for _, p := range promises {
-		reference := cmp.Or(instead[p.Name], p.Reference)
-		i := slices.IndexFunc(images, func(i image) bool { return i.name == p.Name && i.reference == reference })
+		i := slices.IndexFunc(images, func(i image) bool { return i.name == p.Name && i.reference == p.Reference })
 		if i < 0 {
 			i = len(images)
-			images = append(images, image{name: p.Name, reference: reference})
+			images = append(images, image{name: p.Name, reference: p.Reference})
 		}
 		images[i].promises = append(images[i].promises, p)
 	}
 	return images
 }
 
-// Compare prints a line for each image, and the platforms that all support. Its error has the images that were not
-// described, and what the manifests promise and an image does not have.
-func Compare(
-	out io.Writer, promises []Promise, instead map[string]string, describe func(string) (oci.Description, error),
-) error {
+// Compare prints a line for each image, and the platforms that all support. Its error has the images that no registry
+// describes, and what the manifests promise and an image does not have.
+func Compare(ctx context.Context, out io.Writer, promises []Promise) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "IMAGE\tREFERENCE\tPROMISED\tPLATFORMS")
 	var problems []error
 	var inAll sets.Set[string]
 	unread := false
-	for _, image := range group(promises, instead) {
-		found, err := describe(image.reference)
+	for _, image := range group(promises) {
+		found, err := oci.Describe(ctx, image.reference)
 		platforms := strings.Join(found.Platforms, ",")
 		if err != nil {
 			platforms, unread = "unknown", true

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -40,23 +39,19 @@ func assemble(platform v1.Platform, config v1.Config, files []file) (v1.Image, e
 	if err != nil {
 		return nil, err
 	}
-	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err := mutate.Append(base, mutate.Addendum{
-		Layer:   layer,
-		History: v1.History{CreatedBy: "memcached-operator/scripts/images", Created: v1.Time{Time: epoch}},
+	created := v1.Time{Time: epoch}
+	base, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
+		OS: platform.OS, Architecture: platform.Architecture, Variant: platform.Variant,
+		Created: created, Config: config, RootFS: v1.RootFS{Type: "layers"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	configFile, err := image.ConfigFile()
-	if err != nil {
-		return nil, err
-	}
-	configFile = configFile.DeepCopy()
-	configFile.OS, configFile.Architecture, configFile.Variant = platform.OS, platform.Architecture, platform.Variant
-	configFile.Created = v1.Time{Time: epoch}
-	configFile.Config = config
-	return mutate.ConfigFile(image, configFile)
+	base = mutate.ConfigMediaType(mutate.MediaType(base, types.OCIManifestSchema1), types.OCIConfigJSON)
+	return mutate.Append(base, mutate.Addendum{
+		Layer:   layer,
+		History: v1.History{CreatedBy: "memcached-operator/scripts/images", Created: created},
+	})
 }
 
 func layerOf(files []file) (v1.Layer, error) {
@@ -64,16 +59,13 @@ func layerOf(files []file) (v1.Layer, error) {
 	archive := tar.NewWriter(&buffer)
 	for _, f := range files {
 		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: f.path, Size: int64(len(f.content)), Mode: f.mode,
-			ModTime: epoch, Format: tar.FormatPAX,
+			Name: f.path, Size: int64(len(f.content)), Mode: f.mode, ModTime: epoch, Format: tar.FormatPAX,
 		}
-		if strings.HasSuffix(f.path, "/") {
-			header.Typeflag = tar.TypeDir
+		err := archive.WriteHeader(header)
+		if err == nil {
+			_, err = archive.Write(f.content)
 		}
-		if err := archive.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.path, err)
-		}
-		if _, err := archive.Write(f.content); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.path, err)
 		}
 	}

@@ -39,15 +39,16 @@ func KernelName(architecture string) string {
 
 // ParsePlatforms reads a list such as linux/arm64,linux/amd64. It sorts the platforms and removes duplicates, so that
 // the order of the list does not change the digest of an index.
-func ParsePlatforms(list []string) (platforms []v1.Platform, err error) {
+func ParsePlatforms(list []string) ([]v1.Platform, error) {
+	var architectures []string
 	for _, item := range list {
 		architecture, isLinux := strings.CutPrefix(item, "linux/")
 		if !isLinux || !slices.Contains(Architectures(), architecture) {
 			return nil, fmt.Errorf("--platform %q is not supported: choose from linux/%s",
 				item, strings.Join(Architectures(), ",linux/"))
 		}
-		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
+		architectures = append(architectures, architecture)
 	}
-	slices.SortFunc(platforms, func(a, b v1.Platform) int { return strings.Compare(a.Architecture, b.Architecture) })
-	return slices.CompactFunc(platforms, func(a, b v1.Platform) bool { return a.Equals(b) }), nil
+	slices.Sort(architectures)
+	return PlatformsOf(slices.Compact(architectures)), nil
 }

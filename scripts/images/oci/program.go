@@ -113,8 +113,12 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	for of, inFolder := range byFolder(programs) {
-		if err := compile(ctx, platform, dir, of, inFolder); err != nil {
+	folders := map[string][]Program{} // others may belong to another module
+	for _, program := range programs {
+		folders[program.Dir] = append(folders[program.Dir], program)
+	}
+	for _, inFolder := range folders {
+		if err := compile(ctx, platform, dir, inFolder...); err != nil {
 			return nil, err
 		}
 	}
@@ -130,20 +134,11 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 // Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
 // the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
 func Compile(ctx context.Context, p Program, dir string) error {
-	return compile(ctx, p.Platform, dir, p.Dir, []Program{p})
-}
-
-// byFolder returns the programs of each folder. Others may belong to another module.
-func byFolder(programs []Program) map[string][]Program {
-	folders := map[string][]Program{}
-	for _, program := range programs {
-		folders[program.Dir] = append(folders[program.Dir], program)
-	}
-	return folders
+	return compile(ctx, p.Platform, dir, p)
 }
 
 // compile compiles programs of one folder by one call of Go.
-func compile(ctx context.Context, platform v1.Platform, dir, of string, programs []Program) error {
+func compile(ctx context.Context, platform v1.Platform, dir string, programs ...Program) error {
 	build := []string{"go", "build", "-trimpath", "-buildvcs=false"}
 	var packages []string
 	for _, program := range programs {
@@ -157,7 +152,7 @@ func compile(ctx context.Context, platform v1.Platform, dir, of string, programs
 		return err
 	}
 	build = append(append(build, "-o", dir+"/"), packages...)
-	return worktree.Run(ctx, of, env, build...)
+	return worktree.Run(ctx, programs[0].Dir, env, build...)
 }
 
 // image makes an image of the programs in dir. Each starts the next one, with the Pod's arguments.
@@ -183,13 +178,12 @@ func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 		"GOAUTH", "GOCACHE", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB",
 		"GOTOOLCHAIN", "GOVCS",
 	}
-	list := exec.CommandContext(ctx, "go", append([]string{"env"}, kept...)...)
-	out, err := list.Output()
+	values, err := lines(exec.CommandContext(ctx, "go", append([]string{"env"}, kept...)...))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", list, err)
+		return nil, err
 	}
 	env := os.Environ()
-	for i, value := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+	for i, value := range values {
 		env = append(env, kept[i]+"="+value)
 	}
 	if platform.Architecture == "arm" {
@@ -206,14 +200,19 @@ func (p Program) Sources(ctx context.Context) ([]string, error) {
 	}, p.packages()...)...)
 	list.Dir = p.Dir
 	list.Env = append(os.Environ(), "GOFLAGS=", "GOOS=linux", "CGO_ENABLED=0")
-	out, err := list.Output()
+	folders, err := lines(list)
+	for i, line := range folders {
+		importPath, module, _ := strings.Cut(line, " ")
+		folders[i] = strings.TrimPrefix(importPath, module+"/")
+	}
+	return folders, err
+}
+
+// lines are those that a command prints.
+func lines(command *exec.Cmd) ([]string, error) {
+	out, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", list, err)
+		return nil, fmt.Errorf("%s: %w", command, err)
 	}
-	var folders []string
-	for line := range strings.Lines(string(out)) {
-		importPath, module, _ := strings.Cut(strings.TrimSpace(line), " ")
-		folders = append(folders, strings.TrimPrefix(importPath, module+"/"))
-	}
-	return folders, nil
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), nil
 }
