@@ -6,7 +6,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -47,19 +46,17 @@ func NewAuthority(name string) (*Authority, error) {
 	template := newTemplate(Identity{User: name})
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage |= x509.KeyUsageCertSign
-	authority := &Authority{cert: template}
-	var err error
-	if authority.key, err = newKey(); err != nil {
-		return nil, err
-	}
-	// What it signs names its key by this, without which Python 3.13 trusts no certificate.
-	public, err := authority.key.PublicKey.Bytes()
+	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	id := sha256.Sum256(public)
-	template.SubjectKeyId = id[:20]
-	authority.Pair, err = authority.sign(template, authority.key)
+	authority := &Authority{cert: template, key: key}
+	if authority.Pair, err = authority.sign(template, key); err != nil {
+		return nil, err
+	}
+	// It has the id of its key now. What it signs names that, without which Python 3.13 trusts no certificate.
+	block, _ := pem.Decode(authority.Cert)
+	authority.cert, err = x509.ParseCertificate(block.Bytes)
 	return authority, err
 }
 
