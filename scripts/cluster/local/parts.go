@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -46,15 +45,11 @@ func (c *Cluster) signal(part string, signal syscall.Signal) error {
 
 // PidOf returns the id of a part's process, as this machine sees it.
 func (c *Cluster) PidOf(part string) (int, error) {
-	parts, err := c.Parts()
-	if err != nil {
-		return 0, err
+	running, err := processesOf(c.Pid)
+	if err == nil && running[part] == 0 {
+		err = fmt.Errorf("no part %q runs in cluster %q", part, c.Name)
 	}
-	i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == part && p.Pid != 0 })
-	if i < 0 {
-		return 0, fmt.Errorf("no part %q runs in cluster %q", part, c.Name)
-	}
-	return parts[i].Pid, nil
+	return running[part], err
 }
 
 // processesOf returns the children of a process by the names that it gave them.

@@ -33,23 +33,23 @@ func TestASimulatedCluster(t *testing.T) {
 	if found, err := Find(name); err != nil || found.Pid != cluster.Pid {
 		t.Errorf("Find() = %v, %v, want process %d", found, err, cluster.Pid)
 	}
-	parts := pids(t, cluster)
-	if len(parts) != 5 {
-		t.Errorf("Parts() = %v, want five", parts)
-	}
 	node := Node{Name: "one", Architecture: "s390x", Labels: map[string]string{"pool": "caches"}}
 	if err := cluster.AddNode(t.Context(), node); err != nil {
 		t.Error(err)
 	}
 	if runtime.GOOS == "linux" {
-		if err := cluster.Kill("kwok"); err != nil {
+		ended, err := cluster.PidOf("kwok")
+		if err := errors.Join(err, cluster.Kill("kwok")); err != nil {
 			t.Fatal(err)
 		}
-		ended := parts["kwok"]
 		eventually(t, "kwok is started again", func() bool {
-			parts["kwok"] = pids(t, cluster)["kwok"] // Another process may get the number of the one that ended.
-			return parts["kwok"] != 0 && parts["kwok"] != ended
+			now, err := cluster.PidOf("kwok")
+			return err == nil && now != ended
 		})
+	}
+	parts, err := cluster.Parts() // only now, as another process may get the number of the one that ended
+	if len(parts) != 5 || err != nil {
+		t.Errorf("Parts() = %v, %v, want five", parts, err)
 	}
 	if err := unix.Kill(cluster.Pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func TestASimulatedCluster(t *testing.T) {
 			t.Errorf("Down() = %t, %v, want %t", found, err, want)
 		}
 	}
-	for name, pid := range parts {
-		eventually(t, name+" ended", func() bool { return unix.Kill(pid, 0) != nil })
+	for _, part := range parts {
+		eventually(t, part.Name+" ended", func() bool { return unix.Kill(part.Pid, 0) != nil })
 	}
 }
 
@@ -79,19 +79,6 @@ func TestAnAttachedClusterEndsWithWhoeverStartedIt(t *testing.T) {
 	if _, err := Find("test-attached"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("Find() = %v, want ErrNotRunning", err)
 	}
-}
-
-func pids(t *testing.T, cluster *Cluster) map[string]int {
-	t.Helper()
-	parts, err := cluster.Parts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]int{}
-	for _, part := range parts {
-		found[part.Name] = part.Pid
-	}
-	return found
 }
 
 func eventually(t *testing.T, what string, condition func() bool) {

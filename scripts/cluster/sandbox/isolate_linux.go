@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,15 +75,10 @@ func isolate(keep []string) error {
 	return errors.Join(os.Chmod("/tmp", 0o1777), os.Symlink("/run", "/var/run"), os.MkdirAll("/var/tmp", 0o1777))
 }
 
-func isCovered(dirs []string) (hidden []string) {
-	for _, dir := range dirs {
-		for _, cover := range covered {
-			if strings.HasPrefix(dir, cover+"/") {
-				hidden = append(hidden, dir)
-			}
-		}
-	}
-	return hidden
+func isCovered(dirs []string) []string {
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		return !slices.ContainsFunc(covered, func(cover string) bool { return strings.HasPrefix(dir, cover+"/") })
+	})
 }
 
 func open(dirs []string) (files []*os.File, err error) {
