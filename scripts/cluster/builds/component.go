@@ -53,7 +53,10 @@ func (c *Component) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := scratch(filepath.Dir(cache))
+	if err := os.MkdirAll(filepath.Dir(cache), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(cache), ".building-")
 	if err != nil {
 		return err
 	}

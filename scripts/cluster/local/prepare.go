@@ -35,7 +35,9 @@ const (
 // prepare adds what the machine has to what the supervisor gets, and writes what the processes read when they start.
 func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err error) {
 	if config.Real {
-		config.CNIDir, err = preflight.CNIDir()
+		var plugin string
+		plugin, err = preflight.Program("ptp")
+		config.CNIDir = filepath.Dir(plugin)
 	}
 	if config.ArgoCD && err == nil {
 		config.Binaries["redis-server"], err = preflight.Program("redis-server")

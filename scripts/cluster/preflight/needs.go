@@ -22,7 +22,6 @@ type Need struct {
 var (
 	apt     = Need{"apt-get", "apt", "fetches packages"}
 	dpkg    = Need{"dpkg-deb", "dpkg", "unpacks packages"}
-	ptp     = Need{"ptp", cniPlugins, "gives Pods their network"}
 	buildah = Need{"buildah", "buildah", "builds the Dockerfile"}
 	npm     = Need{"npm", "npm", "fetches clients for Node.js"}
 )
@@ -36,7 +35,7 @@ func Cluster(withArgoCD bool) []Need {
 		{"runc", "runc", "starts containers for containerd"},
 		{"nft", "nftables", "writes the rules of kube-proxy"},
 		{"mount", "mount", "mounts volumes for the kubelet"},
-		ptp,
+		{"ptp", cniPlugins, "gives Pods their network"},
 		{"host-local", cniPlugins, "gives Pods their addresses"},
 		{"loopback", cniPlugins, "gives Pods their localhost"},
 	}
