@@ -9,6 +9,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
 	"github.com/example-inc/memcached-operator/scripts/release/plugin"
@@ -33,8 +34,7 @@ func releaseCommand(command *cobra.Command) (*cobra.Command, *cut.Release) {
 	flags := command.Flags()
 	flags.StringVar(&r.Version, "version", "", "version to release (required)")
 	flags.StringVar(&r.Registry, "registry", "", "registry of all images, host and path (required)")
-	flags.StringVar(&r.MemcachedImage, "memcached-image", "",
-		"image of a Memcached that names none (default: as in the manifests)")
+	bundle.MemcachedFlag(flags, &r.MemcachedImage)
 	command.Args = cobra.NoArgs
 	return command, r
 }
@@ -144,11 +144,7 @@ func chartCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of chart and operator (required)")
-	flags.StringVar(&o.Operator, "image", "", "the operator's image (default: as in the manifests)")
-	flags.StringVar(&o.Snapshot, "snapshot-image", "", "the image that saves caches (default: as in the manifests)")
-	flags.StringVar(&o.Agent, "agent-image", "", "the agent's image (default: as in the manifests)")
-	flags.StringVar(&o.Memcached, "memcached-image", "",
-		"image of a Memcached that names none (default: as in the manifests)")
+	o.Flags(flags, "the operator's image (default: as in the manifests)")
 	out := flags.String("out", "bin/charts", "folder to write to")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		path, _, err := chart.Write(".", *out, o)

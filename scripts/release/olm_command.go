@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,11 +36,7 @@ func bundleCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
-	flags.StringVar(&o.Image, "image", "", "the operator's image (required)")
-	flags.StringVar(&o.AgentImage, "agent-image", "", "the agent's image (default: as in the manifests)")
-	flags.StringVar(&o.SnapshotImage, "snapshot-image", "", "the image that saves caches (default: as in the manifests)")
-	flags.StringVar(&o.MemcachedImage, "memcached-image", "",
-		"image of a Memcached that names none (default: as in the manifests)")
+	o.Flags(flags, "the operator's image (required)")
 	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels that the version is in")
 	flags.StringVar(&o.DefaultChannel, "default-channel", "", "channel of users who choose none (default: the first)")
 	flags.StringVar(&o.PullSecret, "pull-secret", "", "Secret by which the operator's image is pulled")
@@ -49,7 +44,7 @@ func bundleCommand() *cobra.Command {
 	flags.StringVar(&dir, "dir", bundle.Dir, "directory to write to")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if digests {
-			o.Digest = func(ctx context.Context, image string) (string, error) { return oci.Digest(ctx, image) }
+			o.Digest = oci.Digest
 		}
 		if err := catalog.WriteBundle(command.Context(), ".", dir, o); err != nil {
 			return err

@@ -119,7 +119,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 		t.Fatal(err)
 	}
 	files, err := bundle.Build(t.Context(), checkout, bundle.Options{
-		Version: version, Image: operator, Channels: []string{"candidate"},
+		Version: version, Images: bundle.Images{Operator: operator}, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
 			switch { // The Nodes here reach no other registry.
 			case strings.Contains(image, "/memcached:"):

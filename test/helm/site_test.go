@@ -13,6 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/cli"
@@ -83,7 +84,8 @@ func newSite(t *testing.T) *site {
 func (s *site) chart(t *testing.T, version string) string {
 	t.Helper()
 	return pack(t, chart.Options{
-		Version: version, Operator: s.operators[version], Agent: s.images.Agent, Memcached: s.images.Memcached,
+		Version: version,
+		Images: bundle.Images{Operator: s.operators[version], Agent: s.images.Agent, Memcached: s.images.Memcached},
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 )
 
@@ -151,10 +152,12 @@ var reaches = map[string]reach{
 }
 
 var released = chart.Options{
-	Version:   version,
-	Operator:  "registry.example.com/operator:0.0.1@" + digest,
-	Agent:     "registry.example.com/agent:0.0.2",
-	Memcached: "registry.example.com/memcached:1",
+	Version: version,
+	Images: bundle.Images{
+		Operator:  "registry.example.com/operator:0.0.1@" + digest,
+		Agent:     "registry.example.com/agent:0.0.2",
+		Memcached: "registry.example.com/memcached:1",
+	},
 }
 
 func TestEachValueReachesItsFields(t *testing.T) {

@@ -103,9 +103,10 @@ func (p *Pipeline) pushCatalog(ctx context.Context, images *Images) (err error) 
 		return err
 	}
 	options := bundle.Options{
-		Version: Version, Image: images.Operator, AgentImage: images.Agent, MemcachedImage: p.MemcachedImage,
-		SnapshotImage: p.ref(snapshotImage),
-		Channels:      []string{"stable"},
+		Images: bundle.Images{
+			Operator: images.Operator, Agent: images.Agent, Memcached: p.MemcachedImage, Snapshot: p.ref(snapshotImage),
+		},
+		Version: Version, Channels: []string{"stable"},
 	}
 	if err := catalog.WriteBundle(ctx, p.Root, dir, options); err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestWhatAnOptionChanges(t *testing.T) {
 		"the default channel may be another": {func(o *Options) { o.DefaultChannel = "candidate" }, "bundle.Dockerfile", []string{"channel.default.v1=candidate\n"}},
 		"images of caches": {
 			func(o *Options) {
-				o.AgentImage, o.MemcachedImage = "registry.example.com/team/agent:1", "registry.example.com/team/memcached:2"
+				o.Agent, o.Memcached = "registry.example.com/team/agent:1", "registry.example.com/team/memcached:2"
 			}, CSVFile,
 			[]string{
 				"name: RELATED_IMAGE_AGENT\n                  value: registry.example.com/team/agent:1\n",

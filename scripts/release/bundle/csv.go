@@ -186,14 +186,12 @@ func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []
 			names, refs[name] = append(names, name), Field(variable, "value")
 		}
 	}
-	for name, chosen := range map[string]string{
-		manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage, "snapshot": o.SnapshotImage,
-	} {
+	for name, chosen := range o.byName() {
 		if refs[name] == nil {
 			return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
 				manager, name, relatedPrefix, strings.ToUpper(name))
 		}
-		refs[name].Value = cmp.Or(chosen, refs[name].Value)
+		refs[name].Value = cmp.Or(*chosen, refs[name].Value)
 	}
 	for _, name := range names {
 		ref := refs[name]

@@ -143,16 +143,15 @@ func (f Files) Version() (*Version, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	images := map[string]string{}
-	for _, related := range v.Spec.RelatedImages {
-		images[related.Name] = related.Image
-	}
 	v.Options = Options{
 		Version: v.Spec.Version, Replaces: strings.TrimPrefix(v.Spec.Replaces, Name("")),
 		SkipRange: v.Metadata.Annotations[skipRange], Channels: strings.Split(metadata.Annotations[channelsKey], ","),
 		DefaultChannel: metadata.Annotations[defaultChannelKey],
-		Image:          images[manager], AgentImage: images["agent"], SnapshotImage: images["snapshot"],
-		MemcachedImage: images["memcached"],
+	}
+	for _, related := range v.Spec.RelatedImages {
+		if image := v.byName()[related.Name]; image != nil {
+			*image = related.Image
+		}
 	}
 	for _, deployment := range v.Spec.Install.Spec.Deployments {
 		for _, secret := range deployment.Spec.Template.Spec.ImagePullSecrets {

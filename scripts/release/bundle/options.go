@@ -13,16 +13,14 @@ import (
 
 	"github.com/blang/semver/v4"
 	"github.com/distribution/reference"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Options are the inputs of Build, mostly from flags.
 type Options struct {
+	Images                  // of which that of the operator is required
 	Version        string   // such as 0.1.0
-	Image          string   // of the operator
-	AgentImage     string   // of the agent in caches' Pods; empty: as in the manifests
-	SnapshotImage  string   // that saves caches; empty: as in the manifests
-	MemcachedImage string   // for a Memcached that names none; empty: as in the manifests
 	Channels       []string // that the version is in
 	DefaultChannel string   // of the package; empty: the first of Channels
 	PullSecret     string   // to pull the operator's image, in its namespace; empty: none
@@ -35,17 +33,38 @@ type Options struct {
 	Digest func(ctx context.Context, image string) (string, error)
 }
 
+// Images are those that a release is made of. An empty one is as in the manifests.
+type Images struct{ Operator, Agent, Snapshot, Memcached string }
+
+// byName are the images under the names that they have in a bundle and in the Deployment.
+func (i *Images) byName() map[string]*string {
+	return map[string]*string{manager: &i.Operator, "agent": &i.Agent, "snapshot": &i.Snapshot, "memcached": &i.Memcached}
+}
+
+// Flags adds the flags that choose images. About describes that of the operator.
+func (i *Images) Flags(flags *pflag.FlagSet, about string) {
+	flags.StringVar(&i.Operator, "image", "", about)
+	flags.StringVar(&i.Agent, "agent-image", "", "the agent's image (default: as in the manifests)")
+	flags.StringVar(&i.Snapshot, "snapshot-image", "", "the image that saves caches (default: as in the manifests)")
+	MemcachedFlag(flags, &i.Memcached)
+}
+
+// MemcachedFlag adds the flag of which image caches run.
+func MemcachedFlag(flags *pflag.FlagSet, image *string) {
+	flags.StringVar(image, "memcached-image", "", "image of a Memcached that names none (default: as in the manifests)")
+}
+
 // Validate reports everything that is wrong.
 func (o Options) Validate() error {
 	// A valid value stands for one that is not given. The default channel need not be one of this version's: a candidate
 	// is not in stable.
 	errs := []error{
 		ValidateVersion("version", o.Version),
-		ValidateImage("image", o.Image),
+		ValidateImage("image", o.Operator),
 		validateChannels("channels", o.Channels...),
-		ValidateImage("agent-image", cmp.Or(o.AgentImage, ImageExample)),
-		ValidateImage("snapshot-image", cmp.Or(o.SnapshotImage, ImageExample)),
-		ValidateImage("memcached-image", cmp.Or(o.MemcachedImage, ImageExample)),
+		ValidateImage("agent-image", cmp.Or(o.Agent, ImageExample)),
+		ValidateImage("snapshot-image", cmp.Or(o.Snapshot, ImageExample)),
+		ValidateImage("memcached-image", cmp.Or(o.Memcached, ImageExample)),
 		validateChannels("default-channel", cmp.Or(o.DefaultChannel, "stable")),
 	}
 	if problems := validation.IsDNS1123Subdomain(cmp.Or(o.PullSecret, "none")); len(problems) > 0 {
@@ -61,7 +80,7 @@ func (o Options) Renewed(root string) (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	for _, image := range []*string{&o.AgentImage, &o.SnapshotImage, &o.MemcachedImage} {
+	for _, image := range []*string{&o.Agent, &o.Snapshot, &o.Memcached} {
 		name := (*image)[:max(0, strings.LastIndex(*image, ":"))]
 		if !strings.Contains(*image, "@") && strings.Contains(string(text), " "+name+":") {
 			*image = ""

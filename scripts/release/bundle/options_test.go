@@ -11,7 +11,7 @@ import (
 // good is a set of valid options, in which a case changes some.
 func good(change func(*Options)) Options {
 	o := Options{
-		Version: "0.2.0", Image: "registry.example.com/memcached-operator:0.2.0",
+		Version: "0.2.0", Images: Images{Operator: "registry.example.com/memcached-operator:0.2.0"},
 		Channels: []string{"stable", "candidate"},
 	}
 	if change != nil {
@@ -28,8 +28,8 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"no version":                      {func(o *Options) { o.Version = "" }, []string{"--version", "is no semantic version", "0.1.0"}},
 		"a version with build metadata":   {func(o *Options) { o.Version = "1.2.3+4" }, []string{"--version", "is no name", "lower-case"}},
 		"a version longer than a label":   {func(o *Options) { o.Version = "1.2.3-" + strings.Repeat("x", 60) }, []string{"--version", "up to 40"}},
-		"no image":                        {func(o *Options) { o.Image = "" }, []string{"--image", "registry.example.com/memcached-operator:0.1.0"}},
-		"a digest that is none":           {func(o *Options) { o.Image = "registry.example.com/a@sha256:12" }, []string{"--image", "invalid reference format"}},
+		"no image":                        {func(o *Options) { o.Operator = "" }, []string{"--image", "registry.example.com/memcached-operator:0.1.0"}},
+		"a digest that is none":           {func(o *Options) { o.Operator = "registry.example.com/a@sha256:12" }, []string{"--image", "invalid reference format"}},
 		"no channel":                      {func(o *Options) { o.Channels = nil }, []string{"--channels", "no channel is named"}},
 		"an empty channel":                {func(o *Options) { o.Channels = []string{"stable", ""} }, []string{"--channels", `"stable,"`}},
 		"a channel twice":                 {func(o *Options) { o.Channels = []string{"stable", "stable"} }, []string{"stable is named twice"}},
@@ -37,11 +37,11 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"a channel that promises nothing": {func(o *Options) { o.Channels = []string{"alpha"} }, []string{`"alpha" is no channel`, "candidate, fast or stable"}},
 		"a Secret of an impossible name":  {func(o *Options) { o.PullSecret = "A" }, []string{"--pull-secret", `"A"`}},
 		"images of caches without a tag": {
-			func(o *Options) { o.AgentImage, o.MemcachedImage = "r.example.com/a", "memcached:1" },
+			func(o *Options) { o.Agent, o.Memcached = "r.example.com/a", "memcached:1" },
 			[]string{"--agent-image", "neither tag", "--memcached-image", "no registry"},
 		},
 		"several mistakes, all reported": {
-			func(o *Options) { o.Version, o.Image, o.Channels = "x", "y", nil }, []string{"--version", "--image", "--channels"},
+			func(o *Options) { o.Version, o.Operator, o.Channels = "x", "y", nil }, []string{"--version", "--image", "--channels"},
 		},
 	}
 	for name, tc := range tests {
@@ -74,9 +74,9 @@ func TestABundleIsRenewedWithTheImagesOfTheManifestsUnlessItWasGivenOthers(t *te
 		"none":               {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := good(func(o *Options) { o.AgentImage = tc.image }).Renewed(root)
-			if err != nil || got.AgentImage != tc.want {
-				t.Errorf("got %q and error %v, want %q", got.AgentImage, err, tc.want)
+			got, err := good(func(o *Options) { o.Agent = tc.image }).Renewed(root)
+			if err != nil || got.Agent != tc.want {
+				t.Errorf("got %q and error %v, want %q", got.Agent, err, tc.want)
 			}
 		})
 	}

@@ -3,8 +3,6 @@
 package chart
 
 import (
-	"archive/tar"
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -13,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
@@ -21,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/scripts/release/archive"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -30,10 +28,8 @@ const Name = bundle.Package
 
 // Options describe the release that a chart installs.
 type Options struct {
+	bundle.Images
 	Version string // of chart and operator, such as 0.2.0
-
-	// Images of the release, with tag or digest. An empty one is as in the manifests.
-	Operator, Agent, Snapshot, Memcached string
 }
 
 // Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,
@@ -78,30 +74,12 @@ func (s *source) files() (bundle.Files, error) {
 }
 
 // pack makes the package as helm package does, but the same files and time make the same bytes.
-func pack(f bundle.Files, created string) ([]byte, error) {
-	modified, err := time.Parse(time.RFC3339, created)
-	if err != nil {
-		return nil, err
+func pack(files bundle.Files, created string) ([]byte, error) {
+	var packed []archive.File
+	for _, path := range slices.Sorted(maps.Keys(files)) { // Chart.yaml comes first, as Helm expects.
+		packed = append(packed, archive.File{Name: Name + "/" + path, Mode: 0o644, Content: []byte(files[path])})
 	}
-	var packed bytes.Buffer
-	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	archive := tar.NewWriter(zipped)
-	for _, path := range slices.Sorted(maps.Keys(f)) { // Chart.yaml comes first, as Helm expects.
-		err := archive.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: Name + "/" + path, Mode: 0o644, Size: int64(len(f[path])), ModTime: modified.UTC(),
-		})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write([]byte(f[path])); err != nil {
-			return nil, err
-		}
-	}
-	err = errors.Join(archive.Close(), zipped.Close())
-	return packed.Bytes(), err
+	return archive.Pack(created, gzip.BestCompression, packed...)
 }
 
 // Media types of charts in registries, as Helm defines them.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -57,7 +56,7 @@ type Tree struct {
 	Dir      string
 	LastTag  string   // of the release before this one; empty: this is the first
 	Subjects []string // of the commits since, the newest first
-	OldAgent string   // the agent's image in the manifests before
+	Old      []string // images of operator, agent and snapshot in the manifests before
 
 	out       string        // the folder for the files of the release
 	computers []v1.Platform // that it has the plugin of kubectl for
@@ -75,14 +74,6 @@ type Image struct {
 
 	// Content is what Layout holds.
 	Content oci.Artifact `json:"-"`
-}
-
-// newImage describes an image that was built.
-func newImage(name, repository, tag string, content oci.Artifact) (Image, error) {
-	digest, err := content.Digest()
-	return Image{
-		Name: name, Repository: repository, Tag: tag, Digest: digest.String(), Layout: "images/" + name, Content: content,
-	}, err
 }
 
 // ByTag is the image's reference by tag alone.
@@ -120,6 +111,13 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	for _, platform := range r.Platforms {
 		t.Platforms = append(t.Platforms, platform.String())
 	}
+	for _, place := range programImages {
+		old, err := place.Read(t.Dir)
+		if err != nil {
+			return err
+		}
+		t.Old = append(t.Old, old)
+	}
 	program, version, err := oci.Agent(t.Dir)
 	if err != nil {
 		return err
@@ -133,27 +131,37 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	if err != nil {
 		return err
 	}
-	operator, operatorErr := newImage(bundle.Package, r.Registry+"/"+bundle.Package, r.Version, indexes[0])
-	agent, agentErr := newImage(agentName, r.Registry+"/"+agentName, version, indexes[1])
-	snapshot, snapshotErr := newImage(snapshotName, r.Registry+"/"+snapshotName, r.Version, indexes[2])
-	if err := errors.Join(operatorErr, agentErr, snapshotErr); err != nil {
+	err = errors.Join(
+		t.addImage(bundle.Package, bundle.Package, r.Version, indexes[0]),
+		t.addImage(agentName, agentName, version, indexes[1]),
+		t.addImage(snapshotName, snapshotName, r.Version, indexes[2]))
+	if err != nil {
 		return err
 	}
-	agent, err = r.chooseAgent(ctx, t, agent, program)
-	t.Images = []Image{operator, agent, snapshot}
+	t.Images[1], err = r.chooseAgent(ctx, t, t.Images[1], program)
+	return err
+}
+
+// addImage adds an image that was built, which gets into the registry under a path.
+func (t *Tree) addImage(name, path, tag string, content oci.Artifact) error {
+	digest, err := content.Digest()
+	t.Images = append(t.Images, Image{
+		Name: name, Repository: t.Registry + "/" + path, Tag: tag, Digest: digest.String(), Layout: "images/" + name,
+		Content: content,
+	})
 	return err
 }
 
 // chooseAgent chooses the agent's image. The agent has its own version. As long as that is the version in the last
 // release, the reference stays, even if another version of Go builds another image: a new reference would be a pending
 // update of each cache.
-func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program oci.Program) (_ Image, err error) {
-	t.OldAgent, err = agentImage.Read(t.Dir)
-	if err != nil || t.OldAgent == built.String() || !strings.HasPrefix(t.OldAgent, built.ByTag()+"@") {
-		return built, err
+func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program oci.Program) (Image, error) {
+	old := t.Old[1]
+	if old == built.String() || !strings.HasPrefix(old, built.ByTag()+"@") {
+		return built, nil
 	}
 	kept := Image{Name: built.Name, Repository: built.Repository, Tag: built.Tag}
-	_, kept.Digest, _ = strings.Cut(t.OldAgent, "@")
+	_, kept.Digest, _ = strings.Cut(old, "@")
 	if t.LastTag == "" {
 		return kept, nil
 	}
@@ -175,16 +183,4 @@ func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program
 			t.LastTag, strings.Join(changed, ", "), agentVersion)
 	}
 	return kept, err
-}
-
-// addImage builds the image of bundle or catalog from what is in the tree.
-func (t *Tree) addImage(suffix string, recipe bundle.Recipe) error {
-	index, err := recipe.Build(filepath.Join(t.Dir, bundle.Dir))
-	if err != nil {
-		return err
-	}
-	name := bundle.Package + suffix
-	i, err := newImage(name, t.Registry+"/"+name, "v"+t.Version, index)
-	t.Images = append(t.Images, i)
-	return err
 }

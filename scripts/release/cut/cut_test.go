@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -71,7 +72,7 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 	for file, lines := range map[string][]string{
 		"Makefile":  {"VERSION ?= " + version + "\n", "REGISTRY ?= " + team + "\n"},
 		managerFile: {"image: " + operator.String() + "\n", "value: " + agent.String() + "\n", "value: " + snapshot.String() + "\n", "value: " + memcached + "\n"},
-		settings: {
+		values.Path: {
 			"operatorImage: " + operator.String() + "\n", "agentImage: " + agent.String() + "\n", "snapshotImage: " + snapshot.String() + "\n", "# The operator's image",
 			"memcachedImage: " + memcached + "\n", "catalogImage: " + made.Images[4].ByDigest() + "\n",
 		},
@@ -138,7 +139,7 @@ func TestTheNextRelease(t *testing.T) {
 
 func assertAgent(t *testing.T, root string) {
 	t.Helper()
-	first, err := agentImage.Read(root)
+	first, err := programImages[1].Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func assertAgent(t *testing.T, root string) {
 			tc.change(r)
 			commit(t, root, "a change")
 			made := writeTo(t, r)
-			for _, place := range []worktree.Place{memcachedImage, {File: settings, Find: `memcachedImage: (\S+)`}} {
+			for _, place := range []worktree.Place{memcachedImage, {File: values.Path, Find: `memcachedImage: (\S+)`}} {
 				if image, err := place.Read(made.Dir); err != nil || image != r.MemcachedImage {
 					t.Errorf("%s names %s, want %s, error %v", place.File, image, r.MemcachedImage, err)
 				}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,11 +65,12 @@ func (t *Tree) writeFile(name string, content []byte) error {
 }
 
 func (t *Tree) writeImages() error {
-	var errs []error
 	for _, i := range t.Images {
-		errs = append(errs, t.writeImage(i))
+		if err := t.writeImage(i); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // writeImage writes a layout of an image that is new in this release, and an SBOM unless it is the chart. The layout
@@ -126,6 +126,9 @@ func (t *Tree) writeManifests() error {
 	return nil
 }
 
+// chartPath is where the registry has the Helm chart.
+const chartPath = "charts/" + chart.Name
+
 // writeChart packs the Helm chart, with the images that the manifests name, and writes its layout. Helm finds it in a
 // repository that ends in its name, and with the plain version as its tag.
 func (t *Tree) writeChart() error {
@@ -133,12 +136,10 @@ func (t *Tree) writeChart() error {
 	if err != nil {
 		return err
 	}
-	i, err := newImage(chart.Name+"-chart", t.ChartRepository(), t.Version, artifact)
-	if err != nil {
+	if err := t.addImage(chart.Name+"-chart", chartPath, t.Version, artifact); err != nil {
 		return err
 	}
-	t.Images = append(t.Images, i)
-	return t.writeImage(i)
+	return t.writeImage(t.Images[len(t.Images)-1])
 }
 
 // writePlugin writes the archives of the plugin of kubectl, and the manifest for krew.
@@ -147,9 +148,6 @@ func (t *Tree) writePlugin(ctx context.Context) error {
 		Root: t.Dir, Version: t.Version, Time: t.Time, Platforms: t.computers, Compile: oci.Compile,
 	})
 }
-
-// ChartRepository is the repository of the Helm chart.
-func (t *Tree) ChartRepository() string { return path.Join(t.Registry, "charts", chart.Name) }
 
 // writeMirrorList lists every image that a cluster pulls: what to copy, by digest, and the path and tag for the copy. A
 // shell reads it by `while read -r image path`.
@@ -194,7 +192,7 @@ func (t *Tree) writeNotes() error {
 	}
 	var text strings.Builder
 	err := template.Must(template.New("").Parse(notes)).Execute(&text, map[string]any{
-		"Release": t, "Name": chart.Name, "Changes": changes,
+		"Release": t, "Name": chart.Name, "ChartPath": chartPath, "Changes": changes,
 		"AgentKept": t.Images[1].Content == nil, "Pinned": strings.Contains(t.Memcached, "@"),
 	})
 	if err != nil {

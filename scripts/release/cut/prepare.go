@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -14,13 +15,13 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	versions "github.com/example-inc/memcached-operator/scripts/versions/facts"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
 	managerFile = "operator/config/manager/manager.yaml"
-	settings    = "gitops/settings/settings.yaml"
 	crdFile     = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
 	releasedCRD = "test/crd/released"
 	renderCases = "operator/internal/render/testdata/cases"
@@ -29,12 +30,17 @@ const (
 
 // The places that name a release.
 var (
-	operatorImage  = worktree.Place{File: managerFile, Find: `(?m)^ +image: (\S+)`}
-	agentImage     = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`}
-	snapshotImage  = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_SNAPSHOT\n +value: (\S+)`}
-	memcachedImage = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
+	makeVersion    = worktree.Place{File: "Makefile", Find: `(?m)^VERSION \?= (\S+)$`}
+	makeRegistry   = worktree.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}
 	createdAt      = worktree.Place{File: bundle.Base, Find: `createdAt: "(.*)"`}
-	catalogImage   = worktree.Place{File: settings, Find: `(?m)^  catalogImage: (\S+)`}
+	memcachedImage = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
+
+	// programImages are in the order of Tree.Images.
+	programImages = []worktree.Place{
+		{File: managerFile, Find: `(?m)^ +image: (\S+)`},
+		{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`},
+		{File: managerFile, Find: `RELATED_IMAGE_SNAPSHOT\n +value: (\S+)`},
+	}
 )
 
 //go:embed report.txt
@@ -81,44 +87,30 @@ func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
 
 // stamp writes the release into the files that bundle and catalog are made of, and into documentation.
 func (r *Release) stamp(ctx context.Context, t *Tree) error {
-	operator, agent, snapshot := t.Images[0], t.Images[1], t.Images[2]
-	old, operatorErr := operatorImage.Read(t.Dir)
-	oldSnapshot, snapshotErr := snapshotImage.Read(t.Dir)
-	if err := errors.Join(operatorErr, snapshotErr); err != nil {
-		return err
+	writes := map[worktree.Place]string{makeVersion: r.Version, makeRegistry: r.Registry}
+	for i, place := range programImages {
+		writes[place] = t.Images[i].String()
 	}
-	type write struct {
-		worktree.Place
-		value string
-	}
-	at := func(file, find, value string) write { return write{worktree.Place{File: file, Find: find}, value} }
-	writes := []write{
-		at("Makefile", `(?m)^VERSION \?= (\S+)$`, r.Version),
-		at("Makefile", `(?m)^REGISTRY \?= (\S+)$`, r.Registry),
-		at(settings, `(?m)^  operatorImage: (\S+)`, operator.String()),
-		at(settings, `(?m)^  agentImage: (\S+)`, agent.String()),
-		{operatorImage, operator.String()},
-		at(settings, `(?m)^  snapshotImage: (\S+)`, snapshot.String()),
-		{agentImage, agent.String()},
-		{snapshotImage, snapshot.String()},
-	}
-	if old != operator.String() { // Otherwise this release is in the commit already, with the time of the one before.
-		writes = append(writes, write{createdAt, t.Time})
+	if t.Old[0] != t.Images[0].String() { // Otherwise this release is in the commit already, with the time of the one before.
+		writes[createdAt] = t.Time
 	}
 	if r.MemcachedImage != "" {
-		writes = append(writes, write{memcachedImage, r.MemcachedImage},
-			at(settings, `(?m)^  memcachedImage: (\S+)`, r.MemcachedImage))
+		writes[memcachedImage] = r.MemcachedImage
 	}
-	var errs []error
-	for _, w := range writes {
-		errs = append(errs, w.Write(t.Dir, w.value))
+	for place, value := range writes {
+		if err := place.Write(t.Dir, value); err != nil {
+			return err
+		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err // The rest reads what is written here.
+	err := values.Edit(t.Dir, func(s *values.Settings) {
+		s.OperatorImage, s.AgentImage, s.SnapshotImage = t.Images[0].String(), t.Images[1].String(), t.Images[2].String()
+		s.MemcachedImage = cmp.Or(r.MemcachedImage, s.MemcachedImage)
+	})
+	if err != nil {
+		return err
 	}
-	var err error
 	t.Memcached, err = memcachedImage.Read(t.Dir)
-	return errors.Join(err, t.stampDocs(ctx, old, oldSnapshot), t.stampRunbooks(ctx), t.keepReleased())
+	return errors.Join(err, t.stampDocs(ctx), t.stampRunbooks(ctx), t.keepReleased())
 }
 
 // runbooks is where alerts and dashboards lead to: the pages of a branch or a tag.
@@ -153,18 +145,19 @@ func rewrite(dir string, files []string, next func(string) string) error {
 }
 
 // stampDocs writes registry and version into documentation. It does not send readers to a candidate.
-func (t *Tree) stampDocs(ctx context.Context, oldOperator, oldSnapshot string) error {
+func (t *Tree) stampDocs(ctx context.Context) error {
 	if isCandidate(t.Version) {
 		return nil
 	}
-	replacer := strings.NewReplacer(
-		bundle.RepositoryOf(oldOperator), t.Images[0].Repository, bundle.RepositoryOf(t.OldAgent), t.Images[1].Repository,
-		bundle.RepositoryOf(oldSnapshot), t.Images[2].Repository)
+	var repositories []string // each with the one that replaces it
+	for i, old := range t.Old {
+		repositories = append(repositories, bundle.RepositoryOf(old), t.Images[i].Repository)
+	}
 	pages, err := worktree.List(ctx, t.Dir, "ls-files", "*.md")
 	if err != nil {
 		return err
 	}
-	if err := rewrite(t.Dir, pages, replacer.Replace); err != nil {
+	if err := rewrite(t.Dir, pages, strings.NewReplacer(repositories...).Replace); err != nil {
 		return err
 	}
 	found, err := versions.Read(ctx, t.Dir)
@@ -203,21 +196,32 @@ func (t *Tree) stampOLM(ctx context.Context) error {
 	}
 	dir := filepath.Join(t.Dir, bundle.Dir)
 	o := bundle.Options{
-		Version: t.Version, Image: t.Images[0].ByDigest(), Channels: channels, DefaultChannel: "stable", Digest: pin,
+		Images: bundle.Images{Operator: t.Images[0].ByDigest()}, Version: t.Version, Channels: channels,
+		DefaultChannel: "stable", Digest: pin,
 	}
 	if err := catalog.WriteBundle(ctx, t.Dir, dir, o); err != nil {
 		return err
 	}
-	if err := t.addImage("-bundle", bundle.Image); err != nil {
+	if err := t.addOLM("-bundle", bundle.Image); err != nil {
 		return err
 	}
 	if err := catalog.AddBundle(dir, t.Images[3].ByDigest()); err != nil {
 		return err
 	}
-	if err := t.addImage("-catalog", bundle.CatalogImage); err != nil {
+	if err := t.addOLM("-catalog", bundle.CatalogImage); err != nil {
 		return err
 	}
-	return catalogImage.Write(t.Dir, t.Images[4].ByDigest())
+	return values.Edit(t.Dir, func(s *values.Settings) { s.CatalogImage = t.Images[4].ByDigest() })
+}
+
+// addOLM adds the image of bundle or catalog, of what is in the tree.
+func (t *Tree) addOLM(suffix string, recipe bundle.Recipe) error {
+	index, err := recipe.Build(filepath.Join(t.Dir, bundle.Dir))
+	if err != nil {
+		return err
+	}
+	name := bundle.Package + suffix
+	return t.addImage(name, name, "v"+t.Version, index)
 }
 
 func isCandidate(version string) bool { return strings.Contains(version, "-") }

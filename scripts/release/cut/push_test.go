@@ -23,14 +23,12 @@ func releaseFor(t *testing.T, host string, agent bool) *Tree {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i, err := newImage(name, c.Registry+"/"+name, "1", index)
-		if err != nil {
+		if err := c.addImage(name, name, "1", index); err != nil {
 			t.Fatal(err)
 		}
-		if name == "memcached-agent" && !agent {
-			i.Content, i.Layout = nil, ""
-		}
-		c.Images = append(c.Images, i)
+	}
+	if !agent {
+		c.Images[1].Content, c.Images[1].Layout = nil, ""
 	}
 	for _, write := range []func() error{c.writeImages, c.writeChart} {
 		if err := write(); err != nil {

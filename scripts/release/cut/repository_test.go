@@ -25,7 +25,7 @@ func repository(t *testing.T) string {
 	if err := worktree.CopyFiles(repository, root, slices.DeleteFunc(files, unneeded)); err != nil {
 		t.Fatal(err)
 	}
-	operator, err := operatorImage.Read(root)
+	operator, err := programImages[0].Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,31 +3,45 @@
 package plugin
 
 import (
-	"archive/tar"
-	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/archive"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
 	program = "kubectl-memcached"
+	name    = "memcached" // krew wants the manifest's file to have the same
 
 	// completion is what kubectl starts to complete a command line of the plugin. It must be in the PATH under this name.
 	completion       = "kubectl_complete-memcached"
 	completionScript = "#!/bin/sh\nexec kubectl-memcached __complete \"$@\"\n"
 
 	license = "LICENSE"
+
+	shortDescription = "Show and operate the caches of the memcached operator"
+)
+
+// Both are shown in terminals: no line is longer than 80 characters.
+var (
+	//go:embed description.txt
+	description string
+
+	//go:embed caveats.txt
+	caveats string
 )
 
 // Options describe the release that the plugin is a part of.
@@ -47,39 +61,64 @@ func Platforms() []v1.Platform {
 		v1.Platform{OS: "darwin", Architecture: "arm64"}, v1.Platform{OS: "windows", Architecture: "amd64"})
 }
 
-// file is one file in an archive.
-type file struct {
-	name    string
-	mode    int64
-	content []byte
-}
-
-// Write writes the archives and the manifest into a folder. The same sources and options make the same bytes.
+// Write writes the archives and the manifest into a folder. The same sources and options make the same bytes. The
+// manifest is what krew reads: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest.
 func Write(ctx context.Context, dir string, o Options) error {
-	m, err := newManifest(o)
+	csv, err := kyaml.ReadFile(filepath.Join(o.Root, bundle.Base))
+	if err != nil {
+		return fmt.Errorf("%s: %w", bundle.Base, err)
+	}
+	homepage := csv.GetAnnotations()["repository"]
+	if homepage == "" {
+		return fmt.Errorf("%s has no annotation repository: write the address of the project there", bundle.Base)
+	}
+	var platforms []any
+	for _, p := range o.Platforms {
+		platform, err := o.writeArchive(ctx, dir, p, homepage)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		platforms = append(platforms, platform)
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "krew.googlecontainertools.github.com/v1alpha2", "kind": "Plugin",
+		"metadata": map[string]string{"name": name},
+		"spec": map[string]any{
+			"version": "v" + o.Version, "homepage": homepage, "shortDescription": shortDescription,
+			"description": description, "caveats": caveats, "platforms": platforms,
+		},
+	})
 	if err != nil {
 		return err
 	}
-	for _, platform := range o.Platforms {
-		files, err := o.files(ctx, platform)
-		if err != nil {
-			return fmt.Errorf("%s: %w", platform, err)
-		}
-		packed, err := pack(files, o.Time)
-		if err != nil {
-			return err
-		}
-		name := fmt.Sprintf("%s_%s_%s_%s.tar.gz", program, o.Version, platform.OS, platform.Architecture)
-		if err := worktree.WriteFile(filepath.Join(dir, name), packed, 0o644); err != nil {
-			return err
-		}
-		m.add(platform, name, fmt.Sprintf("%x", sha256.Sum256(packed)), files)
+	return worktree.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644)
+}
+
+// writeArchive writes the archive for a platform, and returns its part of the manifest. It will be where make
+// release-publish puts it on the forge.
+func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, homepage string) (any, error) {
+	files, err := o.files(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	return m.write(dir)
+	packed, err := archive.Pack(o.Time, gzip.DefaultCompression, files...)
+	if err != nil {
+		return nil, err
+	}
+	var copied []any // into the folder of the plugin
+	for _, f := range files {
+		copied = append(copied, map[string]string{"from": f.Name, "to": "."})
+	}
+	file := fmt.Sprintf("%s_%s_%s_%s.tar.gz", program, o.Version, p.OS, p.Architecture)
+	return map[string]any{
+		"selector": map[string]any{"matchLabels": map[string]string{"os": p.OS, "arch": p.Architecture}},
+		"uri":      homepage + "/releases/download/v" + o.Version + "/" + file,
+		"sha256":   fmt.Sprintf("%x", sha256.Sum256(packed)), "bin": files[0].Name, "files": copied,
+	}, worktree.WriteFile(filepath.Join(dir, file), packed, 0o644)
 }
 
 // files are the content of an archive, the program first. Windows has no shell for the script.
-func (o Options) files(ctx context.Context, platform v1.Platform) ([]file, error) {
+func (o Options) files(ctx context.Context, platform v1.Platform) ([]archive.File, error) {
 	dir, err := os.MkdirTemp("", "plugin-")
 	if err != nil {
 		return nil, err
@@ -96,33 +135,9 @@ func (o Options) files(ctx context.Context, platform v1.Platform) ([]file, error
 	}
 	content, programErr := os.ReadFile(filepath.Join(dir, name))
 	terms, licenseErr := os.ReadFile(filepath.Join(o.Root, license))
-	files := []file{{name, 0o755, content}, {license, 0o644, terms}}
+	files := []archive.File{{Name: name, Mode: 0o755, Content: content}, {Name: license, Mode: 0o644, Content: terms}}
 	if isShell {
-		files = append(files, file{completion, 0o755, []byte(completionScript)})
+		files = append(files, archive.File{Name: completion, Mode: 0o755, Content: []byte(completionScript)})
 	}
 	return files, errors.Join(programErr, licenseErr)
-}
-
-// pack makes an archive that krew reads on every platform. Each file has the same time, and belongs to nobody.
-func pack(files []file, at string) ([]byte, error) {
-	modified, err := time.Parse(time.RFC3339, at)
-	if err != nil {
-		return nil, err
-	}
-	var packed bytes.Buffer
-	zipped := gzip.NewWriter(&packed)
-	archive := tar.NewWriter(zipped)
-	for _, f := range files {
-		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: modified.UTC(),
-		}
-		if err := archive.WriteHeader(header); err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write(f.content); err != nil {
-			return nil, err
-		}
-	}
-	err = errors.Join(archive.Close(), zipped.Close())
-	return packed.Bytes(), err
 }
