@@ -10,9 +10,8 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/command"
 	"github.com/example-inc/memcached-operator/internal/testing/registry"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/settings/values"
-	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
@@ -74,14 +73,8 @@ func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 }
 
 func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
-	tree := t.TempDir()
-	if err := os.CopyFS(tree+"/operator/config", os.DirFS("../../operator/config")); err != nil {
-		t.Fatal(err)
-	}
-	if err := worktree.CopyFiles("../..", tree, []string{values.Path}); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(tree)
+	root := tree.Copy(t, "../..", "operator/config", "gitops/settings")
+	t.Chdir(root)
 	must := func(args ...string) {
 		t.Helper()
 		if _, err := command.Run(t, newCommand(), args...); err != nil {
@@ -94,19 +87,15 @@ func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
 		"--default-channel", "stable", "--pull-secret", "registry", "--memcached-image", "ghcr.io/acme/cache:1.6.1",
 		"--agent-image", "ghcr.io/acme/agent@sha256:"+strings.Repeat("1", 64))
 	must("catalog", "--bundle-image", "ghcr.io/acme/memcached-operator-bundle:v1.2.0")
-	before, err := bundle.Read(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := tree.Read(t, root)
 	for _, want := range []string{"  replaces: memcached-operator.v1.1.0\n", "olm.skipRange: '>=1.1.0 <1.2.0'\n"} {
 		if csv := before["bundle/"+bundle.CSVFile]; !strings.Contains(csv, want) {
 			t.Errorf("the bundle does not hold %q:\n%s", want, csv)
 		}
 	}
 	must("renew")
-	after, err := bundle.Read(tree)
-	if diff := cmp.Diff(before, after); diff != "" || err != nil {
-		t.Errorf("error %v, files (-before +after):\n%s", err, diff)
+	if diff := cmp.Diff(before, tree.Read(t, root)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
 	}
 }
 

@@ -3,6 +3,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -165,8 +166,8 @@ func metadata(o Options, csv *yaml.RNode) (Files, error) {
 	}
 	files := Files{}
 	values := map[string]any{
-		"Package": Package, "Channels": strings.Join(o.Channels, ","), "DefaultChannel": o.defaultChannel(),
-		"OpenShift": openShift,
+		"Package": Package, "Channels": strings.Join(o.Channels, ","),
+		"DefaultChannel": cmp.Or(o.DefaultChannel, o.Channels[0]), "OpenShift": openShift,
 	}
 	for _, name := range []string{AnnotationsFile, string(Image), string(CatalogImage)} {
 		text := render(path.Base(name), values)

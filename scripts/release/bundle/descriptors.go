@@ -27,9 +27,13 @@ type descriptor struct {
 
 func descriptors(root string) (spec, status []descriptor, err error) {
 	fields, err := crd.Fields(root)
-	for i, field := range fields {
-		if strings.HasSuffix(field.Path, "[]") || withinResources(fields[:i], field) {
+	within := "" // what begins with this is shown by the control of its parent, which comes first
+	for _, field := range fields {
+		if strings.HasSuffix(field.Path, "[]") || within != "" && strings.HasPrefix(field.Path, within) {
 			continue
+		}
+		if isResources(field) {
+			within = field.Path + "."
 		}
 		if path, inSpec := strings.CutPrefix(field.Path, "spec."); inSpec {
 			spec = append(spec, describe(path, field, specControls(path, field)))
@@ -41,13 +45,7 @@ func descriptors(root string) (spec, status []descriptor, err error) {
 	return spec, status, err
 }
 
-// withinResources returns whether one control shows the field with its siblings.
-func withinResources(earlier []crd.Field, field crd.Field) bool {
-	return slices.ContainsFunc(earlier, func(parent crd.Field) bool {
-		return isResources(parent) && strings.HasPrefix(field.Path, parent.Path+".")
-	})
-}
-
+// isResources returns whether one control shows all that the field holds.
 func isResources(field crd.Field) bool {
 	_, limits := field.Schema.Properties["limits"]
 	_, requests := field.Schema.Properties["requests"]

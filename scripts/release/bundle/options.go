@@ -89,8 +89,6 @@ func (o Options) Renewed(root string) (Options, error) {
 	return o, nil
 }
 
-func (o Options) defaultChannel() string { return cmp.Or(o.DefaultChannel, o.Channels[0]) }
-
 // invalid is an error that names flag, value, problem and fix.
 func invalid(flag, value, problem, fix string) error {
 	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, fix)

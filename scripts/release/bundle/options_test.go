@@ -1,11 +1,10 @@
 package bundle
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/example-inc/memcached-operator/scripts/worktree"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
 // good is a set of valid options, in which a case changes some.
@@ -62,11 +61,9 @@ func TestOptionsThatAreRefused(t *testing.T) {
 func TestABundleIsRenewedWithTheImagesOfTheManifestsUnlessItWasGivenOthers(t *testing.T) {
 	const byDigest = "registry.example.com/memcached-agent@sha256:1"
 	root := t.TempDir()
-	manager := filepath.Join(root, "operator/config/manager/manager.yaml")
-	err := worktree.WriteFile(manager, []byte("value: registry.example.com/memcached-agent:0.2.0\n"), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree.Write(t, root, map[string]string{
+		"operator/config/manager/manager.yaml": "value: registry.example.com/memcached-agent:0.2.0\n",
+	})
 	for name, tc := range map[string]struct{ image, want string }{
 		"the repository of the manifests, another tag": {"registry.example.com/memcached-agent:0.0.1", ""},
 		"by digest":          {byDigest, byDigest},

@@ -61,7 +61,7 @@ func Renew(ctx context.Context, root, dir string) error {
 	if err != nil {
 		return err
 	}
-	listed := c.Bundle(v.Metadata.Name)
+	listed := c.find(bundleSchema, v.Metadata.Name)
 	if listed == nil {
 		return fmt.Errorf("%s does not list %s: run make catalog", Path, v.Metadata.Name)
 	}

@@ -124,9 +124,6 @@ func (c *Catalog) String() (string, error) {
 	return header + strings.TrimPrefix(strings.Join(documents, "---\n"), header), nil
 }
 
-// Bundle is the version of that name, or nil.
-func (c *Catalog) Bundle(name string) *Document { return c.find(bundleSchema, name) }
-
 func (c *Catalog) find(schema, name string) *Document {
 	i := slices.IndexFunc(c.documents, func(d Document) bool { return d.Schema == schema && d.Name == name })
 	if i < 0 {
@@ -146,7 +143,7 @@ func (c *Catalog) Check() error {
 			}
 		case channelSchema:
 			for _, e := range d.Entries {
-				if c.Bundle(e.Name) == nil {
+				if c.find(bundleSchema, e.Name) == nil {
 					errs = append(errs, fmt.Errorf("channel %s has %s, which the catalog does not hold", d.Name, e.Name))
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/operatorhub"
 )
@@ -18,7 +19,7 @@ const root, operator = "../../..", "operators/memcached-operator/"
 func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 	out := t.TempDir()
 	files, version := committed(t)
-	want := bundle.Files{operator + "ci.yaml": source(t)}
+	want := map[string]string{operator + "ci.yaml": source(t)}
 	for name, content := range files {
 		if !strings.HasSuffix(name, ".Dockerfile") {
 			want[operator+version+"/"+name] = content
@@ -27,13 +28,13 @@ func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 	const mine = "updateGraph: replaces-mode\nreviewers: [some-user]\n"
 	for n, ci := range []string{source(t), source(t), mine} { // Once more changes nothing, and users may edit ci.yaml.
 		if want[operator+"ci.yaml"] = ci; ci == mine {
-			write(t, out, bundle.Files{operator + "ci.yaml": ci})
+			tree.Write(t, out, map[string]string{operator + "ci.yaml": ci})
 		}
 		dir, notes, err := operatorhub.Write(root, out)
 		if want := filepath.Join(out, operator, version); dir != want || err != nil {
 			t.Errorf("%d: %s is written, want %s, error %v", n, dir, want, err)
 		}
-		if diff := cmp.Diff(want, read(t, out)); diff != "" {
+		if diff := cmp.Diff(want, tree.Read(t, out)); diff != "" {
 			t.Errorf("%d: files (-want +got):\n%s", n, diff)
 		}
 		if isKept := strings.Contains(strings.Join(notes, "\n"), "ci.yaml is kept"); isKept != (ci == mine) {
@@ -58,12 +59,12 @@ func TestNothingIsWrittenThatTheRepositoriesRefuse(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
-			before := bundle.Files{tc.file: tc.content}
-			write(t, out, before)
+			before := map[string]string{tc.file: tc.content}
+			tree.Write(t, out, before)
 			if _, _, err := operatorhub.Write(root, out); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
-			if diff := cmp.Diff(before, read(t, out)); diff != "" {
+			if diff := cmp.Diff(before, tree.Read(t, out)); diff != "" {
 				t.Errorf("files (-before +after):\n%s", diff)
 			}
 		})
@@ -126,8 +127,8 @@ func edited(t *testing.T, inBundle, inCI []string) string {
 	for name, content := range files {
 		files[name] = replace(content, inBundle)
 	}
-	write(t, filepath.Join(copied, bundle.Dir), files)
-	write(t, copied, bundle.Files{operatorhub.CI: replace(source(t), inCI)})
+	tree.Write(t, filepath.Join(copied, bundle.Dir), files)
+	tree.Write(t, copied, map[string]string{operatorhub.CI: replace(source(t), inCI)})
 	return copied
 }
 
@@ -138,32 +139,19 @@ func replace(text string, pairs []string) string {
 	return text
 }
 
-func read(t *testing.T, dir string) bundle.Files {
-	t.Helper()
-	files, err := bundle.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-func write(t *testing.T, dir string, files bundle.Files) {
-	t.Helper()
-	if err := files.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // source is the ci.yaml of the repository.
 func source(t *testing.T) string {
 	t.Helper()
-	return read(t, filepath.Join(root, filepath.Dir(operatorhub.CI)))["ci.yaml"]
+	return tree.Read(t, filepath.Join(root, filepath.Dir(operatorhub.CI)))["ci.yaml"]
 }
 
 // committed is the bundle of the repository, and its version.
 func committed(t *testing.T) (bundle.Files, string) {
 	t.Helper()
-	files := read(t, filepath.Join(root, bundle.Dir))
+	files, err := bundle.Read(filepath.Join(root, bundle.Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
 	v, err := files.Version()
 	if err != nil {
 		t.Fatal(err)

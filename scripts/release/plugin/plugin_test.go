@@ -46,25 +46,16 @@ func options() Options {
 
 // krewPlugin has all fields that krew documents, and no other.
 type krewPlugin struct {
-	APIVersion string                `json:"apiVersion"`
-	Kind       string                `json:"kind"`
-	Metadata   struct{ Name string } `json:"metadata"`
-	Spec       struct {
-		Version          string         `json:"version"`
-		ShortDescription string         `json:"shortDescription"`
-		Description      string         `json:"description"`
-		Caveats          string         `json:"caveats"`
-		Homepage         string         `json:"homepage"`
-		Platforms        []krewPlatform `json:"platforms"`
-	} `json:"spec"`
-}
-
-type krewPlatform struct {
-	URI      string               `json:"uri"`
-	SHA256   string               `json:"sha256"`
-	Selector metav1.LabelSelector `json:"selector"`
-	Files    []struct{ From, To string }
-	Bin      string `json:"bin"`
+	APIVersion, Kind string
+	Metadata         struct{ Name string }
+	Spec             struct {
+		Version, ShortDescription, Description, Caveats, Homepage string
+		Platforms                                                 []struct {
+			URI, SHA256, Bin string
+			Selector         metav1.LabelSelector
+			Files            []struct{ From, To string }
+		}
+	}
 }
 
 // written makes a release, and returns its files and what krew reads of its manifest.
@@ -98,6 +89,10 @@ func TestKrewInstallsEachArchiveOnItsPlatform(t *testing.T) {
 		want := "-rwxr-xr-x -X main.version=0.2.0-rc.1 for " + labels["os"] + "/" + labels["arch"]
 		if held[p.Bin] != want {
 			t.Errorf("%s has the program %q, want %q", p.URI, held[p.Bin], want)
+		}
+		script, isShell := held[completion]
+		if isShell != (labels["os"] != "windows") || isShell && script != "-rwxr-xr-x "+completionScript {
+			t.Errorf("%s has the script %q", p.URI, script)
 		}
 		for _, f := range p.Files {
 			if _, found := held[f.From]; !found || f.To != "." {
@@ -171,51 +166,34 @@ func TestKrewAcceptsTheManifest(t *testing.T) {
 	}
 }
 
-func TestArchivesHoldTheCompletionWhereThereIsAShell(t *testing.T) {
-	files, _ := written(t, options())
+// Who builds the plugin, or installs it by krew, writes the script by hand.
+func TestUsersReadHowToWriteTheCompletion(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/kubectl-memcached.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for platform, want := range map[string]string{"linux_s390x": "-rwxr-xr-x " + completionScript, "windows_amd64": ""} {
-		held := contentsOf(t, files["kubectl-memcached_0.2.0-rc.1_"+platform+".tar.gz"])
-		if held[completion] != want {
-			t.Errorf("%s: the script is %q, want %q", platform, held[completion], want)
-		}
-	}
-	// Who builds the plugin, or installs it by krew, writes the script by hand.
 	command := "printf '" + strings.ReplaceAll(completionScript, "\n", `\n`) + "'"
-	if !bytes.Contains(page, []byte(command)) || !strings.Contains(caveats, command) {
-		t.Errorf("docs/kubectl-memcached.md and caveats.txt do not both hold %s", command)
+	if err != nil || !bytes.Contains(page, []byte(command)) || !strings.Contains(caveats, command) {
+		t.Errorf("docs/kubectl-memcached.md and caveats.txt do not both hold %s, error %v", command, err)
 	}
 }
 
 func TestAReleaseIsRefused(t *testing.T) {
-	tests := map[string]struct {
-		change func(t *testing.T, o *Options)
-		want   []string
-	}{
-		"a program that does not compile": {func(_ *testing.T, o *Options) {
-			o.Compile = func(context.Context, oci.Program, string) error { return errors.New("no such package") }
-		}, []string{"linux/amd64", "no such package"}},
-		"a repository without an address": {func(t *testing.T, o *Options) {
+	base := func(annotations string) func(*testing.T, *Options) {
+		return func(t *testing.T, o *Options) {
 			o.Root = t.TempDir()
-			tree.Write(t, o.Root, map[string]string{bundle.Base: "metadata: {annotations: {}}\n"})
-		}, []string{bundle.Base, "annotation repository"}},
-		"a repository without a license": {func(t *testing.T, o *Options) {
-			o.Root = t.TempDir()
-			tree.Write(t, o.Root, map[string]string{bundle.Base: "metadata: {annotations: {repository: https://acme.test}}\n"})
-		}, []string{"LICENSE"}},
+			tree.Write(t, o.Root, map[string]string{bundle.Base: "metadata: {annotations: " + annotations + "}\n"})
+		}
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
+	for want, change := range map[string]func(*testing.T, *Options){
+		"linux/amd64: no such package": func(_ *testing.T, o *Options) {
+			o.Compile = func(context.Context, oci.Program, string) error { return errors.New("no such package") }
+		},
+		bundle.Base + " has no annotation repository": base("{}"),
+		"LICENSE": base("{repository: https://acme.test}"),
+	} {
+		t.Run(want, func(t *testing.T) {
 			o := options()
-			tc.change(t, &o)
-			err := Write(t.Context(), t.TempDir(), o)
-			for _, want := range tc.want {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v, want %q", err, want)
-				}
+			change(t, &o)
+			if err := Write(t.Context(), t.TempDir(), o); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
 			}
 		})
 	}
