@@ -25,6 +25,11 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), prepareCommand(), distCommand(), renewCommand())
 	root.AddCommand(operatorHubCommand(), refsCommand(), chartCommand(), pushCommand())
+	for _, command := range root.Commands() {
+		if command.Args == nil {
+			command.Args = cobra.NoArgs
+		}
+	}
 	return root
 }
 
@@ -35,7 +40,6 @@ func releaseCommand(command *cobra.Command) (*cobra.Command, *cut.Release) {
 	flags.StringVar(&r.Version, "version", "", "version to release (required)")
 	flags.StringVar(&r.Registry, "registry", "", "registry of all images, host and path (required)")
 	bundle.MemcachedFlag(flags, &r.MemcachedImage)
-	command.Args = cobra.NoArgs
 	return command, r
 }
 
@@ -93,7 +97,6 @@ func pushCommand() *cobra.Command {
 			"chart to the registry that the release was made for, and checks that the registry returns the same digests.\n" +
 			"It can be repeated.",
 		Example: "  go run ./scripts/release push --out dist",
-		Args:    cobra.NoArgs,
 	}
 	out := command.Flags().String("out", "dist", "folder with the release")
 	command.RunE = func(command *cobra.Command, _ []string) error {
@@ -107,7 +110,6 @@ func refsCommand() *cobra.Command {
 		Use:     "refs",
 		Short:   "Print the images of a release by digest, to sign them",
 		Example: "  go run ./scripts/release refs --dir dist | xargs -n 1 cosign sign",
-		Args:    cobra.NoArgs,
 	}
 	dir := command.Flags().String("dir", "dist", "folder of the release")
 	sums := command.Flags().Bool("sums", false, "print digests and names as sha256sum does")
@@ -140,7 +142,6 @@ func chartCommand() *cobra.Command {
 			"The same manifests and options make the same bytes.",
 		Example: "  go run ./scripts/release chart --version 0.2.0 --out bin/charts \\\n" +
 			"    --image registry.example.com/team/memcached-operator:0.2.0",
-		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of chart and operator (required)")

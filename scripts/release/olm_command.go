@@ -32,7 +32,6 @@ func bundleCommand() *cobra.Command {
 			"the catalog in the same directory.",
 		Example: "  go run ./scripts/release bundle --version 0.1.0 --channels stable,candidate \\\n" +
 			"    --image " + bundle.ImageExample,
-		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
@@ -63,7 +62,6 @@ func catalogCommand() *cobra.Command {
 		Long: "Catalog adds the version in bundle/ to its channels, as the successor of the newest one there. A version\n" +
 			"that the catalog has is replaced. If gitops/settings names the example's catalog, it gets the new digest.",
 		Example: "  go run ./scripts/release catalog --bundle-image registry.example.com/memcached-operator-bundle:v0.1.0",
-		Args:    cobra.NoArgs,
 	}
 	command.Flags().StringVar(&bundleImage, "bundle-image", "", "the bundle's image (required)")
 	command.Flags().StringVar(&dir, "dir", bundle.Dir, "directory with the bundle and the catalog")
@@ -84,7 +82,6 @@ func renewCommand() *cobra.Command {
 		Long: "Renew is for a change of the sources that is no release: make generate runs it.\n" +
 			"It also writes the digest of the catalog into gitops/settings.",
 		Example: "  go run ./scripts/release renew",
-		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := catalog.Renew(command.Context(), ".", bundle.Dir); err != nil {
 				return err
@@ -207,7 +204,6 @@ func operatorHubCommand() *cobra.Command {
 			"redhat-openshift-ecosystem/community-operators-prod. An existing ci.yaml is kept.\n" +
 			"It checks the rules that both publish, and writes nothing that breaks one.",
 		Example: "  go run ./scripts/release operatorhub --out ../community-operators",
-		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if out == "" {
 				return errors.New("--out is empty: name a directory, such as a clone of the repository (OUT= for make)")

@@ -155,12 +155,12 @@ func (c *Catalog) Check() error {
 
 // checkUpgrades follows what each version replaces and skips, from the head to the oldest version, as OLM v0 does.
 func checkUpgrades(channel string, entries []Entry) error {
-	heads, byName := slices.Clone(entries), map[string]Entry{}
+	byName, old := map[string]Entry{}, []string{}
 	for _, e := range entries {
 		byName[e.Name] = e
-		isOld := func(h Entry) bool { return h.Name == e.Replaces || slices.Contains(e.Skips, h.Name) }
-		heads = slices.DeleteFunc(heads, isOld)
+		old = append(append(old, e.Replaces), e.Skips...)
 	}
+	heads := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return slices.Contains(old, e.Name) })
 	if len(heads) != 1 {
 		return fmt.Errorf("channel %s has %d versions that nothing replaces, want 1", channel, len(heads))
 	}

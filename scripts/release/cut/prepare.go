@@ -119,20 +119,19 @@ var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/(?:runbooks/|monitoring\.
 // stampRunbooks lets alerts and dashboards lead to the pages of this version: those of the branch are about what it has
 // since.
 func (t *Tree) stampRunbooks(ctx context.Context) error {
-	files, err := worktree.List(ctx, t.Dir, "ls-files",
+	next := func(text string) string { return runbooks.ReplaceAllString(text, "${1}v"+t.Version+"${2}") }
+	return t.rewrite(ctx, next,
 		"operator/config/monitoring/*.yaml", "operator/config/monitoring/*.json", "test/monitoring/testdata/*.yaml")
+}
+
+// rewrite replaces the text of the files whose names match one of the patterns.
+func (t *Tree) rewrite(ctx context.Context, next func(string) string, patterns ...string) error {
+	files, err := worktree.List(ctx, t.Dir, append([]string{"ls-files"}, patterns...)...)
 	if err != nil {
 		return err
 	}
-	return rewrite(t.Dir, files, func(text string) string {
-		return runbooks.ReplaceAllString(text, "${1}v"+t.Version+"${2}")
-	})
-}
-
-// rewrite replaces the text of files.
-func rewrite(dir string, files []string, next func(string) string) error {
 	for _, name := range files {
-		path := filepath.Join(dir, name)
+		path := filepath.Join(t.Dir, name)
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -153,11 +152,7 @@ func (t *Tree) stampDocs(ctx context.Context) error {
 	for i, old := range t.Old {
 		repositories = append(repositories, bundle.RepositoryOf(old), t.Images[i].Repository)
 	}
-	pages, err := worktree.List(ctx, t.Dir, "ls-files", "*.md")
-	if err != nil {
-		return err
-	}
-	if err := rewrite(t.Dir, pages, strings.NewReplacer(repositories...).Replace); err != nil {
+	if err := t.rewrite(ctx, strings.NewReplacer(repositories...).Replace, "*.md"); err != nil {
 		return err
 	}
 	found, err := versions.Read(ctx, t.Dir)
