@@ -2,12 +2,17 @@ package bundle
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
@@ -118,6 +123,65 @@ func TestManifestsThatNoBundleCanHold(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestABundleThatOLMOrOperatorHubWouldRefuse(t *testing.T) {
+	const crd = "manifests/cache.example.com_memcacheds.yaml"
+	tests := map[string]struct{ file, old, new, want string }{
+		"a missing annotation":         {CSVFile, `tls-profiles: "false"`, `tls: "false"`, "tls-profiles is required"},
+		"a feature that is no boolean": {CSVFile, `proxy-aware: "false"`, `proxy-aware: "no"`, `proxy-aware should be one of [true false], not "no"`},
+		"a time that is none":          {CSVFile, `createdAt: "2026-`, `createdAt: "26-`, "createdAt must be of type date-time"},
+		"a long description":           {CSVFile, "    description: Runs", "    description: " + strings.Repeat("x", 200), "description should be at most 134 chars long"},
+		"an install mode twice":        {CSVFile, "type: OwnNamespace", "type: AllNamespaces", "spec.installModes shouldn't contain duplicates"},
+		"a webhook":                    {CSVFile, "  install:\n", "  webhookdefinitions: [{type: ConversionWebhook}]\n  install:\n", "webhookdefinitions is a forbidden property"},
+		"a manager without CPU":        {CSVFile, "cpu: 10m", "gpu: 1", "containers[0].resources.requests.cpu is required"},
+		"manifests that are too large": {crd, "spec:", "# " + strings.Repeat("x", 1<<20) + "\nspec:", "OLM accepts 1048576"},
+	}
+	valid := build(t, nil)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			files := maps.Clone(valid)
+			if files[tc.file] = strings.ReplaceAll(valid[tc.file], tc.old, tc.new); files[tc.file] == valid[tc.file] {
+				t.Fatalf("%s does not hold %q", tc.file, tc.old)
+			}
+			if err := files.Check(); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestOneLayerServesAllPlatformsAndHasTheLabelThatOLMReads(t *testing.T) {
+	labels := map[Recipe]string{
+		Image:        "operators.operatorframework.io.bundle.manifests.v1=manifests/",
+		CatalogImage: "operators.operatorframework.io.index.configs.v1=/configs",
+	}
+	for recipe, label := range labels {
+		index, err := recipe.Build(root + "/bundle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		images, err := partial.FindImages(index, func(v1.Descriptor) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		platforms := map[string][]string{} // by the layers of their images
+		for _, image := range images {
+			config, err := image.ConfigFile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			layers := fmt.Sprint(config.RootFS.DiffIDs)
+			platforms[layers] = append(platforms[layers], config.Platform().String())
+			if key, value, _ := strings.Cut(label, "="); config.Config.Labels[key] != value || len(config.RootFS.DiffIDs) != 1 {
+				t.Errorf("%v has no %s, or several layers", config.Config, label)
+			}
+		}
+		want := [][]string{{"linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x"}}
+		if diff := cmp.Diff(want, slices.Collect(maps.Values(platforms))); diff != "" {
+			t.Errorf("%s: platforms by layer (-want +got):\n%s", recipe, diff)
+		}
 	}
 }
 

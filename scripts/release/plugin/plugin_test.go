@@ -149,19 +149,11 @@ func TestKrewAcceptsTheManifest(t *testing.T) {
 	if manifest.Metadata.Name != "memcached" || spec.Version != "v0.2.0-rc.1" || !strings.HasPrefix(spec.Homepage, "https://") {
 		t.Errorf("it describes %s %s of %q", manifest.Metadata.Name, spec.Version, spec.Homepage)
 	}
-	for field, limit := range map[string]struct {
-		text string
-		line int
-	}{
-		"shortDescription": {spec.ShortDescription, 70}, "description": {spec.Description, 80}, "caveats": {spec.Caveats, 80},
-	} {
-		for line := range strings.Lines(limit.text) {
-			if len(strings.TrimSuffix(line, "\n")) > limit.line {
-				t.Errorf("%s: a line is longer than %d characters: %s", field, limit.line, line)
+	for text, most := range map[string]int{spec.ShortDescription: 70, spec.Description: 80, spec.Caveats: 80} {
+		for line := range strings.SplitSeq(text, "\n") {
+			if len(line) > most || text == "" {
+				t.Errorf("a text is empty, or a line is longer than %d characters: %s", most, line)
 			}
-		}
-		if limit.text == "" {
-			t.Errorf("%s is empty", field)
 		}
 	}
 }
