@@ -45,7 +45,11 @@ func (t *Tree) write(ctx context.Context) error {
 		title string
 		write func() error
 	}{
-		{"Plugin of kubectl", func() error { return t.writePlugin(ctx) }},
+		{"Plugin of kubectl", func() error {
+			return plugin.Write(ctx, t.out, plugin.Options{
+				Root: t.Dir, Version: t.Version, Time: t.Time, Platforms: t.computers, Compile: oci.Compile,
+			})
+		}},
 		{"Images as OCI layouts, and SBOMs", t.writeImages},
 		{"Manifests", t.writeManifests},
 		{"Helm chart", t.writeChart},
@@ -140,13 +144,6 @@ func (t *Tree) writeChart() error {
 		return err
 	}
 	return t.writeImage(t.Images[len(t.Images)-1])
-}
-
-// writePlugin writes the archives of the plugin of kubectl, and the manifest for krew.
-func (t *Tree) writePlugin(ctx context.Context) error {
-	return plugin.Write(ctx, t.out, plugin.Options{
-		Root: t.Dir, Version: t.Version, Time: t.Time, Platforms: t.computers, Compile: oci.Compile,
-	})
 }
 
 // writeMirrorList lists every image that a cluster pulls: what to copy, by digest, and the path and tag for the copy. A

@@ -91,7 +91,7 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	for i, place := range programImages {
 		writes[place] = t.Images[i].String()
 	}
-	if t.Old[0] != t.Images[0].String() { // Otherwise this release is in the commit already, with the time of the one before.
+	if t.Old[0] != t.Images[0].String() { // Otherwise the commit has this release already, with the time of the one before.
 		writes[createdAt] = t.Time
 	}
 	if r.MemcachedImage != "" {
