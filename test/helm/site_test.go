@@ -85,7 +85,7 @@ func (s *site) chart(t *testing.T, version string) string {
 	t.Helper()
 	return pack(t, chart.Options{
 		Version: version,
-		Images: bundle.Images{Operator: s.operators[version], Agent: s.images.Agent, Memcached: s.images.Memcached},
+		Images:  bundle.Images{Operator: s.operators[version], Agent: s.images.Agent, Memcached: s.images.Memcached},
 	})
 }
 
