@@ -30,7 +30,7 @@ import (
 // patience is how long something may take that normally takes a second or two.
 const patience = 2 * time.Minute
 
-// places counts Pods by a label of the machine they are on; those that have none are under nowhere.
+// places counts Pods by the value of a label of their Node. Pods without a Node are counted under the key nowhere.
 type places map[string]int
 
 const nowhere = "nowhere"

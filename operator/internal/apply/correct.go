@@ -129,7 +129,8 @@ func isOfHandlers(refusal error) bool {
 	})
 }
 
-// isOfMounts reports whether the API server rejected nothing but the volumes that mounts name.
+// isOfMounts reports whether the API server rejected no field except names of volume mounts. It rejects such a name if
+// the Pod has no volume of that name.
 func isOfMounts(refusal error) bool {
 	return !slices.ContainsFunc(refusedFields(refusal), func(field string) bool {
 		return !strings.Contains(field, ".volumeMounts[") || !strings.HasSuffix(field, ".name")

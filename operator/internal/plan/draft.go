@@ -18,8 +18,8 @@ type Draft struct {
 	current   Current
 	defaults  Defaults
 
-	// before is what the Pods are made from, or nil if that is unknown, and now what the operator would make them from
-	// now. The draft has the inputs of record, which is one of the two.
+	// before has the inputs that the current Pods were made from; nil if those are unknown. now has the operator's
+	// current inputs. record has the inputs of this draft: now, or before, which may get the memory of now.
 	before *Record
 	now    Record
 	record Record

@@ -1,6 +1,6 @@
 package status
 
-// What the Job that saves or restores a cache reports, and its Pods.
+// The messages about a Job that saves or restores a cache: its progress, and why it or its Pod fails.
 
 import (
 	"cmp"

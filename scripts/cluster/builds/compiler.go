@@ -41,8 +41,8 @@ func failure(cmd *exec.Cmd, output string, err error) error {
 // hints are what to do about failures that have nothing to do with the code, by what the compiler, the linker or the
 // network say of them. The first that fits counts.
 var hints = []struct{ said, hint string }{
-	{"no space left on device", "The disk is full. Free some space, or name folders on another disk " +
-		"by GOCACHE, GOMODCACHE, XDG_CACHE_HOME and TMPDIR, and run it again: what was built is kept."},
+	{"no space left on device", "The disk is full. Free some space, or set GOCACHE, GOMODCACHE, XDG_CACHE_HOME and " +
+		"TMPDIR to folders on another disk, and run it again: what was built is kept."},
 	{"no such host|connection refused|network is unreachable|i/o timeout", "The Go module proxy " +
 		"can't be reached. Look at the network and at `go env GOPROXY`, and run it again: what was built is kept."},
 	{"signal: killed", "The system ended it, most likely for want of memory: 4 GiB are enough. " +

@@ -28,7 +28,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// servers are one side, with what its clients need.
+// servers are the source or the target of a copy: memcached servers, clients of each, and the hash that chooses one.
 type servers struct {
 	running []*memcachedtest.Server
 	names   []string

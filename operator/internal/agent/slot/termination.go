@@ -29,10 +29,10 @@ type Holder int
 
 // Holders.
 const (
-	Unknown    Holder = iota // there is no answer
-	ThisPod                  // its name has this Pod's address
-	AnotherPod               // its name has another address
-	NoPod                    // there is no such name
+	Unknown    Holder = iota // DNS gave no answer
+	ThisPod                  // the slot's DNS name resolves to this Pod
+	AnotherPod               // the slot's DNS name resolves to another address
+	NoPod                    // the slot's DNS name does not exist
 )
 
 // Termination ends memcached when nobody needs the Pod any more.

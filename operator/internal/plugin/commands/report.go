@@ -41,8 +41,8 @@ func newReport(p *plugin, version string) *cobra.Command {
 		Use:   "report NAME -o FILE",
 		Short: "Write a page about an incident: state, causes, slots, events and figures",
 		Long: "Writes one HTML page about a cache, to attach to an incident: what status, why, top, slabs and sizes print, " +
-			"all events,\nthe spec, and plots. It has no content of Secrets, no keys and no values, and loads nothing. What " +
-			"can't be read is left\nout and named.",
+			"all events,\nthe spec, and plots. It has no content of Secrets, no keys and no values, and loads " +
+			"nothing. It lists\nanything that could not be read.",
 		Example: "  kubectl memcached report sessions -n team -o report.html\n" +
 			"  kubectl memcached report sessions -o - | gzip >report.html.gz",
 		Args:              oneName,
