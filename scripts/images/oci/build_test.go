@@ -84,9 +84,9 @@ func wantContent(t *testing.T, image v1.Image, want ...string) {
 	}
 }
 
-// TestAnIndexHasTheImagesThatAreBuiltAlone: demo, tests and releases build in both ways, whatever a user's settings,
+// TestProgramsBuiltTogetherEqualThoseBuiltAlone: demo, tests and releases build in both ways, whatever a user's settings,
 // from other folders. Only another version is another image.
-func TestAnIndexHasTheImagesThatAreBuiltAlone(t *testing.T) {
+func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	agent, _, err := Agent(programs.Write(t))
 	if err != nil {
 		t.Fatal(err)
@@ -104,9 +104,9 @@ func TestAnIndexHasTheImagesThatAreBuiltAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inIndexes := []string{digest(t, first(t, indexes[0])), digest(t, first(t, indexes[1]))}
-	if diff := cmp.Diff(alone, inIndexes); diff != "" {
-		t.Errorf("digests of operator and agent (-alone +in an index):\n%s", diff)
+	together := []string{digest(t, first(t, indexes[0])), digest(t, first(t, indexes[1]))}
+	if diff := cmp.Diff(alone, together); diff != "" {
+		t.Errorf("digests of operator and agent (-alone +together):\n%s", diff)
 	}
 }
 

@@ -68,24 +68,99 @@ func (p Program) packages() []string {
 	return []string{p.Package}
 }
 
-// Build compiles the program for its platform, by default that of this machine, and makes an image of it. Each program
-// in the image starts the next one, with the Pod's arguments.
+// Build compiles the program for its platform, by default that of this machine, and makes an image of it.
 func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	if p.Platform.Architecture == "" {
 		p.Platform = Host()
 	}
+	images, err := buildFor(ctx, p.Platform, []Program{p})
+	if err != nil {
+		return nil, err
+	}
+	return images[0], nil
+}
+
+// BuildAll builds programs for each of the platforms, and returns an index for each program. The images are those of
+// Build. Programs of one folder are built in less time.
+func BuildAll(
+	ctx context.Context, platforms []v1.Platform, update func(string), programs ...Program,
+) ([]v1.ImageIndex, error) {
+	images := make([][]v1.Image, len(programs))
+	for _, platform := range platforms {
+		update(platform.String())
+		built, err := buildFor(ctx, platform, programs)
+		if err != nil {
+			return nil, err
+		}
+		for i, image := range built {
+			images[i] = append(images[i], image)
+		}
+	}
+	indexes := make([]v1.ImageIndex, len(programs))
+	for i := range programs {
+		var err error
+		if indexes[i], err = Index(images[i]...); err != nil {
+			return nil, err
+		}
+	}
+	return indexes, nil
+}
+
+// buildFor compiles programs, and makes an image of each.
+func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]v1.Image, error) {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := Compile(ctx, p, dir); err != nil {
-		return nil, err
+	folders := map[string][]Program{} // others may belong to another module
+	for _, program := range programs {
+		folders[program.Dir] = append(folders[program.Dir], program)
 	}
+	for _, inFolder := range folders {
+		if err := compile(ctx, platform, dir, inFolder...); err != nil {
+			return nil, err
+		}
+	}
+	images := make([]v1.Image, len(programs))
+	for i, program := range programs {
+		if images[i], err = program.image(dir, platform); err != nil {
+			return nil, err
+		}
+	}
+	return images, nil
+}
+
+// Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
+// the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
+func Compile(ctx context.Context, p Program, dir string) error {
+	return compile(ctx, p.Platform, dir, p)
+}
+
+// compile compiles programs of one folder by one call of Go.
+func compile(ctx context.Context, platform v1.Platform, dir string, programs ...Program) error {
+	build := []string{"go", "build", "-trimpath", "-buildvcs=false"}
+	var packages []string
+	for _, program := range programs {
+		for _, p := range program.packages() {
+			packages = append(packages, p)
+			build = append(build, "-ldflags="+p+"=-s -w "+program.LDFlags)
+		}
+	}
+	env, err := environment(ctx, platform)
+	if err != nil {
+		return err
+	}
+	build = append(append(build, "-o", dir+"/"), packages...)
+	return worktree.Run(ctx, programs[0].Dir, env, build...)
+}
+
+// image makes an image of the programs in dir. Each starts the next one, with the Pod's arguments.
+func (p Program) image(dir string, platform v1.Platform) (v1.Image, error) {
 	config := v1.Config{User: nonroot, WorkingDir: "/", Env: []string{"PATH=/"}}
 	var files []file
-	for _, pkg := range p.packages() {
-		program := path.Base(pkg)
+	for _, p := range p.packages() {
+		program := path.Base(p)
 		content, err := os.ReadFile(filepath.Join(dir, program))
 		if err != nil {
 			return nil, err
@@ -93,41 +168,7 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 		config.Entrypoint = append(config.Entrypoint, "/"+program)
 		files = append(files, file{path: program, content: content, mode: 0o555})
 	}
-	return assemble(p.Platform, config, files)
-}
-
-// BuildAll builds programs for each of the platforms, and returns an index for each program. The images are those of
-// Build.
-func BuildAll(
-	ctx context.Context, platforms []v1.Platform, update func(string), programs ...Program,
-) (indexes []v1.ImageIndex, err error) {
-	for _, program := range programs {
-		images := make([]v1.Image, len(platforms))
-		for i, platform := range platforms {
-			update(platform.String())
-			program.Platform = platform
-			if images[i], err = program.Build(ctx); err != nil {
-				return nil, err
-			}
-		}
-		index, err := Index(images...)
-		if err != nil {
-			return nil, err
-		}
-		indexes = append(indexes, index)
-	}
-	return indexes, nil
-}
-
-// Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
-// the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
-func Compile(ctx context.Context, p Program, dir string) error {
-	env, err := environment(ctx, p.Platform)
-	if err != nil {
-		return err
-	}
-	build := []string{"go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w " + p.LDFlags, "-o", dir + "/"}
-	return worktree.Run(ctx, p.Dir, env, append(build, p.packages()...)...)
+	return assemble(platform, config, files)
 }
 
 // environment returns the environment of `go build`. No setting of the user may change the program, neither a variable
