@@ -2,19 +2,11 @@
 package main
 
 import (
-	"fmt"
-	"maps"
-	"runtime"
-	"slices"
-	"text/tabwriter"
-
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
-	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
-	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
@@ -51,76 +43,4 @@ func superviseCommand() *cobra.Command {
 			return supervisor.Run(cmd.Context(), rundir.Dir(args[0]))
 		},
 	}
-}
-
-func buildCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "build",
-		Short:   "Build all programs of the cluster into the cache",
-		Example: "  go run ./scripts/cluster build",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			components := builds.Simulated()
-			if runtime.GOOS == "linux" {
-				components = builds.WithArgoCD()
-			}
-			binaries, err := builds.Ensure(cmd.Context(), components...)
-			if err != nil {
-				return err
-			}
-			for _, path := range slices.Sorted(maps.Values(binaries)) {
-				fmt.Fprintln(cmd.OutOrStdout(), path)
-			}
-			return nil
-		},
-	}
-}
-
-func assetsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "assets",
-		Short: "Build what tests against an API server need, and print the folder of it",
-		Long: "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest, and what\n" +
-			"clusters of simulated Nodes need in addition. Needs no root.",
-		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := builds.Assets(cmd.Context())
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), dir)
-			return nil
-		},
-	}
-}
-
-func needsCommand() *cobra.Command {
-	var install bool
-	cmd := &cobra.Command{
-		Use:   "needs PURPOSE",
-		Short: "List the programs of this machine that a run needs, or install those that are missing",
-		Long: "Lists what a run calls that is not built from Go modules, with the package of Debian and Ubuntu that has\n" +
-			"it. With --install it installs by apt-get what is missing, and prints nothing where nothing is. The make\n" +
-			"target of the same name does that first.",
-		Example: "  go run ./scripts/cluster needs demo\n  sudo go run ./scripts/cluster needs e2e-arch --install",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			needs, err := preflight.For(args[0])
-			if err != nil {
-				return err
-			}
-			if install {
-				return preflight.Ensure(cmd.Context(), needs, true)
-			}
-			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "PROGRAM\tPACKAGE\tINSTALLED\tWHY")
-			for _, need := range needs {
-				fmt.Fprintf(table, "%s\t%s\t%t\tit %s\n", need.Program, need.Package, need.Installed(), need.Why)
-			}
-			return table.Flush()
-		},
-	}
-	cmd.Flags().BoolVar(&install, "install", false, "install what is missing, as root")
-	return cmd
 }

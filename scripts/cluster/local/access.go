@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
+	"maps"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
@@ -14,10 +14,9 @@ import (
 
 const masters = "system:masters"
 
-// identities have a certificate and a kubeconfig each, which the last three do not need. The API server shows the
-// administrator's certificate to the kubelet, and to etcd. The server's is etcd's and the API server's; with the key of
-// "sa" the API server signs the tokens of service accounts.
-var identities = map[string]pki.Identity{
+// users of the API server have a certificate and a kubeconfig each. The API server shows the administrator's to the
+// kubelet, and to etcd.
+var users = map[string]pki.Identity{
 	"admin":                   {User: "admin", Groups: []string{masters}},
 	"kube-controller-manager": {User: "system:kube-controller-manager"},
 	"kube-scheduler":          {User: "system:kube-scheduler"},
@@ -27,8 +26,13 @@ var identities = map[string]pki.Identity{
 	"coredns":                 {User: "coredns", Groups: []string{masters}},
 	"argocd":                  {User: "argocd-application-controller", Groups: []string{masters}},
 	"kwok":                    {User: "kwok", Groups: []string{masters}},
-	"front-proxy":             {User: "front-proxy"},
-	"sa":                      {User: "service-account-tokens"},
+}
+
+// others have a certificate alone. The server's is etcd's and the API server's; with the key of "sa" the API server
+// signs the tokens of service accounts.
+var others = map[string]pki.Identity{
+	"front-proxy": {User: "front-proxy"},
+	"sa":          {User: "service-account-tokens"},
 	"server": {User: "server", Hosts: []string{
 		"localhost", "127.0.0.1", supervisor.NodeIP, supervisor.APIServerIP,
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
@@ -42,27 +46,26 @@ func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	if err != nil {
 		return err
 	}
-	if err := writePair(dir, "ca", authority.Pair); err != nil {
-		return err
-	}
-	for file, identity := range identities {
-		pair, err := authority.Issue(identity)
-		if err != nil {
-			return err
-		}
-		content := kubeconfigOf(name, apiPort, authority.Cert, pair)
-		err = errors.Join(writePair(dir, file, pair), worktree.WriteFile(dir.Kubeconfig(file), content, 0o600))
-		if err != nil {
+	pairs := map[string]pki.Pair{"ca": authority.Pair}
+	all := maps.Clone(others)
+	maps.Copy(all, users)
+	for file, identity := range all {
+		if pairs[file], err = authority.Issue(identity); err != nil {
 			return err
 		}
 	}
-	return os.Link(dir.Kubeconfig("admin"), dir.Path("kubeconfig"))
-}
-
-func writePair(dir rundir.Dir, file string, pair pki.Pair) error {
-	return errors.Join(
-		worktree.WriteFile(dir.PKI(file+".crt"), pair.Cert, 0o644),
-		worktree.WriteFile(dir.PKI(file+".key"), pair.Key, 0o600))
+	for file, pair := range pairs {
+		err := errors.Join(
+			worktree.WriteFile(dir.PKI(file+".crt"), pair.Cert, 0o644),
+			worktree.WriteFile(dir.PKI(file+".key"), pair.Key, 0o600))
+		if _, isUser := users[file]; isUser && err == nil {
+			err = worktree.WriteFile(dir.Kubeconfig(file), kubeconfigOf(name, apiPort, authority.Cert, pair), 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return worktree.WriteFile(dir.Path("kubeconfig"), kubeconfigOf(name, apiPort, authority.Cert, pairs["admin"]), 0o600)
 }
 
 const kubeconfig = `apiVersion: v1

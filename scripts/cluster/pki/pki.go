@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -46,17 +47,19 @@ func NewAuthority(name string) (*Authority, error) {
 	template := newTemplate(Identity{User: name})
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage |= x509.KeyUsageCertSign
-	key, err := newKey()
+	authority := &Authority{cert: template}
+	var err error
+	if authority.key, err = newKey(); err != nil {
+		return nil, err
+	}
+	// What it signs names its key by this, without which Python 3.13 trusts no certificate.
+	public, err := authority.key.PublicKey.Bytes()
 	if err != nil {
 		return nil, err
 	}
-	authority := &Authority{cert: template, key: key}
-	if authority.Pair, err = authority.sign(template, key); err != nil {
-		return nil, err
-	}
-	// It has the id of its key now. What it signs names that, without which Python 3.13 trusts no certificate.
-	block, _ := pem.Decode(authority.Cert)
-	authority.cert, err = x509.ParseCertificate(block.Bytes)
+	id := sha256.Sum256(public)
+	template.SubjectKeyId = id[:20]
+	authority.Pair, err = authority.sign(template, authority.key)
 	return authority, err
 }
 
