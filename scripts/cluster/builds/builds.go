@@ -79,9 +79,8 @@ func Assets(ctx context.Context) (dir string, err error) {
 }
 
 // Self returns the cluster program, for its hidden command `supervise`: the calling program where it is that one, as
-// with `go run ./scripts/cluster`; else it is built from this tree into the folder of the cluster, which takes a second
-// when nothing changed.
-func Self(ctx context.Context, dir string) (string, error) {
+// with `go run ./scripts/cluster`; else it is built from this tree, which takes a second when nothing changed.
+func Self(ctx context.Context) (string, error) {
 	const program = rootModule + "/scripts/cluster"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Path == program {
 		return os.Executable()
@@ -90,9 +89,31 @@ func Self(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "cluster")
-	_, err = runGo(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, program)
-	return path, err
+	home, err := CacheHome()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(home, "bin", "cluster-"+hash(root))
+	// Another process may be starting the program of before: the compiler would remove that first.
+	built, err := scratch(dir)
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(built)
+	path, next := filepath.Join(dir, "cluster"), filepath.Join(built, "cluster")
+	_, err = runGo(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", next, program)
+	if err != nil {
+		return "", err
+	}
+	return path, os.Rename(next, path)
+}
+
+// scratch makes a folder next to what is moved out of it when it is complete.
+func scratch(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, ".building-")
 }
 
 func exists(path string) bool {

@@ -45,6 +45,16 @@ func tool(t *testing.T, files map[string]string) *Component {
 	}
 }
 
+// keepCompiled keeps the compiler's cache, which has the standard library, where a test sets another XDG_CACHE_HOME.
+func keepCompiled(t *testing.T) {
+	t.Helper()
+	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
+}
+
 func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
 	changes := map[string]struct {
 		file, tags string
@@ -83,11 +93,7 @@ func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
 }
 
 func TestOneFileIsSeveralPrograms(t *testing.T) {
-	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOCACHE", strings.TrimSpace(string(compiled))) // where the standard library is
+	keepCompiled(t)
 	c := tool(t, map[string]string{"go.mod": pinned, "main.go": several, "tool/go.mod": "module example.com/tool\n"})
 	ctx := progress.WithOutput(t.Context(), t.Output())
 	binaries, err := Ensure(ctx, c)

@@ -53,10 +53,7 @@ func (c *Component) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(cache), 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(cache), ".building-")
+	tmp, err := scratch(filepath.Dir(cache))
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,7 @@ const (
 // prepare adds what the machine has to what the supervisor gets, and writes what the processes read when they start.
 func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err error) {
 	if config.Real {
-		var plugin string
-		plugin, err = preflight.Program("ptp")
-		config.CNIDir = filepath.Dir(plugin)
+		config.CNIDir, err = preflight.CNIDir()
 	}
 	if config.ArgoCD && err == nil {
 		config.Binaries["redis-server"], err = preflight.Program("redis-server")

@@ -26,7 +26,7 @@ type process struct {
 // start runs `cluster supervise`. A socket stays in the network namespace that it was made in, so the two that it is
 // given are all that connects an isolated cluster to the machine.
 func start(ctx context.Context, config supervisor.Config, ports ports) (*process, error) {
-	program, err := builds.Self(ctx, string(config.Dir))
+	program, err := builds.Self(ctx)
 	if err != nil {
 		return nil, err
 	}

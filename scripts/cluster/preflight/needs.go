@@ -22,6 +22,7 @@ type Need struct {
 var (
 	apt     = Need{"apt-get", "apt", "fetches packages"}
 	dpkg    = Need{"dpkg-deb", "dpkg", "unpacks packages"}
+	ptp     = Need{"ptp", cniPlugins, "gives Pods their network"}
 	buildah = Need{"buildah", "buildah", "builds the Dockerfile"}
 	npm     = Need{"npm", "npm", "fetches clients for Node.js"}
 )
@@ -35,7 +36,7 @@ func Cluster(withArgoCD bool) []Need {
 		{"runc", "runc", "starts containers for containerd"},
 		{"nft", "nftables", "writes the rules of kube-proxy"},
 		{"mount", "mount", "mounts volumes for the kubelet"},
-		{"ptp", cniPlugins, "gives Pods their network"},
+		ptp,
 		{"host-local", cniPlugins, "gives Pods their addresses"},
 		{"loopback", cniPlugins, "gives Pods their localhost"},
 	}

@@ -32,10 +32,8 @@ func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	return Ensure(ctx, missing, false)
 }
 
-// further are the folders in which Program looks. Distributions have the network plugins in the last three.
-var further = []string{
-	"/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/share/keyrings", "/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni",
-}
+// pluginDirs are where distributions have the network plugins.
+var pluginDirs = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 
 // Program finds a program of the system, also where the search path of an ordinary user doesn't look, or another file
 // that a Need names.
@@ -43,13 +41,23 @@ func Program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	for _, dir := range further {
+	return search(name, append([]string{"/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/share/keyrings"}, pluginDirs...))
+}
+
+// CNIDir finds the folder of the network plugins.
+func CNIDir() (string, error) {
+	path, err := search(ptp.Program, pluginDirs)
+	return filepath.Dir(path), err
+}
+
+func search(name string, dirs []string) (string, error) {
+	for _, dir := range dirs {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is in none of %s: %w", name, strings.Join(further, " "), fs.ErrNotExist)
+	return "", fmt.Errorf("%s is in none of %s: %w", name, strings.Join(dirs, " "), fs.ErrNotExist)
 }
 
 // Installed reports whether this machine has it.
