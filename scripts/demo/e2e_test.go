@@ -75,6 +75,12 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 			t.Errorf("Git had %s, and has %s", before, after)
 		}
 	})
+	t.Run("refuses another install method at the same time", func(t *testing.T) {
+		out, err := command.Run(t, newCommand(), append(args, "--yes", "--method", "olm-v1")...)
+		if err == nil || !strings.Contains(out, "two operators would reconcile the same Memcacheds") {
+			t.Errorf("error %v\n%s", err, out)
+		}
+	})
 }
 
 // changesOf are the requests of the demo in the audit log that change something.

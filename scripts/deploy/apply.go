@@ -26,8 +26,8 @@ func stages(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured
 	}
 }
 
-// apply writes the objects that differ from the cluster, stage by stage, each if a dry run of all its objects succeeds,
-// and waits until they are ready.
+// apply writes the objects that differ from the cluster, and waits until they are ready. A stage is written only if a
+// dry run of all its objects succeeds.
 func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	if err := c.refuseUnowned(ctx, objects); err != nil {
 		return err

@@ -140,28 +140,35 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 }
 
 // holders reads the record of who holds which slot, how many slots clients' lists have, and the IP family of its
-// addresses. An orphaned record, which is about to be taken back, is one, too: clients use it. Without a family, no slot
-// would have addresses. So the slices of the slots say it, if another client has changed a label of the record, by which
-// it is found.
+// addresses. An orphaned record counts if there is no other: clients still use it, and it is about to be taken back. If
+// another client changed the label by which the record is found, the family is that of the slots' slices: without one,
+// no slot would have addresses.
 func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, listed int, family corev1.IPFamily) {
-	for _, candidate := range families {
-		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(candidate))}
-		slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice)
-		if !ok || family != "" || !metav1.IsControlledBy(slice, mc) && !isOrphan(slice) {
-			continue
-		}
-		family = candidate
-		for i := range slice.Endpoints {
-			if endpoint, ok := holder(s.Name, &slice.Endpoints[i]); ok {
-				endpoints = append(endpoints, endpoint)
-			}
-		}
-		listed, _ = strconv.Atoi(slice.Annotations[names.AnnotationSlots]) // Without a number it is not known.
+	record, family := s.record(func(slice *discoveryv1.EndpointSlice) bool { return metav1.IsControlledBy(slice, mc) })
+	if record == nil {
+		record, family = s.record(isOrphan)
 	}
-	if family == "" {
-		family = s.familyOfSlices(mc)
+	if record == nil {
+		return nil, 0, s.familyOfSlices(mc)
 	}
+	for i := range record.Endpoints {
+		if endpoint, ok := holder(s.Name, &record.Endpoints[i]); ok {
+			endpoints = append(endpoints, endpoint)
+		}
+	}
+	listed, _ = strconv.Atoi(record.Annotations[names.AnnotationSlots]) // Without a number it is not known.
 	return endpoints, listed, family
+}
+
+// record returns the first slice with the name of a record that is accepted, and its family; nil if there is none.
+func (s Snapshot) record(accept func(*discoveryv1.EndpointSlice) bool) (*discoveryv1.EndpointSlice, corev1.IPFamily) {
+	for _, family := range families {
+		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(family))}
+		if slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice); ok && accept(slice) {
+			return slice, family
+		}
+	}
+	return nil, ""
 }
 
 // familyOfSlices returns the IP family of the slices that a Memcached has.

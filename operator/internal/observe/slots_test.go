@@ -115,6 +115,26 @@ func TestWhatTheRecordOfSlotsSays(t *testing.T) {
 	}
 }
 
+func TestTheRecordOfTheMemcachedComesBeforeOneThatADeletionLeft(t *testing.T) {
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: "uid-1"}}
+	record := func(slots string, owners ...metav1.OwnerReference) *discoveryv1.EndpointSlice {
+		return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{
+			OwnerReferences: owners,
+			Annotations:     map[string]string{names.AnnotationAppliedHash: "0123456789abcdef", names.AnnotationSlots: slots},
+		}}
+	}
+	of := func(family corev1.IPFamily) Key {
+		return Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService("cache"), string(family))}
+	}
+	snapshot := Snapshot{Name: "cache", Objects: map[Key]client.Object{
+		of(corev1.IPv4Protocol): record("4"),
+		of(corev1.IPv6Protocol): record("3", metav1.OwnerReference{Kind: "Memcached", UID: "uid-1", Controller: new(true)}),
+	}}
+	if _, listed, family := snapshot.holders(mc); listed != 3 || family != corev1.IPv6Protocol {
+		t.Errorf("%d slots, family %q", listed, family)
+	}
+}
+
 // TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord: another client may have changed the label by which it is found.
 func TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: "uid-1"}}

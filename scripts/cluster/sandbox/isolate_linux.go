@@ -76,7 +76,7 @@ func isolate(keep []string) error {
 }
 
 func isCovered(dirs []string) []string {
-	return slices.DeleteFunc(dirs, func(dir string) bool {
+	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
 		return !slices.ContainsFunc(covered, func(cover string) bool { return strings.HasPrefix(dir, cover+"/") })
 	})
 }

@@ -142,7 +142,7 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	return err
 }
 
-// addImage adds an image that was built, which gets into the registry under a path.
+// addImage adds an image that was built; path is where the registry will have it.
 func (t *Tree) addImage(name, path, tag string, content oci.Artifact) error {
 	digest, err := content.Digest()
 	t.Images = append(t.Images, Image{

@@ -91,16 +91,18 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	for i, place := range programImages {
 		writes[place] = t.Images[i].String()
 	}
-	if t.Old[0] != t.Images[0].String() { // Otherwise the commit has this release already, with the time of the one before.
+	if t.Old[0] != t.Images[0].String() { // Otherwise the commit has this release already, with the time of its commit.
 		writes[createdAt] = t.Time
 	}
 	if r.MemcachedImage != "" {
 		writes[memcachedImage] = r.MemcachedImage
 	}
+	var errs []error
 	for place, value := range writes {
-		if err := place.Write(t.Dir, value); err != nil {
-			return err
-		}
+		errs = append(errs, place.Write(t.Dir, value))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	err := values.Edit(t.Dir, func(s *values.Settings) {
 		s.OperatorImage, s.AgentImage, s.SnapshotImage = t.Images[0].String(), t.Images[1].String(), t.Images[2].String()

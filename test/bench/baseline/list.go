@@ -14,16 +14,24 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// fromCache makes the API server answer from its memory, as for informers.
-var fromCache = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+// fromCache makes the API server answer from its memory, as for informers. Each request needs options that no other
+// has: the client writes the labels of the request into them.
+func fromCache() client.ListOption {
+	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+}
 
 // cached are lists of the kinds that the operator caches, and which of their objects it does.
 func cached() map[client.ObjectList][]client.ListOption {
-	managed := []client.ListOption{client.HasLabels{"memcached_cr"}, client.MatchingLabels{"app": "memcached"}, fromCache}
-	return map[client.ObjectList][]client.ListOption{
-		&cachev1.MemcachedList{}: {fromCache}, &appsv1.DeploymentList{}: managed, &corev1.ServiceList{}: managed,
-		&networkingv1.NetworkPolicyList{}: managed, &policyv1.PodDisruptionBudgetList{}: managed, &corev1.PodList{}: managed,
+	found := map[client.ObjectList][]client.ListOption{&cachev1.MemcachedList{}: {fromCache()}}
+	for _, managed := range []client.ObjectList{
+		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{},
+		&policyv1.PodDisruptionBudgetList{}, &corev1.PodList{},
+	} {
+		found[managed] = []client.ListOption{
+			client.HasLabels{"memcached_cr"}, client.MatchingLabels{"app": "memcached"}, fromCache(),
+		}
 	}
+	return found
 }
 
 // list lists all that the operator caches, each kind as the operator's informer does, and keeps nothing of it.

@@ -1,5 +1,6 @@
 // Command baseline is the minimal program that the bench compares the operator with: it sends the requests that the
-// operator made for one Memcached for all others too, from prepared bytes. It opens the operator's watches, and does nothing else.
+// operator made for one Memcached for all others too, from prepared bytes. It opens the operator's watches, and does
+// nothing else.
 package main
 
 import (
@@ -68,7 +69,7 @@ func create(ctx context.Context, lister client.WithWatch, kube rest.Interface, f
 		return err
 	}
 	var found cachev1.MemcachedList
-	if err := lister.List(ctx, &found, fromCache); err != nil {
+	if err := lister.List(ctx, &found, fromCache()); err != nil {
 		return err
 	}
 	if err := watch(ctx, lister); err != nil {

@@ -47,7 +47,8 @@ func CheckGrowth(page, now []Figure, name string) error {
 		return err
 	}
 	if after > before*(1+mostGrowth) {
-		return fmt.Errorf("%s: %s, and %s on the page: if that is intended, measure the page again", name, Number(after), Number(before))
+		return fmt.Errorf("%s: %s, and %s on the page: if that is intended, measure the page again",
+			name, Number(after), Number(before))
 	}
 	return nil
 }
