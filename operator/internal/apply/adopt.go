@@ -77,8 +77,8 @@ func (s *Syncer) takeBack(
 }
 
 // stays makes sure that the Memcached is not being deleted. With --cascade=orphan the garbage collector removes the
-// owner references, and the cache may show that before the deletion. If the operator restored them, the garbage
-// collector would delete the object after all.
+// owner references, and the operator's cache may show that before it shows the deletion of the Memcached. If the
+// operator restored the owner references, the garbage collector would delete the object after all.
 func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
 	fresh := &cachev1.Memcached{}
 	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), fresh)
@@ -106,7 +106,8 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	return outcome, err
 }
 
-// adoptWithoutHandlers adopts an object of which hooks or probes have another handler. It removes these first.
+// adoptWithoutHandlers adopts an object whose hooks or probes have other handlers than the desired ones. It removes
+// those handlers first.
 func (s *Syncer) adoptWithoutHandlers(
 	ctx context.Context, found client.Object, object render.Object, refusal error,
 ) (Outcome, error) {
@@ -144,8 +145,7 @@ func notOwned(object render.Object, why, fix string) Outcome {
 		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, fix)}
 }
 
-// isServiceOfASlot reports whether an object is needed because each slot has a Service: of those with a cluster IP,
-// only that of discovery selects Pods.
+// isServiceOfASlot reports whether an object is the Service of one slot: it has a cluster IP and selects no Pods.
 func isServiceOfASlot(object render.Object) bool {
 	service, ok := object.Configuration.(*corev1ac.ServiceApplyConfiguration)
 	return ok && service.Spec.ClusterIP == nil && len(service.Spec.Selector) == 0
@@ -173,7 +173,7 @@ func terminating(found metav1.Object, object render.Object) Outcome {
 }
 
 // refusedFields returns the fields whose values the API server rejected. An admission policy that denies the request
-// names none.
+// names no fields.
 func refusedFields(err error) []string {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok || !apierrors.IsInvalid(status) || status.ErrStatus.Details == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// errUndone means that the API server accepted a change and stored nothing of it. No watch event need follow.
+// errUndone means that the API server accepted a change and stored nothing of it. Possibly, no watch event follows.
 var errUndone = errors.New("the API server accepted the change and stored nothing: a mutating admission policy or " +
 	"webhook reverts it; exempt the object from it")
 
-// stored is the outcome of a write that the API server accepted, by its answer.
+// stored returns the outcome of a write that the API server accepted. Its answer shows what was stored.
 func (s *Syncer) stored(
 	live client.Object, changed *fieldpath.Set, asked map[string]any, answer render.Object,
 ) (Outcome, error) {
@@ -30,7 +30,8 @@ func (s *Syncer) stored(
 }
 
 // undone reports whether nothing of a change is in the API server's answer: each field still differs from what was
-// requested. The resource version does not show that, because another client may have written in the meantime.
+// requested. The resource version does not show whether the change was stored, because another client may have written
+// in the meantime.
 func (s schemas) undone(changed *fieldpath.Set, asked map[string]any, answer render.Object) (bool, error) {
 	left, err := s[answer.GroupKind].compare(answer.Configuration, asked)
 	return err == nil && !changed.Empty() && changed.Difference(left).Empty(), err
@@ -41,7 +42,7 @@ func isStillVersion(read string, answer render.Object) bool {
 	return read != "" && answer.Metadata.ResourceVersion != nil && *answer.Metadata.ResourceVersion == read
 }
 
-// answeredGeneration reads the generation from the API server's answer, which Apply writes into the configuration.
+// answeredGeneration reads the generation from the API server's answer, with which Apply overwrites the configuration.
 func answeredGeneration(object render.Object) int64 {
 	if object.Metadata.Generation == nil {
 		return 0

@@ -80,7 +80,7 @@ func (s *Syncer) Sync(
 	return append(report, s.removeUnwanted(ctx, mc, snapshot, objects, report)...)
 }
 
-// SyncExisting applies those of the objects that the Memcached owns already. It creates, adopts and deletes nothing.
+// SyncExisting applies only the objects that the Memcached owns already. It creates, adopts and deletes nothing.
 func (s *Syncer) SyncExisting(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
@@ -142,7 +142,7 @@ func runs(snapshot observe.Snapshot) bool {
 	return makesSome || len(snapshot.Pods) > 0
 }
 
-// settle makes an error part of the outcome.
+// settle adds an error to the outcome: the result, and when to try again.
 func settle(outcome Outcome, err error) Outcome {
 	switch {
 	case err == nil:
@@ -213,14 +213,15 @@ func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render
 	})
 }
 
-// desiredChanged reports whether the desired state changed since the last write. Otherwise another client changed
-// what the operator wrote.
+// desiredChanged reports whether the desired state changed since the last write. If it did not, another client changed
+// fields that the operator wrote.
 func (s *Syncer) desiredChanged(live client.Object, object render.Object) bool {
 	before := live.GetAnnotations()[names.AnnotationAppliedHash]
 	return before != "" && before != hashOf(object) && !s.conflicts.knows(live.GetUID(), hashOf(object))
 }
 
-// update applies over an object that the Memcached owns. The uid makes sure that it is still the same object.
+// update applies the desired state to an object that the Memcached owns. The uid makes sure that it is still the same
+// object.
 func (s *Syncer) update(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
@@ -259,7 +260,7 @@ func immutableField(err error) string {
 			return "selector"
 		case "spec.clusterIP", "spec.clusterIPs", "spec.clusterIPs[0]":
 			return "cluster IP"
-		case "type": // of a Secret, like the next
+		case "type": // this case and the next are fields of a Secret
 			return "type"
 		case "data", "immutable":
 			return "content"
@@ -272,8 +273,8 @@ func immutableField(err error) string {
 var errReplaced = errors.New("it was replaced since it was read")
 
 // applyOver applies, with force, a configuration that carries the uid of the object that was read. If the object no
-// longer exists, the API server returns a conflict. If another object has the name, it rejects the uid as immutable;
-// if another controller owns the object, it rejects a second controller. Neither is an error in the spec.
+// longer exists, the API server returns a conflict. If another object has the name, it rejects the uid as immutable; if
+// another controller owns the object, it rejects a second controller. None of these is an error in the spec.
 func (s *Syncer) applyOver(
 	ctx context.Context, wanted runtime.ApplyConfiguration, options ...client.ApplyOption,
 ) error {

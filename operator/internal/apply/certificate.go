@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// withheld returns a result for an object that must be neither changed nor created. A certificate with the name of a
-// Service of others would let the Pods pass for it.
+// withheld returns a result for an object that must be neither changed nor created. If a Service of another owner has
+// one of the names in a certificate, the certificate would let the Pods impersonate that Service.
 func withheld(report Report, object render.Object) Outcome {
 	foreign := slices.ContainsFunc(report, func(o Outcome) bool {
 		return o.GroupKind == observe.ServiceKind.GroupKind() && o.Result == NotOwned
@@ -30,7 +30,8 @@ func withheld(report Report, object render.Object) Outcome {
 	return Outcome{}
 }
 
-// certificateSchema is what the CustomResourceDefinition has of the fields that the operator knows.
+// certificateSchema is the part of cert-manager's CustomResourceDefinition that has the fields which the operator
+// knows.
 func certificateSchema() *kindSchema {
 	const name = "io.cert-manager.v1.Certificate"
 	types := append(slices.Clone(kindsSchema.Types), schema.TypeDef{Name: name, Atom: structOf(map[string]schema.TypeRef{

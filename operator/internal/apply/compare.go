@@ -48,7 +48,8 @@ type kindSchema struct {
 	checks sync.Map // of [2]reflect.Type to check
 }
 
-// newSchemas finds the schemas of all managed kinds. They are compiled in: the operator does not ask the API server.
+// newSchemas finds the schemas of all managed kinds. They are compiled into the operator, which does not read them from
+// the API server.
 func newSchemas(scheme *runtime.Scheme) schemas {
 	found := schemas{}
 	for _, kind := range observe.AllKinds() {
@@ -67,9 +68,9 @@ func newSchemas(scheme *runtime.Scheme) schemas {
 	return found
 }
 
-// differences returns the fields that applying the object would change. Usually there are none, and covers finds that
-// out in a tenth of the time. The hash is one of the fields: it shows a field that the operator set once and no
-// longer sets.
+// differences returns the fields that applying the object would change. Usually there are none, and covers finds this
+// in a tenth of the time of a full comparison. The annotation with the hash is one of the fields: its difference shows
+// that the operator no longer sets a field that it set before.
 func (s schemas) differences(live client.Object, object render.Object) (*fieldpath.Set, error) {
 	kind := s[object.GroupKind]
 	if kind.covers(object.Configuration, live) {
@@ -78,7 +79,7 @@ func (s schemas) differences(live client.Object, object render.Object) (*fieldpa
 	return kind.differences(live, object.Configuration)
 }
 
-// covers is true if applying the desired object would certainly change nothing.
+// covers returns true only if applying the desired object would certainly change nothing.
 func (k *kindSchema) covers(wanted runtime.ApplyConfiguration, live client.Object) bool {
 	types := [2]reflect.Type{reflect.TypeOf(wanted), reflect.TypeOf(live)}
 	known, ok := k.checks.Load(types)
@@ -106,14 +107,15 @@ func untyped(configuration runtime.ApplyConfiguration) (map[string]any, error) {
 	return rendered, nil
 }
 
-// compare returns the fields of the rendered object that the live one, of any Go type, does not have or has with
-// another value.
+// compare returns the fields of the rendered object that the live object does not have, or has with another value. The
+// live object may have any Go type.
 func (k *kindSchema) compare(live any, rendered map[string]any) (*fieldpath.Set, error) {
 	found, err := value.NewValueReflect(live)
 	if err != nil {
 		return nil, fmt.Errorf("read the live object: %w", err)
 	}
-	// Both have Kubernetes' own types. The validation that the library recommends takes half as long again.
+	// Both objects have Kubernetes' own types. The validation that the library recommends would make this take half as
+	// long again.
 	current := typed.AsTypedUnvalidated(found, k.Schema, k.TypeRef) //nolint:staticcheck // see above
 	asked := value.NewValueInterface(rendered)
 	wanted := typed.AsTypedUnvalidated(asked, k.Schema, k.TypeRef) //nolint:staticcheck // see above
@@ -121,7 +123,7 @@ func (k *kindSchema) compare(live any, rendered map[string]any) (*fieldpath.Set,
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
-	// What only the live object has belongs to another field manager, or is a default of the API server.
+	// Fields that only the live object has belong to another field manager, or are defaults of the API server.
 	return comparison.Added.Union(comparison.Modified).Leaves().Difference(kindFields), nil
 }
 
@@ -135,7 +137,7 @@ func hashOf(object render.Object) string {
 	return object.Metadata.Annotations[names.AnnotationAppliedHash]
 }
 
-// paths leaves out the operator's own annotations, which change with other fields.
+// paths returns the paths of a set without the operator's own annotations, which change with other fields.
 func paths(set *fieldpath.Set) []string {
 	var paths []string
 	for path := range set.All() {

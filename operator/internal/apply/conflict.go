@@ -14,8 +14,8 @@ import (
 // clients that keep overwriting each other would replace the Pods with each write.
 const writesBeforePause = pace.Limit(3)
 
-// conflicts remembers the writes to each object, to detect that another client keeps overwriting it. A restart
-// forgets them, which costs a few writes.
+// conflicts remembers the writes to each object, to detect that another client keeps overwriting it. After a restart of
+// the operator they are forgotten, which costs a few writes.
 type conflicts struct {
 	now func() time.Time
 
@@ -23,15 +23,15 @@ type conflicts struct {
 	byObject map[types.UID]conflict
 }
 
-// conflict holds the writes that made an object the same each time.
+// conflict holds the writes that applied the same desired state to an object again and again.
 type conflict struct {
 	pace.Writes
 
-	// hash is the hash of what was applied.
+	// hash is the hash of the desired state that was applied.
 	hash string
 
-	// changed are the fields that differed when the pause began, and drift is who changed them. Both are kept until the
-	// pause ends, so that the message in the status does not change.
+	// changed are the fields that differed when the pause began, and drift describes which clients changed them. Both
+	// are kept until the pause ends, so that the message in the status does not change.
 	changed string
 	drift   []drift.Drift
 }
@@ -40,7 +40,7 @@ func newConflicts() *conflicts {
 	return &conflicts{now: time.Now, byObject: map[types.UID]conflict{}}
 }
 
-// wait returns how long to leave an object alone; 0 means that it may be written.
+// wait returns how long not to write an object; 0 means that it may be written.
 func (c *conflicts) wait(uid types.UID, hash string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *conflicts) note(uid types.UID, hash string) {
 	}
 }
 
-// explained returns who changed these fields, if that is known since the pause began.
+// explained returns which clients changed these fields, if explain has recorded it since the pause began.
 func (c *conflicts) explained(uid types.UID, changed string) []drift.Drift {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *conflicts) explained(uid types.UID, changed string) []drift.Drift {
 	return nil
 }
 
-// explain records who changed these fields.
+// explain records which clients changed these fields.
 func (c *conflicts) explain(uid types.UID, changed string, drift []drift.Drift) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *conflicts) explain(uid types.UID, changed string, drift []drift.Drift) 
 	c.byObject[uid] = known
 }
 
-// same returns the writes of the current desired state.
+// same returns the writes of an object with this hash of the desired state.
 func (c *conflicts) same(uid types.UID, hash string) conflict {
 	if known := c.byObject[uid]; known.hash == hash {
 		return known

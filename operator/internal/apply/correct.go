@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// correct reverts drift. After several attempts with the same result it pauses.
+// correct reverts drift. If it has written the same desired state several times, it pauses.
 func (s *Syncer) correct(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
@@ -31,12 +31,12 @@ func (s *Syncer) correct(
 	if known := s.conflicts.explained(live.GetUID(), first); wait > 0 && known != nil {
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: known}, nil
 	}
-	// The field manager is worth knowing, but the drift is reverted without it.
+	// The read is only for the field manager that caused the drift: if it fails, the drift is reverted all the same.
 	if fresh, err := s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 		live = fresh
 	}
 	changed, err := s.schemas.differences(live, object)
-	if err != nil || changed.Empty() { // It has become correct, and the cache is about to show it.
+	if err != nil || changed.Empty() { // The object has become correct, and the cache is about to show it.
 		return Outcome{Result: Unchanged}, err
 	}
 	found, err := drift.Explain(live, object.Configuration, changed)
@@ -51,7 +51,7 @@ func (s *Syncer) correct(
 	if errors.Is(err, errUndone) {
 		found = drift.ByAdmission(found)
 		s.conflicts.explain(live.GetUID(), first, found)
-		wait := max(s.conflicts.wait(live.GetUID(), hash), replacedRetry) // No event triggers it.
+		wait := max(s.conflicts.wait(live.GetUID(), hash), replacedRetry) // No event triggers the next attempt.
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: found}, nil
 	}
 	if len(refusedFields(err)) > 0 {
@@ -64,7 +64,7 @@ func (s *Syncer) correct(
 }
 
 // withManagedFields reads an object from the API server, because the cache holds no managed fields. If the object was
-// replaced, it returns the old one: applying fails then, because of the uid.
+// replaced, it returns the old one: applying it then fails, because its uid is no longer valid.
 func (s *Syncer) withManagedFields(
 	ctx context.Context, live client.Object, kind schema.GroupKind,
 ) (client.Object, error) {
@@ -81,13 +81,15 @@ func (s *Syncer) withManagedFields(
 	return fresh, nil
 }
 
-// hasFields distinguishes an entry read from the API server from what the cache keeps: the record of a pause.
+// hasFields reports whether an entry was read from the API server. The cache keeps entries only as the record of a
+// pause, without fields.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutRejected removes what another client put in place of the operator's fields, and applies again: list
-// items with other keys, fields that exclude an operator's field, hooks and probes with another handler. If there is
-// none of that, it removes what another client attached to what the operator no longer applies, and returns its paths.
-// It removes them only from the object version that was read. If there are none, it returns the refusal.
+// applyWithoutRejected removes fields of other clients because of which the API server rejected an apply, and applies
+// again. These are list items with other keys, fields that exclude an operator's field, and hooks and probes with
+// another handler. If there are none of these, it removes mounts of volumes that the operator no longer applies, and
+// returns their paths. It removes fields only from the object version that was read. If there is nothing to remove, it
+// returns the refusal.
 func (s *Syncer) applyWithoutRejected(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) ([]string, error) {
@@ -120,8 +122,8 @@ func danglingMounts(live client.Object, object render.Object) (pointers, paths [
 	return pointers, paths, err
 }
 
-// isOfHandlers reports whether the API server rejected nothing but second handlers of hooks and probes, so that it
-// accepts the object without the first ones.
+// isOfHandlers reports whether the API server rejected only second handlers of hooks and probes: it accepts the object
+// once the first handlers are removed.
 func isOfHandlers(refusal error) bool {
 	fields := refusedFields(refusal)
 	return len(fields) > 0 && !slices.ContainsFunc(fields, func(field string) bool {
@@ -137,7 +139,7 @@ func isOfMounts(refusal error) bool {
 	})
 }
 
-// removeFields removes fields from the object version that was read, and returns the resulting one.
+// removeFields removes fields from the object version that was read, and returns the resulting version.
 func (s *Syncer) removeFields(
 	ctx context.Context, live client.Object, kind schema.GroupKind, pointers []string,
 ) (client.Object, error) {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// ofLists is sure only of lists with the same items in the same order.
+// ofLists returns a check that is true only for lists with the same items in the same order.
 func (p pair) ofLists(atom *schema.List) check {
 	item := p.of(atom.ElementType, p.wanted.Elem(), p.live.Elem())
 	item.keys = atom.Keys
@@ -29,8 +29,8 @@ func (p pair) ofLists(atom *schema.List) check {
 	}
 }
 
-// unique returns a check that no two items of a list have the same keys: the library compares such items as one
-// value. Atomic items may repeat.
+// unique returns a check that no two items of a list have the same keys, because the library compares such items as one
+// value. For a list of atomic items the check is always true.
 func (p pair) unique() func(list reflect.Value) bool {
 	if p.whole {
 		return func(reflect.Value) bool { return true }

@@ -61,7 +61,7 @@ func (p pair) check() check {
 	case value.TypeReflectEntryOf(p.wanted).CanConvertToUnstructured(),
 		value.TypeReflectEntryOf(p.live).CanConvertToUnstructured(),
 		p.wanted.Kind() != p.live.Kind():
-		return unsure // Its JSON is not that of its fields.
+		return unsure // The JSON of this type does not consist of its fields.
 	}
 	atom, known := p.schema.Resolve(p.ref)
 	p.whole = p.whole || isAtomic(atom)
@@ -85,7 +85,7 @@ func isScalar(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Bool || reflect.Zero(t).CanInt()
 }
 
-// fieldPair is a field that both types have. The library's own entries know which values are omitted from the JSON.
+// fieldPair is a field that both types have. The entries of the library show which values are omitted from the JSON.
 type fieldPair struct {
 	wanted, live *value.FieldCacheEntry
 	whole        bool
@@ -100,7 +100,7 @@ func (f fieldPair) covers(wanted, live reflect.Value) bool {
 	return !f.live.CanOmit(live) && f.check(wanted, live)
 }
 
-// ofStructs compiles the checks of the fields when it first meets a struct: most fields of a Pod never occur.
+// ofStructs returns a check that compiles the checks of the fields at its first use: most fields of a Pod never occur.
 func (p pair) ofStructs(atom *schema.Map) check {
 	find := sync.OnceValues(func() ([]fieldPair, bool) { return p.fields(atom) })
 	return func(wanted, live reflect.Value) bool {
@@ -139,7 +139,7 @@ func typeOf(entry *value.FieldCacheEntry, parent reflect.Type) reflect.Type {
 	return entry.GetFrom(reflect.Zero(parent)).Type()
 }
 
-// ofMaps knows the map types of managed objects.
+// ofMaps returns a check of the map types that managed objects have.
 func (p pair) ofMaps() check {
 	switch {
 	case p.wanted == p.live && p.live == reflect.TypeFor[map[string]string]():
@@ -167,7 +167,7 @@ func mapCheck[M ~map[K]V, K comparable, V any](whole bool, same func(V, V) bool)
 	}
 }
 
-// sameQuantity is true for values with the same spelling. The library treats 1Gi and 1073741824 as different.
+// sameQuantity is true for quantities with the same spelling. The library treats 1Gi and 1073741824 as different.
 func sameQuantity(a, b resource.Quantity) bool {
 	return a.Cmp(b) == 0 && (a.Format == b.Format || a.String() == b.String())
 }

@@ -44,7 +44,7 @@ func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object rende
 	}
 }
 
-// meet reads the object that made a creation fail.
+// meet reads the existing object because of which a creation failed, and decides what to do with it.
 func (s *Syncer) meet(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
 ) (Outcome, error) {
@@ -52,15 +52,15 @@ func (s *Syncer) meet(
 	err := s.live.Get(ctx, client.ObjectKey{Namespace: mc.Namespace, Name: *object.Metadata.Name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Outcome{}, refusal // It was deleted in the meantime; the next reconciliation creates the object.
+		return Outcome{}, refusal // The existing object was deleted in the meantime; the next reconciliation creates the desired one.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
 	case isTerminating(found, mc):
 		return terminating(found, object), nil
 	case metav1.IsControlledBy(found, mc) && selected(object.GroupKind, found, mc):
-		return Outcome{Result: Unchanged}, nil // It is owned, and the cache is about to show it.
+		return Outcome{Result: Unchanged}, nil // The Memcached owns it, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
-		// The Memcached owns it, and it does not have the labels by which the cache selects objects.
+		// The Memcached owns it, but the cache does not select it, because labels are missing.
 		return s.syncOwned(ctx, found, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)

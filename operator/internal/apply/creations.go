@@ -51,7 +51,7 @@ func (c *creations) note(answer *metav1ac.ObjectMetaApplyConfiguration) {
 	}
 }
 
-// take forgets a creation, and reports whether the object is as it was created.
+// take forgets a creation, and reports whether the object is still as it was created.
 func (c *creations) take(object metav1.Object) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 // because the operator opens the gate of a Pod only if it has a slot.
 func (s *Syncer) removeGate(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	pointer, found := undesiredGate(live, object)
-	owner := types.UID(string(live.GetUID()) + pointer) // Removing it is no write of the desired state.
+	owner := types.UID(string(live.GetUID()) + pointer) // Removing the gate does not count as a write of the desired state.
 	wait := s.conflicts.wait(owner, pointer)
 	if !found || wait > 0 {
 		return Outcome{Result: Unchanged, RetryAfter: wait}, nil
@@ -34,7 +34,7 @@ func (s *Syncer) removeGate(ctx context.Context, live client.Object, object rend
 	return Outcome{Result: Updated, Fields: []string{field}, Generation: answer.GetGeneration()}, nil
 }
 
-// undesiredGate returns the JSON pointer of a gate that is not desired.
+// undesiredGate returns the JSON pointer of a readiness gate that is not desired.
 func undesiredGate(live client.Object, object render.Object) (pointer string, found bool) {
 	deployment, ok := live.(*appsv1.Deployment)
 	wanted, isToo := object.Configuration.(*appsv1ac.DeploymentApplyConfiguration)

@@ -27,8 +27,8 @@ const inheritedHash = "inherited"
 type legacyManagers = sets.Set[string]
 
 // inherit moves the fields that an earlier operator set in an owned object to this operator's field manager, so that
-// the next apply drops those that are not desired. It returns the changed object. This happens once, before the first
-// apply: inherit leaves a hash behind.
+// the next apply drops those that are not desired. It returns the changed object. It does so only once, before the
+// first apply: the hash that it writes prevents a repetition.
 func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.Object) (client.Object, error) {
 	if len(s.legacy) == 0 || live.GetAnnotations()[names.AnnotationAppliedHash] != "" {
 		return live, nil
@@ -47,14 +47,14 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	maps.Copy(annotations, live.GetAnnotations())
 	annotations[names.AnnotationAppliedHash] = inheritedHash
 	inherited.SetAnnotations(annotations)
-	// A client that writes at the same time would lose its fields, hence the lock.
+	// The lock is needed because a client that writes at the same time could lose its fields.
 	err = s.client.Patch(ctx, inherited, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}),
 		client.FieldOwner(names.FieldOwner))
 	return inherited, err
 }
 
 // moveFields returns the managed fields with those of the legacy managers moved to the operator; nil if there is
-// nothing to move. An object that the operator applied before has nothing to move: another client removed its hash.
+// nothing to move. Nothing is moved in an object that the operator applied before: another client removed its hash.
 func moveFields(managed []metav1.ManagedFieldsEntry, legacy legacyManagers) ([]metav1.ManagedFieldsEntry, error) {
 	isLegacy := func(entry metav1.ManagedFieldsEntry) bool {
 		return legacy.Has(entry.Manager) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""

@@ -26,11 +26,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// removalTTL is how long a deletion by the operator is remembered: its event brings nothing new.
+// removalTTL is how long a deletion by the operator is remembered, because its event has no news.
 const removalTTL = time.Minute
 
-// lost remembers, for each Memcached, the objects that the cache had and that the operator did not delete. An event
-// does not show whether such an object was deleted or only lost its labels.
+// lost remembers, for each Memcached, the objects that disappeared from the cache and that the operator did not delete.
+// An event does not show whether such an object was deleted or only lost its labels.
 type lost struct {
 	scheme  *runtime.Scheme
 	removed *cache.Expiring // by uid
@@ -43,7 +43,7 @@ type lost struct {
 const unknown types.UID = ""
 
 type lostOf struct {
-	isKnown bool // It was listed since the start.
+	isKnown bool // Objects of an earlier operator process were added.
 	objects map[observe.Key]types.UID
 }
 
@@ -51,7 +51,7 @@ func newLost(scheme *runtime.Scheme) *lost {
 	return &lost{scheme: scheme, removed: cache.NewExpiring(), of: map[client.ObjectKey]*lostOf{}}
 }
 
-// find returns what is remembered of a Memcached. The caller has the lock.
+// find returns the remembered objects of a Memcached. The caller holds the lock.
 func (l *lost) find(memcached client.ObjectKey) *lostOf {
 	if l.of[memcached] == nil {
 		l.of[memcached] = &lostOf{objects: map[observe.Key]types.UID{}}
@@ -77,8 +77,8 @@ func (l *lost) note(object client.Object, isMissing bool) {
 	}
 }
 
-// list returns the objects that a Memcached may have although the cache does not have them. Those that an earlier run
-// of the operator may have left are added once.
+// list returns the objects that a Memcached may have although the cache does not have them. Objects that an earlier
+// operator process may have left are added once.
 func (l *lost) list(mc *cachev1.Memcached) map[observe.Key]types.UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *lost) list(mc *cachev1.Memcached) map[observe.Key]types.UID {
 	return maps.Clone(of.objects)
 }
 
-// settle forgets an object that does not exist or is not owned, unless another one was lost since.
+// settle forgets an object that does not exist or is not owned, unless another object with its name was lost since.
 func (l *lost) settle(memcached client.ObjectKey, key observe.Key, uid types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,8 @@ func (l *lost) settle(memcached client.ObjectKey, key observe.Key, uid types.UID
 	}
 }
 
-// noteRemoved forgets an object that the operator deleted. The event of that may come before or after.
+// noteRemoved forgets an object that the operator deleted. The event of the deletion may arrive before or after this
+// call.
 func (l *lost) noteRemoved(memcached client.ObjectKey, key observe.Key, uid types.UID) {
 	l.removed.Set(uid, nil, removalTTL)
 	l.settle(memcached, key, uid)
@@ -118,7 +119,7 @@ func (s *Syncer) Forget(memcached types.NamespacedName) {
 func (s *Syncer) NoteMissing(object client.Object) { s.lost.note(object, true) }
 
 // withLost adds to a snapshot the objects that are not desired, and that the cache does not have because they lost
-// their labels. It returns a failed outcome for each that cannot be read.
+// their labels. It returns a failed outcome for each object that cannot be read.
 func (s *Syncer) withLost(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) (observe.Snapshot, Report) {
@@ -151,16 +152,16 @@ func (s *Syncer) withLost(
 	return snapshot, failed
 }
 
-// isUnfinished reports whether a former run of the operator may have left an object that its spec did not request: the
-// status is of another spec, or says that something failed.
+// isUnfinished reports whether an earlier operator process may have left an object that the spec no longer requests:
+// the status is about an earlier spec, or reports a failed write.
 func isUnfinished(mc *cachev1.Memcached) bool {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	return mc.Status.ObservedGeneration != 0 && mc.Status.ObservedGeneration != mc.Generation ||
 		ready != nil && ready.Reason == cachev1.ReasonApplyFailed
 }
 
-// optional returns the objects that a Memcached may have had by a former spec, of the kinds that the operator always
-// has the rights to read.
+// optional returns the objects that a Memcached may have had because of a former spec. It returns only kinds that the
+// operator always has the rights to read.
 func optional(mc *cachev1.Memcached) []observe.Key {
 	keys := []observe.Key{
 		{GroupKind: observe.DeploymentKind.GroupKind(), Name: names.Bootstrap(mc.Name)},

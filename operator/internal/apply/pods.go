@@ -58,7 +58,7 @@ func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Chan
 		}
 		version = pod.ResourceVersion
 	}
-	if change.Container != nil { // The last, because a quota or a policy may refuse it.
+	if change.Container != nil { // This write is the last, because a quota or a policy may refuse it.
 		return s.resize(ctx, pod, change, version)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (s *Syncer) setGate(ctx context.Context, pod *corev1.Pod, change slots.Chan
 	if *change.Gate {
 		status = corev1.ConditionTrue
 	}
-	// The strategic merge keeps the other conditions, which the kubelet writes. Its answer is the whole Pod.
+	// The strategic merge patch keeps the other conditions, which the kubelet writes. The answer is the whole Pod.
 	patch := client.RawPatch(types.StrategicMergePatchType, mustEncode(map[string]any{
 		"metadata": map[string]any{"uid": change.UID, "resourceVersion": version},
 		"status": map[string]any{"conditions": []any{map[string]any{
@@ -80,7 +80,8 @@ func (s *Syncer) setGate(ctx context.Context, pod *corev1.Pod, change slots.Chan
 	return s.client.Status().Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
 }
 
-// resize changes the memory of memcached's container, which the kubelet then does without a restart.
+// resize changes the memory of memcached's container in the spec of a Pod. The kubelet then resizes the container
+// without a restart.
 func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {
 	patch := client.RawPatch(types.StrategicMergePatchType, mustEncode(map[string]any{
 		"metadata": map[string]any{"uid": change.UID, "resourceVersion": version},
@@ -89,15 +90,15 @@ func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Chang
 		}}},
 	}))
 	err := s.client.SubResource("resize").Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
-	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) { // It does not know the path.
+	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) { // The API server does not know the path.
 		return errors.New("the cluster resizes no running Pods, as Kubernetes does from 1.33 on: set " +
 			"spec.rollout.memoryChange to Replace")
 	}
 	return err
 }
 
-// patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch holds for any version of it.
-// A Pod that was deleted needs nothing. What it does is for the error.
+// patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch applies to any version of
+// the Pod. A deleted Pod is not an error. The argument what says in an error what the patch is for.
 func (s *Syncer) patchAnyVersion(
 	ctx context.Context, mc *cachev1.Memcached, name, what string, metadata map[string]any,
 ) error {

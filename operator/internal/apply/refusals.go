@@ -20,8 +20,9 @@ type refusals struct {
 	*cache.Expiring
 }
 
-// refusalKey says what was refused, and what would change the answer. For a creation, uid and generation are those of
-// the Memcached: a changed spec is tried immediately. For an update they are those of the object.
+// refusalKey identifies a refused write. A write with another key is tried immediately. For a creation, uid and
+// generation are those of the Memcached, so a changed spec is tried immediately; for an update, they are those of the
+// object.
 type refusalKey struct {
 	uid        types.UID
 	generation int64
@@ -38,7 +39,7 @@ type refusal struct {
 	err     error
 }
 
-// unlessRefused writes an object, unless that failed just now for a reason that lasts.
+// unlessRefused writes an object, unless the same write failed within refusalTTL for a reason that lasts.
 func (r refusals) unlessRefused(key refusalKey, write func() (Outcome, error)) (Outcome, error) {
 	if last, known := r.Get(key); known {
 		last := last.(refusal)

@@ -20,13 +20,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// isSlotService reports whether an object is the Service of all slots. By kind and name, it is the last of the objects
-// of slots.
+// isSlotService reports whether an object is the Service of all slots. It is the last object of slots in the order by
+// kind and name, and so is deleted last.
 func isSlotService(mc *cachev1.Memcached, key observe.Key) bool {
 	return key == observe.Key{GroupKind: observe.ServiceKind.GroupKind(), Name: names.SlotService(mc.Name)}
 }
 
-// isFormerBinding reports whether an object is a Secret that another one replaces.
+// isFormerBinding reports whether an object is the Secret of a former binding, which another Secret replaces.
 func isFormerBinding(key observe.Key, objects []render.Object) bool {
 	return key.GroupKind == observe.SecretKind.GroupKind() && slices.ContainsFunc(objects, func(o render.Object) bool {
 		return o.GroupKind == key.GroupKind
@@ -40,10 +40,10 @@ func (s *Syncer) removeUnwanted(
 	snapshot, removed := s.withLost(ctx, mc, snapshot, objects)
 	for _, key := range unwanted(mc, snapshot, objects) {
 		if isSlotService(mc, key) && removed.Err() != nil {
-			continue // It shows that there are objects of slots to delete.
+			continue // It stays, as it shows that objects of slots are still to be deleted.
 		}
 		if isFormerBinding(key, objects) && !made.isMade(key.GroupKind) {
-			continue // Clients have no other one yet.
+			continue // Clients have no other Secret yet.
 		}
 		live := snapshot.Objects[key]
 		outcome, err := s.remove(ctx, mc, key.GroupKind, live)
@@ -75,7 +75,7 @@ func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render
 }
 
 // mayBeOwned reports whether an object that the Memcached does not control could be the operator's own. If so, its
-// managed fields are worth a read.
+// managed fields are read to find out.
 func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return otherOwner(live, mc) == "" && live.GetAnnotations()[names.AnnotationAppliedHash] != ""
 }
@@ -84,8 +84,8 @@ func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 // PodDisruptionBudget with each change of a Pod.
 const removeAttempts = 5
 
-// remove deletes an owned object in the version that was read. The uid protects a replacement, the resource version
-// an object that another client adopted since. After a conflict it reads the object again.
+// remove deletes an owned object in the version that was read. The uid protects an object that replaced it, and the
+// resource version protects an object that another client adopted since. After a conflict it reads the object again.
 func (s *Syncer) remove(
 	ctx context.Context, mc *cachev1.Memcached, kind schema.GroupKind, live client.Object,
 ) (Outcome, error) {
@@ -109,8 +109,8 @@ func (s *Syncer) remove(
 	return Outcome{Result: Deleted}, client.IgnoreNotFound(err)
 }
 
-// isOwned reports whether the Memcached controls an object, or did until its owner reference was removed. The latter
-// requires managed fields.
+// isOwned reports whether the Memcached controls an object, or did until its owner reference was removed. Only managed
+// fields show the latter.
 func isOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return metav1.IsControlledBy(live, mc) || otherOwner(live, mc) == "" && drift.Applied(live)
 }

@@ -38,10 +38,11 @@ const (
 	Conflicting Result = "conflicting"
 
 	// Terminating means that the object is being deleted, or belongs to a deleted Memcached of this name, and cannot be
-	// created before that ends; or that the namespace is being deleted, and it cannot be created at all.
+	// created before that ends. It also means that the namespace is being deleted, so the object cannot be created at
+	// all.
 	Terminating Result = "terminating"
 
-	// Waiting means that the object is created, or replaces Pods, only after another one was applied.
+	// Waiting means that the object is created, or replaces Pods, only after another object was applied.
 	Waiting Result = "waiting"
 
 	// Paused means that the object's rollout was paused.
@@ -60,11 +61,12 @@ type Outcome struct {
 	// Fields are the paths that an update changed, without the operator's own annotations.
 	Fields []string
 
-	// Attached are the paths of what other clients had attached to what an update removed, and that it removed, too.
+	// Attached are the paths of fields that other clients had attached to fields which an update removed: the update
+	// removed them, too.
 	Attached []string
 
-	// Drift is what another client changed, if that is why the object was updated, is conflicting or failed. Version is
-	// the resource version that had the drift.
+	// Drift describes the changes of another client, if they are why the object was updated, is conflicting or failed.
+	// Version is the resource version of the object with the drift.
 	Drift   []drift.Drift
 	Version string
 
@@ -74,10 +76,10 @@ type Outcome struct {
 	// Err is why the object failed.
 	Err error
 
-	// RetryAfter is when to try again, if no event will trigger that.
+	// RetryAfter is after what time to try again, if no event will trigger that.
 	RetryAfter time.Duration
 
-	// Generation is the object's generation after the write; what is known of an older one is outdated.
+	// Generation is the object's generation after the write. Observations of an older generation are outdated.
 	Generation int64
 }
 
@@ -95,8 +97,8 @@ func (r Report) Why(result Result) []string {
 	return explanations
 }
 
-// IsOwned reports whether the object of a kind proved to be owned. One that had lost its owner reference when it was
-// read does so by being taken back.
+// IsOwned reports whether the object of a kind proved to be owned. An object that had lost its owner reference counts
+// as owned once the operator has taken it back.
 func (r Report) IsOwned(kind schema.GroupKind) bool {
 	outcome, _ := r.Of(kind)
 	return slices.Contains([]Result{Unchanged, Updated, Adopted, Conflicting}, outcome.Result)
@@ -107,7 +109,8 @@ func (r Report) Has(result Result) bool {
 	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Result == result })
 }
 
-// Of returns the outcome of the object of a kind of which a Memcached has at most one, if it is desired.
+// Of returns the outcome of the object of a kind, if the object is desired. It is for kinds of which a Memcached has at
+// most one object.
 func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
 	for _, outcome := range r {
 		if outcome.GroupKind == kind {
@@ -153,7 +156,7 @@ func (r Report) SpecRefused() bool {
 	return failed > 0 && failed == refused
 }
 
-// RetryAfter returns the soonest time to try again, or 0.
+// RetryAfter returns after what time to try again at the earliest, or 0.
 func (r Report) RetryAfter() time.Duration {
 	var soonest time.Duration
 	for _, outcome := range r {

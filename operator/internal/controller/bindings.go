@@ -24,8 +24,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// bindingVerbs are the rights on the Secret of a binding beyond those to read Secrets. overlays/components/binding has
-// them.
+// bindingVerbs are the rights on the Secret of a binding, in addition to those to read Secrets.
+// overlays/components/binding grants them.
 var bindingVerbs = []string{"create", "patch", "delete"}
 
 // bindingWatch watches the Secrets of bindings, once a Memcached has one.
@@ -57,9 +57,10 @@ func newBindingWatch(
 	}
 }
 
-// startFor starts the watch if the Memcached has a binding, or had one, or any had one whose Secret is left. It returns
-// whether to look for its Secrets, and which rights are missing for them. Once the watch runs, that costs no request
-// and is always done: a Secret may have been created for a spec that had changed by then, so that no status names it.
+// startFor starts the watch if the Memcached has a binding, or had one, or the Secret of any former binding still
+// exists. It returns whether to look for Secrets of the Memcached, and which rights are missing for them. Once the
+// watch runs, the operator always looks for them, as this costs no request: a Secret may have been created for a spec
+// that changed before the status named the Secret.
 func (w *bindingWatch) startFor(
 	ctx context.Context, mc *cachev1.Memcached,
 ) (concerned bool, missing []string, err error) {
@@ -99,8 +100,9 @@ func (w *bindingWatch) isStarted() bool {
 	return w.started
 }
 
-// missingRights asks the API server only while there is no Secret: otherwise the operator had the rights. They may be
-// restricted to one Secret, as the operator creates it by an apply, which has a name.
+// missingRights asks the API server only while the Secret does not exist: if it does, the operator had the rights to
+// create it. The rights may be restricted to the name of the Secret, because the operator creates it with an apply,
+// which names it.
 func (w *bindingWatch) missingRights(ctx context.Context, mc *cachev1.Memcached) ([]string, error) {
 	if mc.Spec.Binding == nil {
 		return nil, nil

@@ -25,7 +25,7 @@ import (
 // Without these rights, the status of a Memcached with an issuer says so.
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;patch;delete
 
-// certificateRights are those of caches with an issuer.
+// certificateRights are the rights that caches with an issuer need.
 var certificateRights = []authorizationv1.ResourceAttributes{
 	{Group: certmanager.Group, Resource: "certificates", Verb: "get"},
 	{Group: certmanager.Group, Resource: "certificates", Verb: "list"},
@@ -35,7 +35,7 @@ var certificateRights = []authorizationv1.ResourceAttributes{
 	{Group: certmanager.Group, Resource: "certificates", Verb: "delete"},
 }
 
-// certManagerTTL is how long the answer is valid that the cluster has no API of cert-manager.
+// certManagerTTL is how long the operator assumes that cert-manager's API does not exist, after it found this.
 const certManagerTTL = 30 * time.Second
 
 // noCertManager and noCertificateRights are why no certificates can be requested, with the fix.
@@ -102,8 +102,8 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 	return true, "", nil
 }
 
-// concerns reports whether a Memcached has an issuer, or still has the Certificate of one that it had. No status names
-// a Certificate that was created for a spec which had changed by then; the watch, if it runs, knows of it.
+// concerns reports whether a Memcached has an issuer, or still has the Certificate of a former issuer. The status does
+// not name a Certificate if the spec changed while the operator created it; the cache of the watch, if it runs, has it.
 func (w *certificateWatch) concerns(ctx context.Context, mc *cachev1.Memcached) bool {
 	if wantsCertificate(mc) || mc.Status.Certificate != "" {
 		return true

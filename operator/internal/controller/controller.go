@@ -166,11 +166,11 @@ func (r *Reconciler) report(ctx context.Context, c *reconciliation) (result ctrl
 	defer func() { r.metrics.Reconciled(c.memcached, c.report, c.status, err) }()
 	c.statusWait, err = r.writeStatus(ctx, c.memcached, c.status)
 	if err != nil {
-		r.record(ctx, c, eventsOfObjects(c)) // The next reconciliation does not find them again.
+		r.record(ctx, c, eventsOfObjects(c)) // The next reconciliation would not find these events.
 		return ctrl.Result{}, errors.Join(c.err, c.report.Err(), err)
 	}
 	if c.statusWait > 0 {
-		c.status = c.memcached.Status // Events follow the status that is written.
+		c.status = c.memcached.Status // Events are about the status that is written.
 	}
 	r.metrics.StatusReported(c.memcached.Status, c.status, c.slots().Slots)
 	r.record(ctx, c, eventsOf(c))
@@ -180,7 +180,7 @@ func (r *Reconciler) report(ctx context.Context, c *reconciliation) (result ctrl
 	return ctrl.Result{RequeueAfter: c.again()}, nil
 }
 
-// record records events, and logs them and what Pods were instructed to do.
+// record records and logs events, and logs the new instructions of Pods.
 func (r *Reconciler) record(ctx context.Context, c *reconciliation, found []pendingEvent) {
 	logger := log.FromContext(ctx)
 	logInstructions(logger, c.snapshot.Slots.Pods, c.podsWritten)
@@ -193,8 +193,8 @@ func (r *Reconciler) record(ctx context.Context, c *reconciliation, found []pend
 // Usually the event of the change arrives first, but the predicates may ignore it, as for a finalizer.
 const changedRetry = time.Second
 
-// writeStatus writes the status if it differs. It returns how long the write has to wait: because another client
-// keeps overwriting the status, or because the Memcached is no longer the one that was read.
+// writeStatus writes the status if it differs. It returns how long the write has to wait. It waits if another client
+// keeps overwriting the status, or if the Memcached was changed or replaced since it was read.
 func (r *Reconciler) writeStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
 ) (time.Duration, error) {
@@ -207,7 +207,7 @@ func (r *Reconciler) writeStatus(
 	patched, err := r.patchStatus(ctx, mc, now)
 	switch {
 	case apierrors.IsNotFound(err):
-		return 0, nil // It was deleted since it was read.
+		return 0, nil // The Memcached was deleted since it was read.
 	case apierrors.IsConflict(err):
 		return changedRetry, nil
 	}

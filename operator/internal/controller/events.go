@@ -26,8 +26,8 @@ const (
 	// eventCreated: objects were created. Those of a new Memcached share one event.
 	eventCreated = "Created"
 
-	// eventUpdated: the desired state of an object changed. The note has the fields, and what other clients attached to
-	// what was removed.
+	// eventUpdated: the desired state of an object changed. The note has the changed fields, and those that other
+	// clients had attached to removed ones.
 	eventUpdated = "Updated"
 
 	// eventScaled: the number of Pods of the Deployment changed.
@@ -39,8 +39,8 @@ const (
 	// eventDeleted: an object was deleted, because the spec no longer requires it.
 	eventDeleted = "Deleted"
 
-	// eventDriftCorrected: another client had changed an object. The note has what, by whom, how and when, and a fix. Each
-	// one is a separate event.
+	// eventDriftCorrected: another client had changed an object. The note says which fields were changed, by which
+	// client, how and when, and a fix. Each drift is a separate event.
 	eventDriftCorrected = "DriftCorrected"
 
 	// eventRolloutPaused: the operator paused a rollout of a suspended Memcached.
@@ -56,24 +56,27 @@ const (
 	eventResumed = "Resumed"
 
 	// eventSlotHandedOver: another Pod has the slot, with the keys of its predecessor. The agent's metrics and log have
-	// how many.
+	// the number of keys.
 	eventSlotHandedOver = "SlotHandedOver"
 
 	// eventSlotStartedCold: a handoff failed, and the Pod has none of the keys of its predecessor. The note has the
 	// reason.
 	eventSlotStartedCold = "SlotStartedCold"
 
-	// eventSlotsRemoved: the cache has fewer slots, and their keys are lost, because the operator does not know by what
-	// hash clients choose a slot.
+	// eventSlotsRemoved: the cache has fewer slots, and their keys are lost, because the operator does not know the
+	// hash with which clients choose a slot.
 	eventSlotsRemoved = "SlotsRemoved"
 
-	// eventMemoryChosen: the operator chose another memory for the Pods, by the use of the cache. The note has why.
+	// eventMemoryChosen: the operator chose another memory for the Pods, because of the use of the cache. The note has
+	// the reason.
 	eventMemoryChosen = "MemoryChosen"
 
-	// eventSizeChosen: the operator chose another number of Pods, by the use of the cache. The note has why.
+	// eventSizeChosen: the operator chose another number of Pods, because of the use of the cache. The note has the
+	// reason.
 	eventSizeChosen = "SizeChosen"
 
-	// eventAsUsual: the cache is used as on its usual day again. A deviation has an event with its reason.
+	// eventAsUsual: the cache is used as on its usual day again. The event of a deviation has the deviation's own
+	// reason.
 	eventAsUsual = "AsUsual"
 
 	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.
@@ -88,15 +91,15 @@ type pendingEvent struct {
 	note      string
 
 	// object is the managed object that the event is about, unless it is about the Memcached or several objects. It
-	// becomes the related object: otherwise the API would merge equal events of two objects, and, without the resource
-	// version, those of two drifts.
+	// becomes the related object of the event: otherwise the API would merge equal events about two objects. With its
+	// resource version, events about two drifts of one object are not merged, either.
 	object apply.Outcome
 
 	// pod is the name of the related Pod, for the same reason.
 	pod string
 }
 
-// record records the event and, with the same words, a line in the log.
+// record records the event, and logs a line with the same text.
 func (e pendingEvent) record(log logr.Logger, recorder events.EventRecorder, mc *cachev1.Memcached) {
 	var related runtime.Object
 	switch {
@@ -146,7 +149,7 @@ func eventsOfObjects(c *reconciliation) []pendingEvent {
 	return found
 }
 
-// resumed returns the Deployment whose rollout was paused by the operator, and is not any more.
+// resumed returns the Deployment if the operator has just ended its pause of the rollout.
 func (c *reconciliation) resumed() (apply.Outcome, bool) {
 	deployment := c.snapshot.Deployment()
 	outcome, _ := c.report.Of(observe.DeploymentKind.GroupKind())
@@ -154,7 +157,7 @@ func (c *reconciliation) resumed() (apply.Outcome, bool) {
 	return outcome, same && deployment != nil && observe.IsPaused(deployment)
 }
 
-// eventsOfStatus returns the events of what is new in the status: slots that moved, and another state of the cache.
+// eventsOfStatus returns the events about changes of the status: slots that moved, and a new state of the cache.
 func eventsOfStatus(c *reconciliation) []pendingEvent {
 	var found []pendingEvent
 	before, now := c.memcached.Status, c.status
@@ -190,9 +193,9 @@ func updated(c *reconciliation, o apply.Outcome) pendingEvent {
 	return broughtUpToSpec(o)
 }
 
-// createdTogether groups the created objects by event. Those of a new Memcached share one event: one for each would
-// nearly double the requests. Later each object has its own, as the API would merge two events about different
-// objects of one Memcached.
+// createdTogether groups the created objects by event. The objects of a new Memcached share one event: an event for
+// each would nearly double the requests. Objects that are created later have an event each: the API would merge two
+// shared events about different objects of one Memcached.
 func createdTogether(c *reconciliation) []apply.Report {
 	var made []apply.Report
 	for _, outcome := range c.report {
@@ -214,7 +217,7 @@ func created(made apply.Report) pendingEvent {
 	var objects []string
 	for i, outcome := range made {
 		object := outcome.Kind
-		if i+1 == len(made) || made[i+1].Name != outcome.Name { // Once for all kinds with the same name.
+		if i+1 == len(made) || made[i+1].Name != outcome.Name { // The name is written once, after all kinds with it.
 			object += fmt.Sprintf(" %q", outcome.Name)
 		}
 		objects = append(objects, object)

@@ -37,7 +37,7 @@ func logInstructions(log logr.Logger, pods []slots.Pod, written []slots.Change) 
 	}
 }
 
-// instructed says what a Pod is to do from now on.
+// instructed returns a line for the log that says what a Pod is to do from now on.
 func instructed(change slots.Change, from string) string {
 	pod, i := change.Pod, change.Instruction
 	switch i.Role {

@@ -18,10 +18,11 @@ import (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
 const (
-	// nodesTTL is how long the list of Nodes is valid. It is read at most that often, however many caches need it.
+	// nodesTTL is how long the list of Nodes is valid. The Nodes are listed at most once in this time, however many
+	// caches need the list.
 	nodesTTL = time.Minute
 
-	// nodesFresh is how long the list needs no second read: reconciliations that start together share one.
+	// nodesFresh is the age up to which a list counts as new: reconciliations that start together share a list.
 	nodesFresh = time.Second
 
 	// nodesTimeout limits the list request.

@@ -16,12 +16,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// reconciliation collects the results of the steps of one reconciliation. What is unknown because of an error is zero.
+// reconciliation collects the results of the steps of one reconciliation. Fields that are unknown because of an error
+// are zero.
 type reconciliation struct {
 	memcached *cachev1.Memcached
 	now       time.Time
 
-	// missingRights are rights that slots need and the operator does not have. None if the Memcached has no slots.
+	// missingRights are rights that slots need and the operator does not have; empty if the Memcached has no slots.
 	missingRights []string
 
 	// missingDiscoveryRights are the same for discovery, and missingBindingRights for a binding.
@@ -33,7 +34,7 @@ type reconciliation struct {
 	// snapshot is the observed state.
 	snapshot observe.Snapshot
 
-	// outcome is the answer of plan, and template the Pod template of its plan.
+	// outcome is the result of the step plan, and template the Pod template of that plan.
 	outcome  plan.Outcome
 	template render.Template
 
@@ -55,7 +56,8 @@ type reconciliation struct {
 	// bootstrapErr is why the Pod that copies the keys of other servers was not instructed.
 	bootstrapErr error
 
-	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client had changed one before.
+	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client changed a Pod before the
+	// operator could.
 	podsErr     error
 	podsChanged bool
 
@@ -63,7 +65,7 @@ type reconciliation struct {
 	nodes    observe.Nodes
 	nodesAge time.Duration
 
-	// err ended the reconciliation before there was a plan.
+	// err is the error that ended the reconciliation before there was a plan.
 	err error
 
 	// input is the input of status.Evaluate. status is its result or, if its write has to wait, the old status.
@@ -114,7 +116,7 @@ func (c *reconciliation) autoscaling() plan.Autoscaling {
 	return planned.Autoscaling
 }
 
-// discovery returns the decision about what Pods are shown the servers; it is zero without discovery.
+// discovery returns the decision about which Pods announce which servers; it is zero without discovery.
 func (c *reconciliation) discovery() discovery.Decision {
 	if planned, ok := plan.Of(c.outcome); ok && planned.Discovery != nil {
 		return planned.Discovery.Decision
@@ -123,8 +125,9 @@ func (c *reconciliation) discovery() discovery.Decision {
 	return invalid.Discovery
 }
 
-// failure returns the errors for which the reconciliation is repeated. One of an invalid spec would end the same way,
-// and the status names the fix; but a pause of a rollout may succeed.
+// failure returns the errors for which the reconciliation is repeated. The reconciliation of an invalid spec is not
+// repeated, because it would end the same way, and the status names the fix. It is repeated for a failed pause of a
+// rollout, which may succeed.
 func (c *reconciliation) failure() error {
 	err := errors.Join(c.err, c.snapshot.Err())
 	if _, invalid := c.outcome.(plan.Invalid); invalid {

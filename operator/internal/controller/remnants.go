@@ -27,8 +27,9 @@ type remnants struct {
 	exist bool
 }
 
-// found reports whether there was an object of the kind when it was called first: it asks the API server once for each
-// namespace. Without the right to list them, or without the kind, the operator has created none.
+// found reports whether an object of the kind existed at the first call: only that call asks the API server, once for
+// each namespace. If the operator has no right to list the objects, or the API server does not know the kind, the
+// operator has created none.
 func (r *remnants) found(ctx context.Context) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// requeue returns when to reconcile again for one cause, if no event triggers that; 0 is never.
+// requeue returns after what time to reconcile again for one cause, if no event triggers that; 0 is never.
 type requeue func(*reconciliation) time.Duration
 
 // requeues are all causes; the soonest counts.
@@ -17,11 +17,11 @@ var requeues = []requeue{
 	statusMayBeWritten,
 	// An object was not written, or may have been changed by an admission webhook.
 	objectsMayBeWritten,
-	// A slot has to be decided about at a certain time.
+	// A decision about a slot is due at a known time.
 	slotsAreDecided,
 	// Another client changed a Pod with a slot before the operator did.
 	podsAreReadAgain,
-	// Another list of servers is due.
+	// A new list of servers is to be announced at a known time.
 	serversAreAnnounced,
 	// The operator chose another memory, or another number of Pods.
 	stepIsChosen,
@@ -40,7 +40,7 @@ var requeues = []requeue{
 // longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
 const longestWait = 24 * time.Hour
 
-// again returns when to reconcile again; 0 is never.
+// again returns after what time to reconcile again; 0 is never.
 func (c *reconciliation) again() time.Duration {
 	var soonest time.Duration
 	for _, requeue := range requeues {
@@ -59,8 +59,8 @@ func slotsAreDecided(c *reconciliation) time.Duration { return c.slots().Requeue
 
 func serversAreAnnounced(c *reconciliation) time.Duration { return c.discovery().After }
 
-// stepIsChosen holds once the status says which memory the Pods get from now on, or how many Pods there are to be: its
-// own write triggers nothing.
+// stepIsChosen returns a time once the status was written with a new memory or a new number of Pods that the operator
+// chose. The next reconciliation applies the choice, but the write of the status triggers none.
 func stepIsChosen(c *reconciliation) time.Duration {
 	if c.memcached == nil {
 		return 0
@@ -89,7 +89,8 @@ func certificateExpires(c *reconciliation) time.Duration {
 	return max(certificate.NotAfter.Sub(c.now), time.Second)
 }
 
-// nodesAreOutdated holds if the message depends on the Nodes, whose changes are not watched, or on an old list.
+// nodesAreOutdated returns a time if the message depends on the Nodes, whose changes are not watched, or on an old
+// list.
 func nodesAreOutdated(c *reconciliation) time.Duration {
 	if c.nodes == nil || c.nodesAge < nodesFresh && !status.NoNodeFits(c.input) {
 		return 0
@@ -97,8 +98,8 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 	return max(nodesTTL-c.nodesAge, nodesFresh)
 }
 
-// rightsAreReviewed holds while the spec requests slots, discovery or a binding, and rights are missing: no event
-// reports when they are granted.
+// rightsAreReviewed returns a time while the spec requests slots, discovery or a binding, and rights are missing: no
+// event reports when the rights are granted.
 func rightsAreReviewed(c *reconciliation) time.Duration {
 	forSlots := len(c.missingRights) > 0 && c.memcached.Spec.Slots != nil
 	if !forSlots && len(c.missingDiscoveryRights) == 0 && len(c.missingBindingRights) == 0 {
@@ -107,8 +108,8 @@ func rightsAreReviewed(c *reconciliation) time.Duration {
 	return rightsTTL
 }
 
-// certManagerIsInstalled holds while the spec requests a certificate that cannot be requested: no event reports when
-// that changes.
+// certManagerIsInstalled returns a time while the operator can't request the certificate that the spec requires: no
+// event reports when it can.
 func certManagerIsInstalled(c *reconciliation) time.Duration {
 	if c.noCertificates == "" || !wantsCertificate(c.memcached) {
 		return 0

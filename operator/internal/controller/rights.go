@@ -26,8 +26,8 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch;create;patch;delete
 
-// slotRights are those of slots, and discoveryRights those of discovery, by verb. The right to resize Pods is not among
-// them: without it, a cache has slots, and only its running Pods do not get other memory.
+// slotRights are the rights that slots need, and discoveryRights those that discovery needs. The right to resize Pods
+// is not included: a cache can have slots without it, but its running Pods then can't be resized.
 var (
 	slotRights = []authorizationv1.ResourceAttributes{
 		{Group: "", Resource: "pods", Verb: "get"},
@@ -50,10 +50,10 @@ var (
 	}
 )
 
-// rightsTTL is how long the answer is valid that rights are missing.
+// rightsTTL is how long the operator assumes that rights are missing, after it found this.
 const rightsTTL = time.Minute
 
-// rights are rights that the operator may not have. Once it has them all, it asks no more.
+// rights are rights that the operator may not have. Once it has all of them, it does not ask the API server again.
 type rights struct {
 	access     authorizationclient.SelfSubjectAccessReviewInterface
 	namespaces []string // empty means all
@@ -79,7 +79,8 @@ func (r *rights) missing(ctx context.Context) (missing []string, err error) {
 	return missing, nil
 }
 
-// review asks the API server: a watch without the right to it would fail again and again.
+// review asks the API server which rights are missing. A watch that is started without the right would fail again and
+// again.
 func (r *rights) review(ctx context.Context) ([]string, error) {
 	namespaces := r.namespaces
 	if len(namespaces) == 0 {

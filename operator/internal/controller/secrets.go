@@ -70,7 +70,7 @@ type (
 	queue          = workqueue.TypedRateLimitingInterface[reconcile.Request]
 )
 
-// handler records each version and the deletion of a Secret; the last version seen may be the deletion.
+// handler records each version of a Secret, and its deletion, which is then the last version.
 func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, reconcile.Request] {
 	return handler.TypedFuncs[*secretMetadata, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*secretMetadata], q queue) {

@@ -50,8 +50,8 @@ func newSlotWatch(mgr ctrl.Manager, reader client.Reader, slotRights *rights, ch
 	}
 }
 
-// startFor starts the watches if the Memcached has slots, or had some. It returns whether that is so, and which rights
-// are missing for it.
+// startFor starts the watches if the Memcached has slots, or had some. It returns whether the Memcached has or had
+// slots, and which rights are missing for the watches.
 func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlots bool, missing []string, err error) {
 	if hasSlots, err = w.concerns(ctx, mc); err != nil || !hasSlots {
 		return false, nil, err
@@ -71,9 +71,10 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 	return true, nil, nil
 }
 
-// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Services are cached in any
-// case, so an operator that was restarted finds them, too: any one, as another operator may have created it again. That
-// of all slots is deleted last, but another client may have taken its name, or removed its label.
+// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Services are always
+// cached, so a restarted operator also finds these objects: one Service of a former slot is enough, as another operator
+// may have created it again. The Service of all slots is deleted last, but another client may have created an object
+// with its name, or removed its label.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
 		return true, nil
@@ -94,7 +95,7 @@ func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, 
 	return false, nil
 }
 
-// hasService reports whether there is a Service with a name that belongs to the Memcached or to nobody.
+// hasService reports whether a Service with the name exists, and belongs to the Memcached or has no owner.
 func (w *slotWatch) hasService(ctx context.Context, mc *cachev1.Memcached, name string) (bool, error) {
 	key, former := client.ObjectKey{Namespace: mc.Namespace, Name: name}, &corev1.Service{}
 	switch err := w.reader.Get(ctx, key, former); {
@@ -106,13 +107,14 @@ func (w *slotWatch) hasService(ctx context.Context, mc *cachev1.Memcached, name 
 	return belongs(former, mc), nil
 }
 
-// belongs reports whether an object belongs to the Memcached or to nobody.
+// belongs reports whether an object belongs to the Memcached or has no owner.
 func belongs(object client.Object, mc *cachev1.Memcached) bool {
 	owner := metav1.GetControllerOf(object)
 	return owner == nil || owner.UID == mc.UID
 }
 
-// indexSlotServices is needed before a Memcached has slots: one that had some may still have a Service of them.
+// indexSlotServices is needed even if no Memcached has slots: a Memcached that had slots may still have a Service of
+// one.
 func indexSlotServices(mgr ctrl.Manager) error {
 	err := mgr.GetFieldIndexer().IndexField(
 		context.Background(), &corev1.Service{}, observe.MemcachedIndex, observe.InstanceOfSlot)

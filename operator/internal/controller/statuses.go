@@ -31,44 +31,44 @@ type statuses struct {
 	tidiedAt time.Time
 }
 
-// written is the status of a Memcached as last written.
+// written describes the status of a Memcached that was last written.
 type written struct {
 	hash       [sha256.Size]byte
 	version    string // the resource version, so that the status need not be hashed to recognize it
-	generation int64  // of the spec, then
+	generation int64  // of the spec at that time
 	at         time.Time
-	over       pace.Writes // the writes over another client's status
+	over       pace.Writes // the writes that replaced another client's status
 }
 
 func newStatuses() *statuses {
 	return &statuses{now: time.Now, written: map[types.UID]written{}}
 }
 
-// wait returns how long the current status must stay; 0 means that it may be written.
+// wait returns how long a new status must not be written yet; 0 means that it may be written.
 func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.written[there.UID]
 	switch {
 	case s.isOverwritten(there) && last.generation != there.Generation:
-		return 0 // Users wait for a status of their change, and make few.
+		return 0 // Users wait for the status of a change that they made, and make few changes.
 	case s.isOverwritten(there):
 		return statusLimit.Wait(last.over, s.now())
 	case hasConflict(now) && slices.Equal(there.Status.Conditions, now.Conditions):
-		// Another client causes the changes of Pods; they are not worth one write each.
+		// Another client causes the changes of Pods: they need not be written one by one.
 		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
 	return max(last.at.Add(pauseOf(there, now, last.at)).Sub(s.now()), 0)
 }
 
-// Changes of the Pods of a large cache are written after a pause, which is as long as the cache has not been Ready: a
-// short rollout is reported soon, and a long one costs few writes.
+// Changes of the Pods of a large cache are written after a pause. The pause is as long as the cache has not been Ready,
+// so a short rollout is reported soon, and a long rollout costs few writes.
 const (
 	shortestPause = 2 * time.Second
 	longestPause  = 5 * time.Minute
 )
 
-// pauseOf returns how long after the last write a status is written.
+// pauseOf returns how long after the last write the next status is written.
 func pauseOf(there *cachev1.Memcached, now cachev1.MemcachedStatus, last time.Time) time.Duration {
 	switch status.ChangeOf(there, now) {
 	case status.Progress:
@@ -106,12 +106,13 @@ func (s *statuses) isOverwritten(there *cachev1.Memcached) bool {
 	return known && !last.isIn(there)
 }
 
-// isIn reports whether the status is that of a Memcached.
+// isIn reports whether a Memcached has this status.
 func (w written) isIn(there *cachev1.Memcached) bool {
 	return w.version != "" && w.version == there.ResourceVersion || w.hash == hashOf(there)
 }
 
-// news ignores updates of a Memcached that contain nothing but the status which the operator has just written.
+// news ignores updates of a Memcached in which only the status changed, to the status that the operator has just
+// written.
 func (s *statuses) news() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, now := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
@@ -119,13 +120,14 @@ func (s *statuses) news() predicate.Predicate {
 	}}
 }
 
-// sameButStatus compares what a reconciliation depends on. The generation represents the spec.
+// sameButStatus compares the parts of a Memcached, except for the status, on which a reconciliation depends. The
+// generation represents the spec.
 func sameButStatus(a, b *cachev1.Memcached) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.DeletionTimestamp.Equal(b.DeletionTimestamp) &&
 		maps.Equal(a.Annotations, b.Annotations) && maps.Equal(a.Labels, b.Labels)
 }
 
-// isOwn reports whether the status is the one that was last written.
+// isOwn reports whether a Memcached has the status that the operator last wrote.
 func (s *statuses) isOwn(there *cachev1.Memcached) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +151,7 @@ func (s *statuses) tidy() {
 func hashOf(mc *cachev1.Memcached) [sha256.Size]byte {
 	content, err := json.Marshal(mc.Status)
 	if err != nil {
-		panic(err) // It was decoded from JSON.
+		panic(err) // The status was decoded from JSON.
 	}
 	return sha256.Sum256(content)
 }

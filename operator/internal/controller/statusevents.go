@@ -41,7 +41,8 @@ func slotsRemoved(removed, before int) pendingEvent {
 	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventSlotsRemoved, action: "Scale", note: note}
 }
 
-// chosen returns the event of a memory, or of a number of Pods, that the operator chose: never both.
+// chosen returns the event about the memory, or about the number of Pods, that the operator chose. It never chooses
+// both at the same time.
 func chosen(before, now cachev1.MemcachedStatus, decided plan.Autoscaling) []pendingEvent {
 	step := pendingEvent{eventType: corev1.EventTypeNormal, reason: eventMemoryChosen, action: "Autoscale"}
 	if step.note = status.MemoryStep(before, now, whyOf(decided.Memory)); step.note != "" {
@@ -61,7 +62,7 @@ func whyOf(decided *autoscale.State) string {
 	return decided.Why
 }
 
-// unusual returns the events of deviations from the usual day that began, and of the end of all.
+// unusual returns an event for each deviation from the usual day that began, or an event that all of them have ended.
 func unusual(before, now cachev1.MemcachedStatus) []pendingEvent {
 	began, all := status.NewDeviations(before, now)
 	var found []pendingEvent
@@ -79,8 +80,8 @@ func unusual(before, now cachev1.MemcachedStatus) []pendingEvent {
 	return found
 }
 
-// suspension returns the event of the beginning or the end of a suspension. A suspended Memcached without Pods has one
-// by the reason of its condition Ready.
+// suspension returns the event that a suspension began or ended. If a suspended Memcached has no Pods, the reason of
+// its condition Ready has an event instead.
 func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {
 	was := meta.IsStatusConditionTrue(before.Conditions, cachev1.ConditionSuspended)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionSuspended)
@@ -97,8 +98,8 @@ func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {
 	return nil
 }
 
-// bootstrapped returns the event of a new reason of the condition Bootstrapped, unless it says only that keys are still
-// to be copied.
+// bootstrapped returns the event of a new reason of the condition Bootstrapped, except for reasons which only say that
+// keys are still to be copied.
 func bootstrapped(before, now cachev1.MemcachedStatus) []pendingEvent {
 	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionBootstrapped)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionBootstrapped)
@@ -143,8 +144,8 @@ func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
 	return []pendingEvent{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
 }
 
-// repeatedReasons are the reasons for which a new message is an event. The message of PodsNotReady changes with each
-// Pod.
+// repeatedReasons are the reasons that get another event when only the message changes. PodsNotReady is not one of
+// them, because its message changes with each Pod.
 var repeatedReasons = []string{
 	cachev1.ReasonAllPodsReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
 	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,

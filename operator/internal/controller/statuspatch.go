@@ -14,9 +14,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// patchStatus sends a status, and returns the Memcached as the API server answers. The status belongs to the Memcached
-// that was read, and not to a new one of the same name. The API server ignores the uid in a patch of the status, and
-// compares the resource version.
+// patchStatus sends a status, and returns the Memcached as the API server answers. The status must not be written to a
+// new Memcached with the same name. The resource version in the patch prevents this, because the API server ignores a
+// uid there.
 func (r *Reconciler) patchStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
 ) (*cachev1.Memcached, error) {
@@ -28,19 +28,19 @@ func (r *Reconciler) patchStatus(
 	for _, patch := range patches {
 		patched = mc.DeepCopy()
 		err = r.client.Status().Patch(ctx, patched, patch)
-		if !apierrors.IsInvalid(err) { // Otherwise a path may not exist any more: the next patch gets the conflict.
+		if !apierrors.IsInvalid(err) { // Otherwise a path may not exist any more: the next patch gets a conflict.
 			break
 		}
 	}
 	return patched, err
 }
 
-// longMerge is the size from which a merge patch is compared with a JSON patch. A shorter one is easier to read in an
-// audit log.
+// longMerge is the size in bytes from which a merge patch is compared with a JSON patch. A shorter merge patch is
+// always used, because it is easier to read in an audit log.
 const longMerge = 1 << 10
 
-// statusPatches returns the patches to try. A merge patch has each list that changed as a whole, which is much for a
-// cache with many slots. A JSON patch has only the items that changed.
+// statusPatches returns the patches to try. A merge patch contains each changed list as a whole, which is much for a
+// cache with many slots. A JSON patch contains only the items that changed.
 func statusPatches(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]client.Patch, error) {
 	wanted := mc.DeepCopy()
 	wanted.Status = now

@@ -45,8 +45,8 @@ type entry struct {
 	uid   types.UID
 	phase phase
 
-	// unready: the cache was not Ready before its update. So it means nothing for the update that the cache is not
-	// Ready afterwards.
+	// unready: the cache was not Ready before its update. So the update has not failed if the cache is not Ready
+	// afterwards.
 	unready bool
 
 	// stops: the update failed, and no other cache is updated.
@@ -124,15 +124,15 @@ func (w *updateQueue) restart() {
 type candidate struct {
 	memcached *cachev1.Memcached
 
-	// planned: the spec is valid, and pending: an update is left out of the plan. usable: new Pods can start with the
-	// Secrets that the spec names.
+	// planned: the spec is valid. pending: an update of the cache waits. usable: new Pods can start with the Secrets
+	// that the spec names.
 	planned, pending, usable bool
 
 	// complete: the Deployment has all its Pods, ready and with its current template. The status may not show that yet.
 	complete bool
 }
 
-// candidate describes a cache to the queue. The draft is the one without the update.
+// candidate describes a cache to the queue. The draft is without the update.
 func (c *reconciliation) candidate(draft plan.Draft) candidate {
 	return candidate{
 		memcached: c.memcached, planned: draft.IsValid(), pending: draft.IsPending(), usable: c.snapshot.Usable(),
@@ -183,8 +183,8 @@ func (w *updateQueue) enter(c candidate) entry {
 	return *its
 }
 
-// wasUpdating reports whether an earlier operator started to update a cache. It may have ended before it wrote that
-// into the status, which then still reports a pending update.
+// wasUpdating reports whether an earlier operator started to update a cache. That operator may have ended before it
+// wrote this into the status, which then still reports a pending update.
 func wasUpdating(c candidate, known phase) bool {
 	pending := meta.FindStatusCondition(c.memcached.Status.Conditions, cachev1.ConditionUpdatePending)
 	if pending == nil || c.isReady() {
@@ -215,7 +215,8 @@ func (w *updateQueue) settle(mc *cachev1.Memcached, now cachev1.MemcachedStatus)
 // replacing are the reasons of Ready while Pods are being replaced.
 var replacing = []string{cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonPodsNotReady}
 
-// updateFailed reports whether a status cannot occur while Pods are being replaced.
+// updateFailed reports whether a status shows that the update failed: a reason of Ready that does not occur while Pods
+// are replaced.
 func updateFailed(now cachev1.MemcachedStatus) bool {
 	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	return ready != nil && ready.Status != metav1.ConditionTrue &&
@@ -248,7 +249,7 @@ func (w *updateQueue) next() []types.NamespacedName {
 	return line[:min(free, len(line))]
 }
 
-// rank puts caches that are not Ready last: their updates prove nothing, and may take long.
+// rank puts caches that are not Ready last: their updates do not show whether the update works, and may take long.
 func (e *entry) rank() int {
 	if e.unready {
 		return 1

@@ -47,8 +47,8 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
-	// NamedSecrets caches the metadata of Secrets that a Memcached may name. The cache of the manager has those of
-	// bindings.
+	// NamedSecrets caches the metadata of Secrets that a Memcached may name. The Secrets of bindings are in the cache
+	// of the manager.
 	NamedSecrets cache.Cache
 
 	// Namespaces are the namespaces that the operator serves; empty means all.
@@ -63,7 +63,7 @@ type Config struct {
 	LegacyFieldManagers []string
 	Options             controller.Options
 
-	// Report reads how the memory of a Pod is used, and ReportInterval is how often that of a cache is.
+	// Report reads how the memory of a Pod is used. ReportInterval is how often the memory of a cache is read.
 	Report         reports.Get
 	ReportInterval time.Duration
 
@@ -128,8 +128,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		mgr.Add(reconciler.reports))
 }
 
-// objectChanges ignores events that bring nothing new about a managed object: its creation by the operator, and
-// resyncs.
+// objectChanges ignores events that have no news about a managed object: its creation by the operator, and resyncs.
 func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },
@@ -153,7 +152,7 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Reque
 func memcacheds(ctx context.Context, cache client.Reader, matching ...client.ListOption) []reconcile.Request {
 	list := &cachev1.MemcachedList{}
 	if err := cache.List(ctx, list, matching...); err != nil {
-		// This reads the cache, so it is a programming error.
+		// Only a programming error can cause this, because the list is read from the cache.
 		log.FromContext(ctx).Error(err, "Memcacheds cannot be listed")
 		return nil
 	}
@@ -180,12 +179,12 @@ func memcachedOf(_ context.Context, object client.Object) []reconcile.Request {
 	}}}
 }
 
-// replicaSetChanges selects, of a ReplicaSet's many updates, those that change which one is current.
+// replicaSetChanges selects those updates of ReplicaSets after which another ReplicaSet may be the current one.
 var replicaSetChanges = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool { return observe.ReplicaSetChanged(e.ObjectOld, e.ObjectNew) },
 }
 
-// podChanges selects, of a Pod's many updates, those that change its observed state.
+// podChanges selects those updates of Pods that change the observed state.
 var podChanges = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)

@@ -23,14 +23,15 @@ type Work struct {
 	running map[reconcile.Request]time.Time
 	begun   int
 
-	// stillSince is since when requests are queued and no reconciliation has started; zero if there are none. begunThen
-	// is the value of begun at the last check.
+	// stillSince is the time since which requests are queued and no reconciliation has started; zero if no request is
+	// queued. begunThen is the value of begun at the last check.
 	stillSince time.Time
 	begunThen  int
 }
 
-// NewWork returns a Work for reconciliations that end after the timeout. One that takes longer hangs: it ignores its
-// context. The limit is three times as long, because a restart interrupts all others.
+// NewWork returns a Work for reconciliations whose context ends after the timeout. A reconciliation that takes longer
+// hangs: it ignores its context. The limit is three times the timeout, because the restart that follows interrupts all
+// other reconciliations.
 func NewWork(timeout time.Duration) *Work {
 	return &Work{limit: 3 * timeout, running: map[reconcile.Request]time.Time{}}
 }
@@ -91,7 +92,7 @@ func (w *Work) end(request reconcile.Request) {
 	delete(w.running, request)
 }
 
-// newQueue creates the same queue as controller-runtime, and keeps it to see its length.
+// newQueue creates the same queue as controller-runtime does, and keeps a reference to it to read its length.
 func (w *Work) newQueue(
 	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
 ) workqueue.TypedRateLimitingInterface[reconcile.Request] {

@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addBinding adds the Secret of the binding, and those of former ones. A list may not have the operator's own writes,
-// so each is then read by its name.
+// addBinding adds the Secret of the binding, and those of former bindings. A list may not include the operator's own
+// last writes, so each listed Secret is then read by its name.
 func (c Collector) addBinding(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
 	found := map[string]bool{}
 	if mc.Spec.Binding != nil {
@@ -37,7 +37,7 @@ func (c Collector) addBinding(ctx context.Context, mc *cachev1.Memcached, object
 	return nil
 }
 
-// bound returns what a binding repeats of the Secrets that the spec names.
+// bound returns the data that a binding copies from the Secrets that the spec names.
 func (s Snapshot) bound() (bound plan.Bound) {
 	if s.TLS != nil {
 		bound.CA, bound.Versions = s.TLS.CA, "tls="+s.TLS.Version

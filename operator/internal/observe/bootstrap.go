@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addBootstrap adds the Deployment, also one that is not requested any more, and its Pod.
+// addBootstrap adds the Deployment that copies keys, and its Pod, even if the spec does not request them any more.
 func (c Collector) addBootstrap(ctx context.Context, mc *cachev1.Memcached, s *Snapshot) error {
 	kind, _ := find(DeploymentKind.GroupKind())
 	key := client.ObjectKey{Namespace: mc.Namespace, Name: names.Bootstrap(mc.Name)}

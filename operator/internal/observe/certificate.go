@@ -14,13 +14,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 )
 
-// addCertificate adds the Certificate, also one that is not requested any more.
+// addCertificate adds the Certificate, even if the spec does not request it any more.
 func (c Collector) addCertificate(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
 	kind, _ := find(CertificateKind.GroupKind())
 	return addObject(ctx, c.Cache, client.ObjectKeyFromObject(mc), kind, objects)
 }
 
-// Issuing describes what cert-manager reports of the Certificate; empty if it has reported nothing.
+// Issuing returns what cert-manager reports about the Certificate; empty if it has reported nothing.
 func (s Snapshot) Issuing() string {
 	certificate, _ := s.Main(CertificateKind.GroupKind()).(*certmanager.Certificate)
 	if certificate == nil {

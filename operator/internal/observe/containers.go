@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// containerProblem reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
+// containerProblem explains the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
 func containerProblem(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	if status.Ready {
 		return ""
@@ -37,10 +37,10 @@ func containerProblem(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 var wrongPlatform = []string{
 	"no match for platform in manifest",                // containerd
 	"no image found in manifest list for architecture", // CRI-O, by containers/image
-	"no image found in image index for architecture",   // the same, for an OCI index
+	"no image found in image index for architecture",   // CRI-O, for an OCI index
 }
 
-// imageOf returns the setting of a container's image.
+// imageOf names the setting that determines the image of a container.
 func imageOf(container string) string {
 	switch container {
 	case names.Agent:
@@ -81,8 +81,8 @@ func pullFix(pod *corev1.Pod, container, message string) string {
 	return "see " + imageOf(container) + check + strings.Join(secrets, ", ")
 }
 
-// pullDetail returns the cause of a failed pull. The kubelet wraps it while it backs off; unwrapped, the text stays
-// the same between attempts.
+// pullDetail returns the cause of a failed pull. While the kubelet backs off, it wraps the cause in another message.
+// Without this, the text stays the same between attempts.
 func pullDetail(message string) string {
 	if _, cause, wrapped := strings.Cut(message, "ErrImagePull: "); wrapped {
 		message = cause
@@ -130,8 +130,8 @@ func lastLines(message string) string {
 	return OneLine(strings.Join(lines[max(0, len(lines)-2):], " "))
 }
 
-// ranBefore reports whether a running container started before the Pod stopped being ready: then its last exit is not
-// the reason.
+// ranBefore reports whether a running container started before the Pod stopped being ready: its last exit then is not
+// the reason why the Pod is not ready.
 func ranBefore(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
 	ready := cached.Condition(pod, corev1.PodReady)
 	return status.State.Running != nil && ready != nil &&

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// addDiscovery adds the Service of the discovery, also one that is not requested any more, and the Pods.
+// addDiscovery adds the Service of the discovery, even if the spec does not request it any more, and the Pods.
 func (c Collector) addDiscovery(ctx context.Context, mc *cachev1.Memcached, s *Snapshot, pods []corev1.Pod) error {
 	kind, _ := find(ServiceKind.GroupKind())
 	service := client.ObjectKey{Namespace: mc.Namespace, Name: names.DiscoveryService(mc.Name)}
@@ -27,7 +27,7 @@ func (c Collector) addDiscovery(ctx context.Context, mc *cachev1.Memcached, s *S
 	return nil
 }
 
-// serves reports whether the agent of a Pod can answer.
+// serves reports whether the agent of a Pod can answer clients with auto discovery.
 func serves(pod *corev1.Pod) bool { return cached.Ports(&pod.Spec).Has(names.DiscoveryPorts) }
 
 func discoveryPod(pod *corev1.Pod) discovery.Pod {

@@ -44,7 +44,7 @@ func Kinds() []Kind {
 }
 
 // AllKinds adds the kinds that only Memcacheds with slots, a binding or an issuer have. They are watched once there is
-// one.
+// such a Memcached.
 func AllKinds() []Kind {
 	return append(Kinds(),
 		Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }},
@@ -83,8 +83,8 @@ func Selector() labels.Selector {
 	return labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}).Add(*instance)
 }
 
-// Selector selects the objects of the kind that are cached. EndpointSlices of other controllers have the labels of the
-// Service that they belong to, and no Secret is cached by chance.
+// Selector selects the objects of the kind that are cached. EndpointSlices of other controllers have the labels of
+// their Service, so they need another selector. So do Secrets, of which no others may be cached.
 func (k Kind) Selector() labels.Selector {
 	switch k.GroupVersionKind {
 	case SliceKind:
@@ -98,7 +98,7 @@ func (k Kind) Selector() labels.Selector {
 func selectorWith(label, value string) labels.Selector {
 	own, err := labels.NewRequirement(label, selection.Equals, []string{value})
 	if err != nil {
-		panic(err) // Both are constants.
+		panic(err) // The label and its value are constants.
 	}
 	return Selector().Add(*own)
 }
@@ -123,7 +123,7 @@ func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
 	if known, ok := find(kind); ok {
 		return known.GroupVersionKind
 	}
-	return kind.WithVersion("") // Not a managed kind: reading it fails with a clear error.
+	return kind.WithVersion("") // It is not a managed kind: reading such an object fails with a clear error.
 }
 
 func find(wanted schema.GroupKind) (Kind, bool) {

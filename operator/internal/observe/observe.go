@@ -45,18 +45,19 @@ type Snapshot struct {
 	// OpenPorts are the ports of all memcached Pods that have not ended, including terminating ones.
 	OpenPorts names.Ports
 
-	// Slots is the observed state of the slots, and Versions are the resource versions of its Pods by uid; zero for a
-	// Memcached without slots.
+	// Slots is the observed state of the slots, and Versions are the resource versions of the observed Pods, by uid.
+	// Both are zero for a Memcached without slots.
 	Slots    plan.CurrentSlots
 	Versions map[string]string
 
-	// Discovery are the Pods with what they answer clients with auto discovery; none if the spec does not request that.
+	// Discovery has the Pods, each with its answer to clients with auto discovery; empty if the spec does not request
+	// it.
 	Discovery []discovery.Pod
 
-	// Bootstrap is what copies the keys of other servers; zero if the spec does not request that.
+	// Bootstrap is the observed state of the copy of keys from other servers; zero if the spec does not request it.
 	Bootstrap plan.CurrentBootstrap
 
-	// Usage is what Pods reported about how they are used; none if the spec does not request that.
+	// Usage has the reports of Pods about how the cache is used; zero if the spec does not request them.
 	Usage plan.Usage
 
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
@@ -87,7 +88,7 @@ func (s Snapshot) Current() plan.Current {
 		Bootstrap:     s.Bootstrap,
 		Usage:         s.Usage,
 		UnownedSecret: s.TLS.ExistsForOther(s.Name),
-		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
+		OpenPorts:     s.OpenPorts | s.DeployedPorts(), // New Pods may not be in the cache yet.
 		ServicePorts:  servicePorts(s.Main(ServiceKind.GroupKind())),
 	}
 	for _, pod := range s.Pods {
@@ -118,18 +119,18 @@ type Collector struct {
 	// Cache is read for managed objects and Pods.
 	Cache client.Reader
 
-	// Live is read for what the cache does not hold.
+	// Live is the API server, which is read for objects that the cache does not hold.
 	Live client.Reader
 
 	// Secrets reads the Secrets that a Memcached names.
 	Secrets *secrets.Memory
 }
 
-// Extras are what only some Memcacheds have.
+// Extras says which features a Memcached has, or had, that not every Memcached has.
 type Extras struct{ Slots, Binding, Certificate bool }
 
-// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. It reads
-// what slots, a binding and an issuer need only if it has them, or had them before.
+// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. It reads the
+// objects of slots, a binding and an issuer only if the Memcached has these, or had them before.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, has Extras) (Snapshot, error) {
 	objects, err := c.collectManaged(ctx, mc, has)
 	if err != nil {
@@ -179,9 +180,9 @@ func (c Collector) collectManaged(
 	return objects, err
 }
 
-// needsLiveDeployment reports whether the Deployment must be read from the API server. One that lost its labels is
-// not in the cache, although there are Pods. And the cache holds no managed fields, which show whether the operator
-// wrote the recorded template inputs.
+// needsLiveDeployment reports whether the Deployment must be read from the API server. A Deployment that lost its
+// labels is not in the cache, although its Pods are. Besides, the cache holds no managed fields, which show whether the
+// operator wrote the recorded template inputs.
 func needsLiveDeployment(mc *cachev1.Memcached, snapshot Snapshot) bool {
 	deployment := snapshot.Deployment()
 	return deployment == nil && len(snapshot.Pods) > 0 || !plan.IsRecorded(mc, deployment)
@@ -223,7 +224,8 @@ func collectPods(ctx context.Context, reader client.Reader, namespace, instance 
 	return pods.Items, nil
 }
 
-// readAgain reads the Pods singly that the operator may have changed: a list may not have its own writes.
+// readAgain reads each Pod that the operator may have changed again: a list may not include the operator's own last
+// writes.
 func (c Collector) readAgain(ctx context.Context, listed []corev1.Pod) ([]corev1.Pod, error) {
 	var pods []corev1.Pod
 	for i := range listed {

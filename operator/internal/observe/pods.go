@@ -34,11 +34,11 @@ type Pod struct {
 	Problem string
 }
 
-// PodIndex finds the Pods of a Memcached by its name. A namespace may hold thousands of others.
+// PodIndex finds the Pods of a Memcached by its name. The namespace may have thousands of other Pods.
 const PodIndex = "memcached"
 
-// InstanceOf returns the name of the Memcached that the labels of a cached object name, or "". The cache leaves out the
-// label of a Pod that belongs to none (cached.TrimPod).
+// InstanceOf returns the name of the Memcached that the labels of a cached object name, or "". The cache removes the
+// label from Pods that belong to no Memcached (cached.TrimPod).
 func InstanceOf(object client.Object) string { return object.GetLabels()[names.LabelInstance] }
 
 // podsOf returns the state of the Pods, sorted by name, without those that are terminating or have ended, such as
@@ -101,7 +101,7 @@ func isUnresponsive(pod *corev1.Pod) bool {
 	})
 }
 
-// CanNotBeScheduled begins the problem of an unschedulable Pod.
+// CanNotBeScheduled is the beginning of the problem of an unschedulable Pod.
 const CanNotBeScheduled = "cannot be scheduled: "
 
 // ProblemOf returns why a Pod does not become ready (Pod.Problem).
@@ -129,8 +129,8 @@ func OneLine(message string) string {
 	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
 }
 
-// PodChanged reports whether an update of a Pod changes the result of podsOf, or what decides about its slot and its
-// answers.
+// PodChanged reports whether an update of a Pod changes the result of podsOf, or the state on which its slot and its
+// answers to clients depend.
 func PodChanged(before, after *corev1.Pod) bool {
 	old, now := podsOf([]corev1.Pod{*before}), podsOf([]corev1.Pod{*after})
 	return !slices.Equal(old, now) || cached.IsGated(after) && slotPod(before) != slotPod(after) ||

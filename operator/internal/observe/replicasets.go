@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// ReplicaSetKind is the kind of the objects of which each runs the Pods of one template of a Deployment.
+// ReplicaSetKind is the kind of the objects that run Pods: each of them the Pods of one template of a Deployment.
 var ReplicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
 // ReplicaSet returns an empty ReplicaSet of which only the metadata is read.
@@ -26,8 +26,8 @@ func ReplicaSet() *metav1.PartialObjectMetadata {
 }
 
 // currentHash returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
-// Until the Deployment controller has observed a change of the Deployment, it is the former one: most changes are of
-// the replicas, and a direction that is unknown after each of them would revert them.
+// Until the Deployment controller has observed a change of the Deployment, the former hash is returned. Most changes
+// are only of the replicas: if the hash were unknown after each of them, the operator would revert them.
 func (c Collector) currentHash(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	if deployment == nil {
 		return "", nil
@@ -41,8 +41,8 @@ func (c Collector) currentHash(ctx context.Context, deployment *appsv1.Deploymen
 	return hashOfCurrent(deployment, sets.Items), nil
 }
 
-// hashOfCurrent returns the hash of the ReplicaSet that has the revision of its Deployment. It is unknown if a
-// ReplicaSet has a newer revision: the Deployment, or the cache, is about to follow.
+// hashOfCurrent returns the hash of the ReplicaSet that has the revision of its Deployment. The hash is unknown if a
+// ReplicaSet has a newer revision than the Deployment, which is about to get that revision, too.
 func hashOfCurrent(deployment *appsv1.Deployment, sets []metav1.PartialObjectMetadata) string {
 	wanted, current := revisionOf(deployment), ""
 	for i := range sets {
@@ -54,7 +54,7 @@ func hashOfCurrent(deployment *appsv1.Deployment, sets []metav1.PartialObjectMet
 		if revision > wanted || wanted == 0 || current != "" {
 			return ""
 		}
-		// The name has the same hash as the label, which another client may change.
+		// The hash is read from the name: another client may change the label that also has it.
 		current, _ = strings.CutPrefix(set.Name, deployment.Name+"-")
 	}
 	return current
@@ -69,7 +69,7 @@ func revisionOf(object metav1.Object) int {
 	return revision
 }
 
-// ReplicaSetChanged reports whether an update of a ReplicaSet changes which one is current.
+// ReplicaSetChanged reports whether another ReplicaSet may be the current one after an update of a ReplicaSet.
 func ReplicaSetChanged(before, after metav1.Object) bool {
 	was, is := metav1.GetControllerOfNoCopy(before), metav1.GetControllerOfNoCopy(after)
 	return revisionOf(before) != revisionOf(after) || (was == nil) != (is == nil) || was != nil && was.UID != is.UID

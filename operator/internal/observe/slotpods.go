@@ -15,7 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// slotPod returns what decides about the slot of a Pod. A Pod without the gate takes no part.
+// slotPod returns the state of a Pod on which the decision about its slot depends. A Pod without the readiness gate
+// gets no slot.
 func slotPod(pod *corev1.Pod) slots.Pod {
 	if !cached.IsGated(pod) {
 		return slots.Pod{

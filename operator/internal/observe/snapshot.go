@@ -34,8 +34,8 @@ func JobSelector() labels.Selector {
 	return labels.NewSelector().Add(*saves)
 }
 
-// SnapshotCollector reads what saving and restoring depend on. Pods of Jobs, and the addresses of Pods without a slot,
-// are not cached: they are read from the API server while a snapshot needs them.
+// SnapshotCollector reads the state on which saving and restoring depend. Pods of Jobs, and the addresses of Pods
+// without a slot, are not cached: they are read from the API server while a snapshot needs them.
 type SnapshotCollector struct {
 	Cache client.Reader
 	Live  client.Reader
@@ -58,7 +58,8 @@ func (c SnapshotCollector) Memcached(
 	return mc, nil
 }
 
-// Begin reads what else a new snapshot of a cache needs. It sends requests only for a cache that is Ready.
+// Begin reads the rest of the state on which a new snapshot of a cache depends. It sends requests only for a cache that
+// is Ready.
 func (c SnapshotCollector) Begin(
 	ctx context.Context, wanted *cachev1.MemcachedSnapshot, mc *cachev1.Memcached,
 ) (current plan.CurrentSnapshot, err error) {
@@ -80,7 +81,7 @@ func (c SnapshotCollector) Begin(
 	return current, err
 }
 
-// Needs reads what saving and restoring need: the Job that keeps the cache busy, and whether the Secret with the
+// Needs reads whether saving or restoring can begin: the Job that keeps the cache busy, and whether the Secret with the
 // credentials is missing. It sends a request only for a cache that is Ready and not busy.
 func (c SnapshotCollector) Needs(
 	ctx context.Context, mc *cachev1.Memcached, place cachev1.SnapshotTarget,
@@ -99,8 +100,8 @@ func isReady(mc *cachev1.Memcached) bool {
 	return mc != nil && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
 }
 
-// busy returns the name of a Job of the cache that is not over; empty if there is none. Of two lists of keys at the
-// same time, memcached can stand still.
+// busy returns the name of a Job of the cache that is not over; empty if there is none. Only one Job may run, because
+// memcached can stand still if two clients list its keys at the same time.
 func (c SnapshotCollector) busy(ctx context.Context, mc *cachev1.Memcached) (string, error) {
 	list := &batchv1.JobList{}
 	of := client.MatchingLabels{names.LabelSnapshot: mc.Name}
@@ -129,14 +130,16 @@ func (c SnapshotCollector) isSecretMissing(
 	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 }
 
-// Job reads the Job of an object by its name. One that the object does not control is taken.
+// Job reads the Job of an object by its name. It returns taken if a Job with that name exists that the object does not
+// control.
 func (c SnapshotCollector) Job(
 	ctx context.Context, owner client.Object, name string,
 ) (job *batchv1.Job, taken bool, err error) {
 	return jobOf(ctx, c.Cache, owner, name)
 }
 
-// LiveJob reads it from the API server: another client may have removed the label by which Jobs are cached.
+// LiveJob reads the Job from the API server, because another client may have removed the label by which Jobs are
+// cached.
 func (c SnapshotCollector) LiveJob(
 	ctx context.Context, owner client.Object, name string,
 ) (job *batchv1.Job, taken bool, err error) {
@@ -158,7 +161,7 @@ func jobOf(
 	return job, false, nil
 }
 
-// Pods reads the Pods of a Job. While one is ready, there is nothing to read in it.
+// Pods reads the Pods of a Job. It reads none while one is ready and none has failed: such Pods report nothing.
 func (c SnapshotCollector) Pods(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, error) {
 	if IsJobBusy(job) {
 		return nil, nil
@@ -177,7 +180,7 @@ func IsJobBusy(job *batchv1.Job) bool {
 // IsJobOver reports whether a Job has succeeded or failed.
 func IsJobOver(job *batchv1.Job) bool { return EndOf(job).Type != "" }
 
-// EndOf is the condition with which a Job has ended: JobComplete or JobFailed; zero if it has not.
+// EndOf returns the condition with which a Job has ended: JobComplete or JobFailed; zero if the Job has not ended.
 func EndOf(job *batchv1.Job) batchv1.JobCondition {
 	for _, condition := range job.Status.Conditions {
 		ended := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed

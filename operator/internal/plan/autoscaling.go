@@ -22,12 +22,12 @@ const leastItemMemory = 16 * memcached.Mebibyte
 // ObservesUse reports whether Pods report how the cache is used.
 func ObservesUse(spec cachev1.MemcachedSpec) bool { return spec.Autoscaling != nil }
 
-// NeedsCurve reports whether it is found how much memory, or how many Pods, the cache needs.
+// NeedsCurve reports whether the operator computes how much memory, or how many Pods, the cache needs.
 func NeedsCurve(spec cachev1.MemcachedSpec) bool {
 	return autoscalesMemory(spec) || autoscalesSize(spec)
 }
 
-// autoscalesMemory reports whether it is found how much memory the cache needs.
+// autoscalesMemory reports whether the operator computes how much memory the cache needs.
 func autoscalesMemory(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Memory != nil }
 
 // choosesMemory reports whether the operator chooses the memory, instead of the spec.
@@ -35,7 +35,7 @@ func choosesMemory(spec cachev1.MemcachedSpec) bool {
 	return autoscalesMemory(spec) && spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
 }
 
-// memoryPolicy returns what the spec says about how the memory follows the use.
+// memoryPolicy returns the bounds and times of the spec within which the memory follows the use of the cache.
 func memoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	wanted := orZero(orZero(spec.Autoscaling).Memory)
 	least := int64(leastItemMemory)
@@ -49,8 +49,8 @@ func memoryPolicy(spec cachev1.MemcachedSpec) autoscale.Policy {
 	}
 }
 
-// withChosenMemory returns a Memcached whose spec has the memory that the operator chose, if it does. Without a record
-// of that, it is what the Pods have.
+// withChosenMemory returns a Memcached whose spec has the memory that the operator chose, if the operator chooses it.
+// If no choice is recorded, the spec gets the memory that the Pods have.
 func withChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
 	if !choosesMemory(mc.Spec) {
 		return mc
@@ -64,7 +64,7 @@ func withChosenMemory(mc *cachev1.Memcached, current Current) *cachev1.Memcached
 	return &with
 }
 
-// memoryState returns what was decided before.
+// memoryState returns the last decision about the memory, from the status.
 func memoryState(mc *cachev1.Memcached) autoscale.State {
 	recorded := orZero(orZero(mc.Status.Autoscaling).Memory)
 	state := autoscale.State{
@@ -84,10 +84,11 @@ func memoryState(mc *cachev1.Memcached) autoscale.State {
 
 // Autoscaling is how the cache follows its use from now on.
 type Autoscaling struct {
-	// Memory is that of each Pod; nil if it does not follow the use.
+	// Memory is the decision about the memory of each Pod; nil if that memory does not follow the use.
 	Memory *autoscale.State
 
-	// Size is the memory of all Pods, if their number follows the use; nil if it does not. Pod is the memory of each then.
+	// Size is the decision about the number of Pods, as their memory together; nil if the number does not follow the
+	// use. Pod is then the memory of each Pod.
 	Size *autoscale.State
 	Pod  int64
 }
@@ -118,8 +119,8 @@ func (d Draft) memoryAutoscaling() *autoscale.State {
 	return new(autoscale.Decide(in))
 }
 
-// resizesPods reports whether another memory replaces no Pod. Pods get slots only once they are replaced for another
-// reason.
+// resizesPods reports whether a change of the memory resizes running Pods, instead of replacing them. Pods without
+// slots can't be resized; they get slots only when another change replaces them.
 func (d Draft) resizesPods() bool { return d.before == nil || d.before.Slots }
 
 // isSettled reports whether all Pods were ready, with the memory of this spec, as of the last status.
@@ -140,9 +141,9 @@ func (c CurrentSlots) mostGiven() int64 {
 	return most
 }
 
-// refuses reports whether a Pod that was there before a step does not get the memory of it: its kubelet says so, or
-// does not say what containers have, or the API server refuses. A later Pod starts with the memory of the template, and
-// was refused nothing.
+// refuses reports whether a Pod can't be resized to the memory of the last step: its kubelet refuses, or does not
+// report the resources of its containers, or the API server rejects the resize. Pods that were created after the step
+// do not count: they start with the memory of the template.
 func (d Draft) refuses(step time.Time) bool {
 	settings := d.Pod.Memcached
 	settings.ItemMemory = ItemMemory(d.memcached.Spec)
@@ -162,8 +163,8 @@ func (d Draft) refuses(step time.Time) bool {
 	return false
 }
 
-// hasAsked reports whether this operator has tried to resize Pods by this spec: not if it has just been started, or the
-// cache was suspended.
+// hasAsked reports whether this operator has had the time to resize the Pods as this spec requires. It has not if it
+// started less than a minute ago, or has not reconciled this spec yet.
 func (d Draft) hasAsked() bool {
 	ready := meta.FindStatusCondition(d.memcached.Status.Conditions, cachev1.ConditionReady)
 	since := d.current.Usage.Reports.Since
@@ -171,7 +172,7 @@ func (d Draft) hasAsked() bool {
 		d.defaults.Now.Sub(since) >= time.Minute
 }
 
-// autoscalingProblems finds what keeps the memory from following the use of the cache.
+// autoscalingProblems finds fields of the spec that prevent the memory from following the use of the cache.
 func autoscalingProblems(mc *cachev1.Memcached, pod Pod) []string {
 	spec := mc.Spec
 	if !ObservesUse(spec) {
@@ -205,7 +206,7 @@ func wholeMebibytes(quantity resource.Quantity) int64 {
 	return quantity.Value() / memcached.Mebibyte * memcached.Mebibyte
 }
 
-// valueOf returns a memory of the record, in bytes; 0 for none, and for one that another client wrote.
+// valueOf returns a recorded memory in bytes; 0 if there is none, or if its value shows that another client wrote it.
 func valueOf(quantity *resource.Quantity) int64 {
 	if quantity == nil || quantity.Value() < 0 || quantity.Value() > slots.MostMemory {
 		return 0

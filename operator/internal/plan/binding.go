@@ -12,12 +12,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// Bound is what a binding repeats of the Secrets that the spec names.
+// Bound is the data that the Secret of a binding copies from the Secrets that the spec names.
 type Bound struct {
 	User users.User
 	CA   string
 
-	// Versions are the versions of the Secrets. They change whenever User or CA do.
+	// Versions are the versions of the copied Secrets. They change whenever User or CA changes.
 	Versions string
 }
 
@@ -25,10 +25,10 @@ type Bound struct {
 type Binding struct {
 	Bound
 
-	// SecretName is the name of the Secret.
+	// SecretName is the name of the Secret of the binding.
 	SecretName string
 
-	// Kept: the Secret stays as it is, or is not created yet, because those that it repeats cannot be used.
+	// Kept: the Secret stays as it is, or is not created yet, because the Secrets that it copies cannot be used.
 	Kept bool
 
 	Host, Port string
@@ -52,7 +52,7 @@ func (d Draft) decideBinding(p Plan) *Binding {
 	}
 	binding.Host, binding.Port, _ = strings.Cut(p.Endpoint, ":")
 	if binding.Port != strconv.Itoa(int(names.TLSPortNumber)) {
-		binding.CA = "" // A client may take it for a sign of TLS, and the rollout of that is not complete.
+		binding.CA = "" // A CA may suggest to a client that the port uses TLS: the rollout of TLS is not complete.
 	}
 	if p.Slots != nil && len(p.Slots.Slots) > 0 {
 		binding.Endpoints = nil
@@ -66,7 +66,7 @@ func (d Draft) decideBinding(p Plan) *Binding {
 	return binding
 }
 
-// bindingProblems finds what keeps a cache from having the binding that its spec requests.
+// bindingProblems finds the reasons why a cache can't have the binding that its spec requests.
 func bindingProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	spec := mc.Spec
 	if spec.Binding == nil {

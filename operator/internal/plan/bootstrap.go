@@ -35,14 +35,16 @@ type Bootstrap struct {
 	// Rate is the limit of the copy in bytes per second.
 	Rate int64
 
-	// Kept is the Pod template of the Deployment, which stays as it is while clients may use both: another Pod would not
-	// know what they changed. It is nil if the template is rendered.
+	// Kept is the Pod template of the Deployment while clients may use both the other servers and the cache: the
+	// template then stays as it is, because a new Pod would not know the keys that clients changed. Otherwise it is
+	// nil, and the template is rendered.
 	Kept *corev1.PodTemplateSpec
 
-	// Waits: a slot has no Pod yet, and the Deployment is not created before.
+	// Waits: the Deployment is not created yet, because a slot has no Pod.
 	Waits bool
 
-	// Moved: clients may use both. It is recorded on the Deployment, and in the status in case that is deleted.
+	// Moved: clients may use both the other servers and the cache. The Deployment records this, and so does the status,
+	// in case the Deployment is deleted.
 	Moved bool
 
 	// Pod is the observed Pod; nil if there is none.
@@ -54,7 +56,7 @@ type Bootstrap struct {
 
 // CurrentBootstrap is what is observed of the Pod that copies keys.
 type CurrentBootstrap struct {
-	// Deployment is nil if there is none. Moved is recorded on it, or in the status.
+	// Deployment is nil if there is none. Moved is true if the Deployment or the status records it.
 	Deployment *appsv1.Deployment
 	Moved      bool
 
@@ -67,7 +69,8 @@ type BootstrapPod struct {
 	Name, UID string
 	Phase     instruction.Phase
 
-	// Runs: the container runs. Follows: all keys are copied. Ready: clients may use both.
+	// Runs: the container runs. Follows: all keys are copied. Ready: clients may use both the other servers and the
+	// cache.
 	Runs, Follows, Ready bool
 
 	// Failure is how the last attempt ended; zero if it did not fail.
@@ -102,8 +105,7 @@ func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
 	return b
 }
 
-// phase returns the desired phase of the Pod. It becomes PhaseMoved only once that is recorded where it outlives the
-// Pod.
+// phase returns the desired phase of the Pod. It becomes PhaseMoved only after the move is recorded outside of the Pod.
 func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction.Phase {
 	phase := instruction.PhaseFollow
 	switch {
@@ -118,8 +120,8 @@ func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction
 	return phase
 }
 
-// hasMoved reports whether clients may use the other servers and the cache: then no slot is added, removed or handed
-// over for a change of the spec, as what clients change then in the former Pods could not be followed.
+// hasMoved reports whether clients may use both the other servers and the cache. While they may, a change of the spec
+// adds, removes or hands over no slot: changes that clients make in the former Pods could not be copied.
 func (d Draft) hasMoved() bool {
 	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
 }
@@ -132,7 +134,7 @@ func (d Draft) copyRate() int64 {
 	return defaultHandoffRate
 }
 
-// bootstrapProblems finds what keeps a cache from being filled as its spec requests.
+// bootstrapProblems finds the reasons why a cache can't be filled as its spec requests.
 func bootstrapProblems(mc *cachev1.Memcached) []string {
 	if WantedSnapshot(mc) != nil {
 		return restoreProblems(mc)
@@ -168,14 +170,15 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 	return problems
 }
 
-// ownHosts matches the host names of the cache and of its slots, below its namespace. Copying them would remove their
-// own keys.
+// ownHosts matches the host names of the cache and of its slots, without the namespace. They can't be sources of a
+// copy: it would remove the keys of the cache.
 func ownHosts(mc *cachev1.Memcached) *regexp.Regexp {
 	cache, slots := regexp.QuoteMeta(mc.Name), regexp.QuoteMeta(names.SlotService(mc.Name))
 	return regexp.MustCompile(`^(` + cache + `(-\d+)?(\.` + slots + `)?|` + slots + `)$`)
 }
 
-// otherClusters is where Services of other clusters are found with the Multi-Cluster Services API (KEP-1645).
+// otherClusters is the DNS domain of Services of other clusters, as the Multi-Cluster Services API (KEP-1645) defines
+// it.
 const otherClusters = "svc.clusterset.local."
 
 // withoutDomain returns a host name without its namespace and what follows, in any spelling that DNS understands.

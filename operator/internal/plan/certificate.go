@@ -18,7 +18,7 @@ type Certificate struct {
 	// Unavailable is why the operator can request none; empty if it can.
 	Unavailable string
 
-	// Withheld is why it does not request this one; empty if it does.
+	// Withheld is why the operator does not request this certificate although it could; empty if it does.
 	Withheld string
 }
 
@@ -31,12 +31,11 @@ const (
 
 	issuerKind = "Issuer"
 
-	// mostForeseen is up to which number of slots the certificate also names those that do not exist yet: each handshake
-	// sends all names.
+	// mostForeseen limits how many slots the certificate names before they exist: each TLS handshake sends all names.
 	mostForeseen = 64
 )
 
-// certificate returns nil for a cache whose Secret comes from elsewhere.
+// certificate returns the certificate to request; nil for a cache without spec.tls.issuerRef.
 func (d Draft) certificate(slots int) *Certificate {
 	tls := orZero(d.memcached.Spec.TLS)
 	if tls.IssuerRef == nil {
@@ -52,7 +51,7 @@ func (d Draft) certificate(slots int) *Certificate {
 			Name: issuer.Name, Kind: cmp.Or(issuer.Kind, issuerKind), Group: cmp.Or(issuer.Group, certmanager.Group),
 		},
 	}}
-	if tls.RequestsCertificates() { // The agents are clients of other Pods.
+	if tls.RequestsCertificates() { // Each agent is also a client of other Pods, and needs a client certificate.
 		requested.Spec.Usages = append(requested.Spec.Usages, clientAuth)
 	}
 	if d.current.UnownedSecret {
@@ -85,8 +84,8 @@ func (d Draft) hosts(slots int) []string {
 	return hosts
 }
 
-// foreseen returns for how many slots the certificate has names before they exist, so that clients meet no slot that it
-// does not name.
+// foreseen returns for how many slots the certificate has names, whether the slots exist yet or not: a slot that
+// autoscaling adds then has a name in the certificate when clients begin to use it.
 func foreseen(spec cachev1.MemcachedSpec) int {
 	if !choosesSize(spec) {
 		return 0
@@ -94,8 +93,8 @@ func foreseen(spec cachev1.MemcachedSpec) int {
 	return min(int(spec.Autoscaling.Size.Max), mostForeseen)
 }
 
-// unownedSecret is why no certificate is requested if cert-manager would overwrite a Secret: the author of a Memcached
-// need not have the right to change it.
+// unownedSecret is the message if no certificate is requested because cert-manager would overwrite a Secret that the
+// author of the Memcached may have no right to change.
 func unownedSecret(secret string, mc *cachev1.Memcached) string {
 	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is "+
 		"not requested, as that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the "+

@@ -53,7 +53,7 @@ func (s *Slots) nodes(addresses map[string]string, port int32) []discovery.Slot 
 	return nodes
 }
 
-// discoveryProblems finds what keeps a cache from having the discovery that its spec requests.
+// discoveryProblems finds the reasons why a cache can't have the discovery that its spec requests.
 func discoveryProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	if mc.Spec.Discovery == nil {
 		return nil

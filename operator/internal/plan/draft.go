@@ -67,7 +67,7 @@ func (d Draft) Updated() Draft {
 func (d Draft) from(record Record) Draft {
 	d.record, d.Pod = record, podOf(d.memcached, record)
 	checked := d.Pod
-	if record.Memory != 0 { // The Pods get the memory of the spec, whatever they started with.
+	if record.Memory != 0 { // Running Pods get the memory of the spec, whatever memory they started with.
 		record.Memory = 0
 		checked = podOf(d.memcached, record)
 	}
@@ -78,26 +78,27 @@ func (d Draft) from(record Record) Draft {
 // IsValid reports whether the spec has no errors. Otherwise no Pod template can be rendered.
 func (d Draft) IsValid() bool { return d.memcached != nil && len(d.problems) == 0 }
 
-// ReplacesPods reports whether the spec makes another Pod template, with this hash, than the recorded one. Then the
-// Pods are replaced anyway, and get the operator's current inputs, too.
+// ReplacesPods reports whether the Pod template that was rendered from the spec, with this hash, differs from the
+// recorded template. The Pods are then replaced anyway, and also get the operator's current inputs.
 func (d Draft) ReplacesPods(hash string) bool {
 	return d.keeps && d.IsValid() && d.before.Template != "" && d.before.Template != hash
 }
 
-// IsPending reports whether an update to the operator's current inputs is left out. If the spec replaces the Pods, they
-// get these inputs, but not before their Secrets are usable.
+// IsPending reports whether an update to the operator's current inputs waits. If the spec replaces the Pods, the new
+// Pods get these inputs, but not before their Secrets are usable.
 func (d Draft) IsPending() bool {
 	waits := d.keeps || d.before != nil && d.current.Deployment != nil && !d.current.SecretsUsable
 	return d.IsValid() && waits && len(d.updateFor(*d.before)) > 0
 }
 
-// updateFor is pendingFor without what waits whatever the spec says about updates: another memory.
+// updateFor is pendingFor without a change of the memory: no update is made for that alone, whatever spec.updatePolicy
+// is.
 func (d Draft) updateFor(made Record) []string {
 	made.Memory = d.now.Memory
 	return d.pendingFor(made)
 }
 
-// pendingFor describes what an update would change of Pods that are made from a record.
+// pendingFor describes the changes that an update would make to Pods that were made from a record.
 func (d Draft) pendingFor(made Record) []string {
 	spec := d.memcached.Spec
 	return pending(leftOpen(spec, made.Inputs), leftOpen(spec, d.now.Inputs))
@@ -110,7 +111,7 @@ func (d Draft) Outcome(hash string) Outcome {
 		return d.invalid()
 	}
 	if d.waitsForSecrets(hash) {
-		d = d.from(*d.before) // The Pods stay as they are, and need slots, or do not.
+		d = d.from(*d.before) // The Pods stay as they are, with or without slots.
 	}
 	size := d.size()
 	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size, d.memory(hash))}
@@ -135,7 +136,8 @@ func (d Draft) size() int32 {
 	return orDefault(d.memcached.Spec.Size, 1)
 }
 
-// invalid is the outcome of a spec with errors: what the existing Pods need continues.
+// invalid is the outcome of a spec with errors: the operator only maintains the slots and the discovery of existing
+// Pods.
 func (d Draft) invalid() Invalid {
 	outcome := Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
 	var decided *Discovery
@@ -174,8 +176,8 @@ func (d Draft) changeTemplate(hash string, slots *Slots) (TemplateChange, Blocke
 	return RenderTemplate, ""
 }
 
-// pending describes all that waits to change the Pods, and what of it an update is made for. They stay as they are
-// while the cache is suspended.
+// pending describes all changes of the Pods that wait, and those of them for which an update is made. While the cache
+// is suspended, the Pods stay as they are, and all changes wait.
 func (d Draft) pending(made Record) (all, update []string) {
 	if d.before == nil {
 		return nil, nil

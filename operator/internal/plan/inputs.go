@@ -42,20 +42,20 @@ type Inputs struct {
 	Image string `json:"image,omitempty"`
 
 	// Memory is the memory for items that memcached starts with, if rollout.memoryChange is Resize: the spec may have
-	// another one since, which Pods with slots have got, and others get when they are replaced. In bytes; 0 is that of
-	// the spec.
+	// changed since. Pods with slots have got the memory of the spec; Pods without slots get it when they are replaced.
+	// In bytes; 0 means the memory of the spec.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
 
 	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change
-	// there that renders another template from the same spec, or a new input, is a new revision. Old revisions stay for
-	// the caches that have them.
+	// of that code needs a new revision if it renders another template from the same spec, or adds an input. Old
+	// revisions stay in the code for the caches that have them.
 	Revision int `json:"revision"`
 
-	// Slots: a Pod becomes ready only with a slot. The spec requests that, but it applies like an update: it would replace
-	// the Pods.
+	// Slots: a Pod becomes ready only with a slot. The spec requests slots, but Pods get them with an update, as adding
+	// slots replaces the Pods.
 	Slots bool `json:"slots,omitempty"`
 }
 
@@ -92,7 +92,7 @@ type Defaults struct {
 	// MissingBindingRights are rights that the binding needs and the operator does not have.
 	MissingBindingRights []string
 
-	// Namespace is the operator's; empty if it runs outside of the cluster.
+	// Namespace is the namespace of the operator; empty if the operator runs outside of the cluster.
 	Namespace string
 
 	// Now is the current time.
@@ -108,8 +108,8 @@ func (d Defaults) inputs() Inputs {
 
 // Current is the observed state on which a plan depends.
 type Current struct {
-	// Deployment is the one with the Memcached's name; nil if there is none. It has its managed fields unless
-	// IsRecorded.
+	// Deployment is the Deployment with the Memcached's name; nil if there is none. It includes its managed fields
+	// unless IsRecorded.
 	Deployment *appsv1.Deployment
 
 	// SecretsUsable reports whether new Pods can start with the Secrets that the spec names.
@@ -118,20 +118,21 @@ type Current struct {
 	// Bound is what a binding repeats of these Secrets; zero without a binding.
 	Bound Bound
 
-	// OpenPorts are the ports of all Pods, including terminating ones, and of those that the Deployment creates.
+	// OpenPorts are the ports of all Pods, including terminating Pods, and of the Pods that the Deployment creates
+	// next.
 	OpenPorts names.Ports
 
 	// ServicePorts are the ports of the existing Service.
 	ServicePorts names.Ports
 
-	// Pods are the ports of each Pod that is not terminating.
+	// Pods has the ports of each Pod that is not terminating.
 	Pods []names.Ports
 
 	// Slots is the observed state of the slots, and SlotAddresses are the cluster IPs of their Services, by slot.
 	Slots         CurrentSlots
 	SlotAddresses map[string]string
 
-	// Discovery are the Pods with what they answer clients with auto discovery.
+	// Discovery has the Pods, each with its answer to clients with auto discovery.
 	Discovery []discovery.Pod
 
 	// Bootstrap is what copies the keys of other servers; zero without a bootstrap.
@@ -144,8 +145,8 @@ type Current struct {
 	UnownedSecret bool
 }
 
-// records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from
-// now.
+// records returns the inputs that the Pods were made from (nil if those are unknown), and the operator's current
+// inputs.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
 	now.Slots = mc.Spec.Slots != nil
@@ -161,9 +162,9 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 	return &found, now
 }
 
-// startMemory returns the memory that memcached starts with in Pods that are made from a record; 0 is that of the spec,
-// also for Pods that could be resized until slots were removed. If another memory would have replaced the Pods until
-// now, the Deployment has it.
+// startMemory returns the memory that memcached starts with in Pods that are made from a record. 0 means the memory of
+// the spec, also for Pods that lose their slots and so can't be resized any more. If the record has no memory, because
+// a change of it has replaced the Pods so far, the memory is read from the Deployment.
 func startMemory(before, now Record, live *appsv1.Deployment) int64 {
 	if now.Memory == 0 || before.Slots && !now.Slots {
 		return 0
@@ -183,7 +184,7 @@ func completed(before, now Record) (Record, Record) {
 	return before, now
 }
 
-// leftOpen returns the inputs that a spec does not set itself.
+// leftOpen returns the inputs without those that the spec sets itself, or makes unnecessary.
 func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
 	if spec.Image != "" {
 		inputs.Image = ""
@@ -215,7 +216,7 @@ func pending(before, now Inputs) []string {
 		}
 	}
 	report("image", before.Image, now.Image)
-	if before.Agent != "" && now.Agent != "" { // Otherwise slots bring the agent, or take it away.
+	if before.Agent != "" && now.Agent != "" { // Otherwise the change of slots adds or removes the agent.
 		report("agent image", before.Agent, now.Agent)
 	}
 	report("architectures", listed(before.Architectures), listed(now.Architectures))

@@ -19,7 +19,8 @@ func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && keepsPods(spec)
 }
 
-// keepsPods reports whether another memory replaces no Pod. Those without slots keep what they have until an update.
+// keepsPods reports whether a change of the memory replaces no Pod. Pods without slots keep the memory that they have
+// until an update.
 func keepsPods(spec cachev1.MemcachedSpec) bool {
 	return orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
@@ -33,7 +34,8 @@ func ItemMemory(spec cachev1.MemcachedSpec) int64 {
 	return wholeMebibytes(*spec.Memory)
 }
 
-// deployedMemory returns the memory that memcached starts with by a Deployment; 0 if that is unknown.
+// deployedMemory returns the memory that memcached starts with according to the Pod template of a Deployment; 0 if that
+// is unknown.
 func deployedMemory(live *appsv1.Deployment) int64 {
 	if live == nil {
 		return 0
@@ -41,8 +43,8 @@ func deployedMemory(live *appsv1.Deployment) int64 {
 	return memcached.ItemMemoryOf(containerOf(live.Spec.Template.Spec.Containers, names.Container).Args)
 }
 
-// givenMemory returns the memory for items that Pods have, or are about to get: those without slots, what they started
-// with.
+// givenMemory returns the memory for items that Pods have, or are about to get. For Pods without slots, it is the
+// memory that they started with.
 func (d Draft) givenMemory() int64 {
 	if d.record.Slots {
 		return ItemMemory(d.memcached.Spec)
@@ -50,8 +52,9 @@ func (d Draft) givenMemory() int64 {
 	return d.Pod.Memcached.ItemMemory
 }
 
-// memory returns the memory of running Pods; nil if that stays as it is, because they are about to be replaced by those
-// of the Pod template with this hash. If another memory replaces Pods, they only lose what they were given before.
+// memory returns the memory that running Pods are to have. It is nil if their memory stays as it is, because Pods of
+// the template with this hash are about to replace them. If a change of the memory replaces Pods, running Pods only
+// lose memory that a resize gave them before.
 func (d Draft) memory(hash string) *slots.Memory {
 	live := d.current.Deployment
 	if d.before == nil || d.before.Template != hash || live == nil || live.Status.ObservedGeneration < live.Generation {
@@ -72,9 +75,9 @@ func (d Draft) memory(hash string) *slots.Memory {
 	}
 }
 
-// haveNoRoom reports whether Pods of the current template can't get their memory: a Node will never have room for one,
-// or no Node has room for one that is to have less than it starts with. Unless the spec insists on the memory, it is
-// taken back instead.
+// haveNoRoom reports whether Pods of the current template can't get their memory: a Node can never have room for the
+// resized Pod, or no Node has room for a new Pod, which is to have less memory than it starts with (shrink). The first
+// case counts only if the spec sets the memory (insists): memory that the operator chose is reduced again instead.
 func (c CurrentSlots) haveNoRoom(shrink, insists bool) bool {
 	return slices.ContainsFunc(c.Pods, func(pod slots.Pod) bool {
 		return pod.Hash == c.Hash && !pod.Terminating &&

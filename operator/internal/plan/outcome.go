@@ -12,7 +12,7 @@ type Outcome interface{ isOutcome() }
 // Ready has a plan to apply in full, unless Plan.Suspended.
 type Ready struct{ Plan Plan }
 
-// Blocked has a plan that leaves out what has to wait. Nothing of it is applied, either, if Plan.Suspended.
+// Blocked has a plan without the changes that have to wait. If Plan.Suspended, nothing of the plan is applied.
 type Blocked struct {
 	Plan Plan
 	By   Blocker
@@ -23,14 +23,14 @@ type Invalid struct {
 	// Problems name the field, the value and the fix.
 	Problems []string
 
-	// Endpoint is where the existing Pods can be reached.
+	// Endpoint is the address of the existing Pods.
 	Endpoint string
 
-	// Discovery is what to do so that clients learn of the servers that come and go.
+	// Discovery has the actions through which clients learn about servers that were added and removed.
 	Discovery discovery.Decision
 
-	// Kept is the plan for the slots that the cache has, and for nothing else; nil if it has none. Otherwise a lost Pod
-	// would stay in its slot, its replacement would get none, and a handoff would never end.
+	// Kept is the plan for the slots that the cache has, and for nothing else; nil if it has none. Without this plan, a
+	// lost Pod would keep its slot, its replacement would get no slot, and a handoff would never end.
 	Kept *Plan
 }
 
@@ -57,14 +57,16 @@ type Blocker string
 
 // Blockers.
 const (
-	// SecretUnusable means that the Pod template waits for a Secret with which new Pods can start.
+	// SecretUnusable means that the Pod template waits because new Pods could not start: a Secret that they need is
+	// missing or unusable.
 	SecretUnusable Blocker = "SecretUnusable"
 
-	// SlotMoves means that the Pod template waits until the Pod that has just given its slot away is deleted.
+	// SlotMoves means that the Pod template waits for the end of a handoff: until the Pod that handed its slot over is
+	// deleted.
 	SlotMoves Blocker = "SlotMoves"
 
-	// KeysMove means that the Pod template, or the size, waits until all clients use the cache, and not the servers from
-	// which its keys were copied.
+	// KeysMove means that the Pod template, or the size, waits until no client uses the servers from which the keys of
+	// the cache were copied.
 	KeysMove Blocker = "KeysMove"
 
 	// UpdateQueued means that the update to the operator's defaults waits for the updates of other caches.

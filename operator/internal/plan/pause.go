@@ -10,9 +10,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// MustPause reports whether to pause a rollout: one that is in progress when the Memcached is suspended. Rollouts
-// that the user starts later, while the Memcached is suspended, are left alone. The condition Suspended is written
-// after the pause, and so distinguishes the two.
+// MustPause reports whether to pause a rollout. A rollout is paused if it is in progress when the Memcached is
+// suspended. Rollouts that the user starts later, while the Memcached is suspended, are not paused. The condition
+// Suspended distinguishes the two: it is written after the pause.
 func MustPause(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 	return mc.Spec.Suspend && live != nil && metav1.IsControlledBy(live, mc) && live.DeletionTimestamp.IsZero() &&
 		!meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended) && rollsOut(live)

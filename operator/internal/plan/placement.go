@@ -21,12 +21,12 @@ import (
 func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	resolved := orZero(spec.Placement.DeepCopy())
 	if resolved.SchedulerName == corev1.DefaultSchedulerName {
-		resolved.SchedulerName = "" // The default of the API server is no reason for other Pods.
+		resolved.SchedulerName = "" // Writing out the API server's default must not replace the Pods.
 	}
 	if resolved.Zones != "" {
 		resolved.TopologySpreadConstraints = append(zoneConstraints(resolved), resolved.TopologySpreadConstraints...)
 	}
-	resolved.Zones, resolved.Architectures, resolved.PreferredArchitectures = "", nil, nil // The plan has them.
+	resolved.Zones, resolved.Architectures, resolved.PreferredArchitectures = "", nil, nil // Pod has them elsewhere.
 	for i := range resolved.TopologySpreadConstraints {
 		constraint := &resolved.TopologySpreadConstraints[i]
 		if constraint.LabelSelector == nil {
@@ -36,8 +36,8 @@ func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	return resolved
 }
 
-// zoneConstraints spreads the Pods of a ReplicaSet over zones and, as any constraint turns off the scheduler's own
-// spread, over Nodes. A zone whose Nodes are all cordoned does not count.
+// zoneConstraints spreads the Pods of a ReplicaSet over zones, and also over Nodes, because any constraint disables the
+// spread that the scheduler does by default. A zone whose Nodes are all cordoned does not count.
 func zoneConstraints(placement cachev1.Placement) []corev1.TopologySpreadConstraint {
 	zones := corev1.TopologySpreadConstraint{
 		TopologyKey: corev1.LabelTopologyZone, MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway,
@@ -60,7 +60,7 @@ func zoneConstraints(placement cachev1.Placement) []corev1.TopologySpreadConstra
 	return constraints
 }
 
-// placementProblems finds what the API server would reject, or interpret differently.
+// placementProblems finds values that the API server would reject, or interpret differently.
 func placementProblems(placement cachev1.Placement) []string {
 	var problems []string
 	for i, toleration := range placement.Tolerations {

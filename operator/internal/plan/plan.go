@@ -29,8 +29,8 @@ type Plan struct {
 
 	Size int32
 
-	// Record is written to the Deployment. Its revision is that of the template, or zero for a kept template of unknown
-	// origin.
+	// Record is written to the Deployment. Its revision is the revision of the template, or zero for a kept template
+	// whose revision is unknown.
 	Record Record
 
 	// Template is what happens to the Pod template.
@@ -44,7 +44,8 @@ type Plan struct {
 	ServicePorts []Port
 	AgentMetrics bool
 
-	// Pending is what waits to change the Pods. OnlyMemory: that is another memory, for which alone no update is made.
+	// Pending lists the changes of the Pods that wait. OnlyMemory: a change of the memory is the only one, and no
+	// update is made for that alone.
 	Pending    []string
 	OnlyMemory bool
 
@@ -55,10 +56,12 @@ type Plan struct {
 
 	Autoscaling Autoscaling
 
-	// UsualDay is what is usual from now on, and what deviates from it; nil if that is not observed.
+	// UsualDay has the usual use of the cache, as learned up to now, and the deviations from it; nil if the use is not
+	// observed.
 	UsualDay *usual.Day
 
-	// Discovery announces the servers to clients; nil means that nobody does. AnswersDiscovery reports whether a Pod can.
+	// Discovery announces the servers to clients; nil means no auto discovery. AnswersDiscovery reports whether a Pod
+	// can answer such clients.
 	Discovery        *Discovery
 	AnswersDiscovery bool
 
@@ -111,7 +114,8 @@ type NetworkPolicy struct {
 	// Restores: the Job that restores a snapshot is a client.
 	Restores bool
 
-	// UsageFrom is the namespace of the operator, which reads how the memory is used; empty if nobody does.
+	// UsageFrom is the namespace of the operator, which reads from the Pods how the memory is used; empty if it does
+	// not.
 	UsageFrom string
 }
 
@@ -137,7 +141,7 @@ type decisions struct {
 	template   TemplateChange
 	record     Record
 
-	// pending is what waits to change the Pods, and update what of it an update is made for.
+	// pending lists the changes of the Pods that wait, and update those of them for which an update is made.
 	pending, update []string
 }
 

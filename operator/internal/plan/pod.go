@@ -23,7 +23,7 @@ type Pod struct {
 	Revision int
 
 	Image       string
-	PullPolicy  corev1.PullPolicy // empty: it follows from each image
+	PullPolicy  corev1.PullPolicy // empty: from the tag of each image, as in Kubernetes
 	PullSecrets []string
 	Memcached   memcached.Settings
 	Resources   corev1.ResourceRequirements
@@ -46,13 +46,13 @@ type Pod struct {
 	// slots.
 	HandoffTimeoutSeconds int32
 
-	// TerminationDelaySeconds is how long a terminating Pod still answers.
+	// TerminationDelaySeconds is how long a terminating Pod continues to answer clients.
 	TerminationDelaySeconds int32
 
 	Architectures          []string
 	PreferredArchitectures []cachev1.PreferredArchitecture
 
-	// Placement is the rest of the placement; zones are constraints of it.
+	// Placement is the placement without architectures. Its constraints include those of zones.
 	Placement   cachev1.Placement
 	PodTemplate PodTemplate
 }
@@ -65,7 +65,7 @@ type PodTemplate struct {
 	DNSConfig          *cachev1.DNSConfig
 }
 
-// podOf resolves what the Pods of a cache are made from, with the inputs of a record.
+// podOf resolves everything that the Pods of a cache are made from, with the inputs of a record.
 func podOf(mc *cachev1.Memcached, record Record) Pod {
 	spec := mc.Spec
 	settings := memcachedSettings(spec)
@@ -144,7 +144,7 @@ func podTemplate(spec cachev1.MemcachedSpec) PodTemplate {
 	wanted := orZero(spec.PodTemplate)
 	account := wanted.ServiceAccountName
 	if account == defaultServiceAccount {
-		account = "" // The default of the API server is no reason for other Pods.
+		account = "" // Writing out the API server's default must not replace the Pods.
 	}
 	return PodTemplate{
 		Metadata: orZero(wanted.Metadata), ServiceAccountName: account,

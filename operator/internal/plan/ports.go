@@ -55,7 +55,7 @@ func (p Plan) PodPorts() names.Ports {
 func (d Draft) servicePorts() []Port {
 	open := d.current.OpenPorts
 	if d.current.Deployment != nil && rollsOut(d.current.Deployment) {
-		open |= d.current.ServicePorts // A Pod of the former template may just be starting.
+		open |= d.current.ServicePorts // A Pod of the former template may still be starting.
 	}
 	ports := d.Pod.ClientPorts()
 	for _, port := range []Port{plaintextPort, encryptedPort} {
@@ -66,13 +66,13 @@ func (d Draft) servicePorts() []Port {
 	return ports
 }
 
-// servesMetrics reports whether an existing or a planned Pod does.
+// servesMetrics reports whether the agent of an existing or a planned Pod serves metrics.
 func (d Draft) servesMetrics() bool {
 	return d.Pod.Agent != nil && d.Pod.Agent.Metrics || d.current.OpenPorts.Has(names.AgentMetricsPort)
 }
 
-// endpoint switches to another port last: when every Pod listens on it. If there are Pods, at least one of them
-// listens on the endpoint, even while the Memcached is suspended.
+// endpoint returns the address for clients. It changes to another port only when every Pod listens on that port. If
+// there are Pods, at least one of them listens on the endpoint, even while the Memcached is suspended.
 func (d Draft) endpoint(servicePorts []Port) string {
 	planned, before, pods := d.Pod.ClientPorts()[0], d.memcached.Status.Endpoint, d.current.Pods
 	listening := func(port Port) (count int) {

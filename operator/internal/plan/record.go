@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Record is what the Pods are made from. The annotation of the Deployment and the status of the Memcached hold it, so
-// that the next operator renders the same Pods.
+// Record is what the Pods are made from. An annotation of the Deployment and the status of the Memcached store it, so
+// that the operator renders the same Pods after a restart or an upgrade.
 type Record struct {
 	Inputs
 
@@ -29,10 +29,11 @@ type Record struct {
 	Requested string `json:"updateRequested,omitempty"`
 }
 
-// sumField is the checksum of an encoded record: it shows that another client edited the record.
+// sumField is the field with the checksum of an encoded record. A wrong checksum shows that another client edited the
+// record.
 const sumField = "sum"
 
-// sealed is a record with its checksum, in the order of the names.
+// sealed is a record with its checksum. Its fields are in the order of their names in JSON.
 type sealed struct {
 	Inputs
 	Sum       string `json:"sum,omitempty"`
@@ -83,9 +84,9 @@ func shortHash(content []byte) string {
 
 var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
 
-// recorded returns what the Pods of a Memcached are made from. Both the status and the annotation of the Deployment
-// hold it; the annotation is newer if the operator ended between the two writes. The annotation counts only if the
-// operator owns it. If both are lost, the Pod template is used.
+// recorded returns what the Pods of a Memcached are made from. Both the status and an annotation of the Deployment
+// store the record; the annotation is newer if the operator ended between the two writes. The annotation counts only if
+// the operator owns it. If neither has a valid record, the record is recovered from the Pod template.
 func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Record, bool) {
 	inStatus, ok := decodeRecord(mc.Status.TemplateInputs)
 	if live == nil {
@@ -109,8 +110,8 @@ func Recorded(mc *cachev1.Memcached, live *appsv1.Deployment) (Record, bool) {
 	return recorded(mc, live, Record{})
 }
 
-// IsRecorded reports whether the status and the annotation of the Deployment agree. If not, the managed fields of the
-// Deployment decide.
+// IsRecorded reports whether the status and the annotation of the Deployment have the same record. If not, the managed
+// fields of the Deployment decide which record counts.
 func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 	if live == nil {
 		return true
@@ -123,7 +124,7 @@ func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 // Deployment's annotations may have 256 KiB in all.
 const longestRequest = 128
 
-// requested returns what to record of cachev1.AnnotationUpdateRequested.
+// requested returns the value of cachev1.AnnotationUpdateRequested to record: the hash of a long value.
 func requested(mc *cachev1.Memcached) string {
 	value := mc.Annotations[cachev1.AnnotationUpdateRequested]
 	if len(value) <= longestRequest {

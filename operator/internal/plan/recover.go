@@ -30,8 +30,8 @@ var (
 	nonRootPath = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsNonRoot")
 )
 
-// recovered restores the inputs from the Pod template, if no record is left. Only fields that the operator owns
-// count. A template without a revision is another client's.
+// recovered reads the inputs from the Pod template when no record exists. Only fields that the operator owns count. A
+// template without a revision was written by another client.
 func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) (Inputs, bool) {
 	template := live.Spec.Template
 	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])
@@ -54,7 +54,7 @@ func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) 
 	case drift.Owns(live, userPath):
 		now.Platform = Kubernetes
 	case drift.Owns(live, nonRootPath):
-		now.Platform = OpenShift // There the operator sets no user.
+		now.Platform = OpenShift // On OpenShift, the operator sets no user.
 	}
 	return now, now.Platform != ""
 }
@@ -72,8 +72,8 @@ func containerOf(containers []corev1.Container, name string) corev1.Container {
 	return containers[i]
 }
 
-// architecturesOf reads the expression for the architectures, which follows that of the operating system in each
-// required term.
+// architecturesOf reads the architectures from the node affinity: their expression is the second of each required term,
+// after the expression for the operating system.
 func architecturesOf(template corev1.PodTemplateSpec) []string {
 	terms := requiredTerms(template.Spec.Affinity)
 	if len(terms) == 0 || len(terms[0].MatchExpressions) < 2 {

@@ -14,8 +14,8 @@ import (
 // than it helps others.
 const requestMilliCPU = 50
 
-// resources adds defaults: the memory that a full Pod needs at worst as limit, what it needs ordinarily as request, and
-// a small CPU request.
+// resources adds defaults. The memory limit is what a full Pod needs at worst, the memory request is what it usually
+// needs, and the CPU request is small.
 func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.ResourceRequirements {
 	wanted := orZero(spec.Resources)
 	resolved := corev1.ResourceRequirements{
@@ -36,8 +36,8 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 }
 
 // Threads returns how many worker threads each memcached has: those of the spec, or one for each CPU that is requested,
-// and at least memcached's default. A CPU limit bounds that: what more threads use at a time is used up early in each
-// tenth of a second, and then clients wait for the next one.
+// and at least memcached's default. A CPU limit bounds that number: more threads would use the CPU time of each period
+// of 100 ms early, and clients would then wait for the next period.
 func Threads(spec cachev1.MemcachedSpec) int32 {
 	wanted := orZero(spec.Resources)
 	threads := max(memcached.DefaultThreads, cpus(wanted.Requests))
@@ -52,14 +52,14 @@ func cpus(listed corev1.ResourceList) int32 {
 	return int32(min(listed.Cpu().Value(), memcached.MostThreads))
 }
 
-// Resources of the agent: it uses about 13 MiB, and more during a scrape, and may use twice its request. There is no
-// CPU limit, as for memcached.
+// Resources of the agent. It uses about 13 MiB of memory, and more during a scrape of its metrics; its default limit is
+// twice its default request. There is no CPU limit, as for memcached.
 const (
 	agentMemory   = 32 * memcached.Mebibyte
 	agentMilliCPU = 10
 )
 
-// agentResources adds defaults.
+// agentResources returns the resources of the agent's container, with defaults.
 func agentResources(spec cachev1.MemcachedSpec) corev1.ResourceRequirements {
 	wanted := orZero(orZero(spec.Agent).Resources)
 	resolved := corev1.ResourceRequirements{
@@ -75,8 +75,8 @@ func agentResources(spec cachev1.MemcachedSpec) corev1.ResourceRequirements {
 	return resolved
 }
 
-// copyRounded rounds up to thousandths, as the API server does: otherwise the stored value would differ from the
-// applied one.
+// copyRounded copies quantities and rounds them up to thousandths, as the API server does. Otherwise the stored
+// quantity would differ from the applied one.
 func copyRounded(to, from corev1.ResourceList) {
 	for name, quantity := range from {
 		quantity = quantity.DeepCopy()
@@ -98,7 +98,7 @@ func atLeast(asked, least resource.Quantity) resource.Quantity {
 	return least
 }
 
-// within keeps a default request within a smaller limit.
+// within returns a default request, or the limit if that is smaller.
 func within(limits corev1.ResourceList, name corev1.ResourceName, request resource.Quantity) resource.Quantity {
 	if limit, ok := limits[name]; ok && limit.Cmp(request) < 0 {
 		return limit
@@ -120,7 +120,7 @@ func setDefault(list corev1.ResourceList, name corev1.ResourceName, quantity res
 	}
 }
 
-// requestsLimit reports whether memcached's container requests the memory of its limit.
+// requestsLimit reports whether memcached's container requests as much memory as its limit.
 func requestsLimit(spec cachev1.MemcachedSpec) bool {
 	wanted := orZero(spec.Resources)
 	_, requests := wanted.Requests[corev1.ResourceMemory]

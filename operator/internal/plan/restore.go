@@ -29,7 +29,8 @@ func IsRestored(mc *cachev1.Memcached) bool {
 	return wanted != nil && mc.Status.RestoredSnapshot == wanted.Name
 }
 
-// SourceOf describes what the spec of a cache restores, and by which hash, to compare it with what a Job restores.
+// SourceOf encodes the snapshot that the spec of a cache restores, and the client hash, to compare them with those of a
+// Job.
 func SourceOf(mc *cachev1.Memcached) string {
 	text, err := json.Marshal(struct {
 		*cachev1.BootstrapSnapshot `json:",inline"`
@@ -37,7 +38,7 @@ func SourceOf(mc *cachev1.Memcached) string {
 		ClientHash cachev1.ClientHash `json:"clientHash,omitempty"`
 	}{WantedSnapshot(mc), orZero(mc.Spec.Slots).ClientHash})
 	if err != nil {
-		panic(err) // It was decoded from JSON.
+		panic(err) // The spec was decoded from JSON.
 	}
 	return string(text)
 }
@@ -67,7 +68,7 @@ func ResolveRestore(
 	return s, nil
 }
 
-// restoreProblems finds what keeps a snapshot from being restored.
+// restoreProblems finds the reasons why a snapshot can't be restored.
 func restoreProblems(mc *cachev1.Memcached) []string {
 	var problems []string
 	if mc.Spec.Slots == nil {

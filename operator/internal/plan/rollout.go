@@ -12,7 +12,7 @@ import (
 // cache (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
 const defaultTerminationDelaySeconds = 30
 
-// none is no Pod.
+// none stands for 0 Pods.
 var none = intstr.FromInt32(0)
 
 func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
@@ -22,7 +22,7 @@ func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
 	deadline := minReady + DefaultProgressDeadlineSeconds
 	if slots {
 		deadline += handoffTimeoutSeconds(spec)
-		unavailable = none // Until the Pods have no slots any more, if the spec turns them off.
+		unavailable = none // If the spec removes slots, this lasts until no Pod has a slot.
 		if isZero(surge) {
 			surge = intstr.FromInt32(1)
 		}

@@ -25,8 +25,8 @@ type Agent struct {
 	Resources corev1.ResourceRequirements
 }
 
-// tlsSettings requires client certificates only if the spec does. Otherwise the CA, which cert-manager adds to each
-// Secret, is not used.
+// tlsSettings sets the CA of clients only if the spec requests client certificates: cert-manager adds a CA to each
+// Secret, whether it is needed or not.
 func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 	if spec.TLS == nil {
 		return nil
@@ -39,7 +39,7 @@ func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
 		Only13:      spec.TLS.MinVersion == cachev1.VersionTLS13,
 	}
-	// The client chooses: the order has no meaning.
+	// The client chooses the cipher suite, so the order has no meaning.
 	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) {
 		settings.Ciphers = append(settings.Ciphers, string(suite))
 	}

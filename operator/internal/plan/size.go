@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/autoscale"
 )
 
-// autoscalesSize reports whether it is found how many Pods the cache needs.
+// autoscalesSize reports whether the operator computes how many Pods the cache needs.
 func autoscalesSize(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Size != nil }
 
 // choosesSize reports whether the operator chooses the number of Pods, instead of the spec.
@@ -26,17 +26,18 @@ func SizeOf(mc *cachev1.Memcached) int32 {
 	}
 	chosen := cmp.Or(chosenSize(mc), size)
 	if len(mc.Status.Slots) == 0 && mc.Status.Replicas > 0 {
-		return chosen // Pods without slots would lose keys if their number changed.
+		return chosen // A cache without slots would lose keys if its number of Pods changed.
 	}
 	return withinSizes(mc.Spec, chosen)
 }
 
-// chosenSize returns the number of Pods that the operator chose; 0 if there is no record of it that it wrote.
+// chosenSize returns the number of Pods that the operator chose; 0 if the status has no valid record of it.
 func chosenSize(mc *cachev1.Memcached) int32 {
 	return int32(recordedPods(recordedSize(mc).Current)) //nolint:gosec // At most 1000.
 }
 
-// recordedPods returns a number of Pods of the record; 0 for none, and for one that another client wrote.
+// recordedPods returns a recorded number of Pods; 0 if there is none, or if its value shows that another client wrote
+// it.
 func recordedPods(recorded *int32) int64 {
 	const most = 1000 // that the API allows
 	if pods := orZero(recorded); pods > 0 && pods <= most {
@@ -54,8 +55,8 @@ func withinSizes(spec cachev1.MemcachedSpec, size int32) int32 {
 	return max(wanted.Min, 1, min(size, wanted.Max))
 }
 
-// withChosenSize returns a Memcached whose spec has the number of Pods that the operator chose, if it does. Without a
-// record of that, no Pod of the cache is removed, and without slots, the number stays as it is.
+// withChosenSize returns a Memcached whose spec has the number of Pods that the operator chose, if the operator chooses
+// it. If no choice is recorded, no Pod of the cache is removed. Without slots, the number stays as it is.
 func withChosenSize(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
 	if !choosesSize(mc.Spec) {
 		return mc
@@ -70,12 +71,13 @@ func withChosenSize(mc *cachev1.Memcached, current Current) *cachev1.Memcached {
 	return &with
 }
 
-// SizeWith returns how many Pods a cache is to have, with the Pods of now: the operator has not seen it yet.
+// SizeWith returns how many Pods a cache is to have, given its current Pods, before the operator has reconciled it.
 func SizeWith(mc *cachev1.Memcached, current Current) int32 {
 	return orDefault(withChosenSize(mc, current).Spec.Size, 1)
 }
 
-// size returns how many Pods clients know, or the Deployment has; 0 if there is none.
+// size returns how many slots the lists of clients have or, without slots, how many Pods the Deployment has; 0 without
+// a Deployment.
 func (c Current) size() int32 {
 	deployed := int32(0)
 	if c.Deployment != nil {
@@ -104,11 +106,12 @@ func (d Draft) sizeAutoscaling(decided *Slots) *autoscale.State {
 	}))
 }
 
-// sizeState is what was decided before, in the memory of that many Pods.
+// sizeState returns the last decision about the number of Pods, from the status. Each number is converted to the memory
+// of that many Pods.
 func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 	recorded := recordedSize(d.memcached)
 	if choosesSize(d.memcached.Spec) {
-		size = cmp.Or(chosenSize(d.memcached), size) // Bounds may have changed since.
+		size = cmp.Or(chosenSize(d.memcached), size) // The bounds of the spec may have changed since that choice.
 	}
 	state := autoscale.State{
 		Memory: int64(size) * pod, Former: recordedPods(recorded.Former) * pod,
@@ -128,15 +131,16 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 	case recorded.ChangedAt != nil:
 		state.Changed = recorded.ChangedAt.Time
 	case recorded.Reason == "" && len(d.current.Usage.Reports.Seen) > 0:
-		state.Changed = d.defaults.Now // They began to report before their number was noted, so it may have changed since.
+		state.Changed = d.defaults.Now // Reports began before the size was recorded: it may have changed since.
 	}
-	if state.Changed.After(d.defaults.Now) { // It was dated by a clock that was wrong.
+	if state.Changed.After(d.defaults.Now) { // The clock was wrong when it was recorded.
 		state.Changed = d.defaults.Now
 	}
 	return state
 }
 
-// largestSize returns the largest number of Pods that a cache may get without another spec, and the field that says so.
+// largestSize returns the largest number of Pods that a cache may get without a change of its spec, and the field that
+// sets this number.
 func largestSize(spec cachev1.MemcachedSpec) (size int, field string) {
 	if choosesSize(spec) {
 		return int(spec.Autoscaling.Size.Max), "spec.autoscaling.size.max"

@@ -28,7 +28,8 @@ type Slots struct {
 	Family corev1.IPFamily
 }
 
-// Number is that of the slots by which clients connect: when the size falls, some still have a longer list.
+// Number returns how many slots clients may connect to. After the size was reduced, some clients still have the longer
+// list.
 func (s *Slots) Number(size int32) int {
 	if s == nil {
 		return int(size)
@@ -41,8 +42,8 @@ type CurrentSlots struct {
 	// Pods are all Pods of the cache.
 	Pods []slots.Pod
 
-	// Endpoints are the record of which Pod holds which slot, Listed of how many slots clients' lists have, and Family the
-	// IP family of its addresses.
+	// Endpoints record which Pod has which slot, Listed records how many slots the lists of clients have, and Family is
+	// the IP family of the recorded addresses.
 	Endpoints []slots.Endpoint
 	Listed    int
 	Family    corev1.IPFamily
@@ -59,7 +60,7 @@ const (
 
 func handoff(spec cachev1.MemcachedSpec) cachev1.Handoff { return orZero(orZero(spec.Slots).Handoff) }
 
-// HandsOver reports whether Pods that are replaced hand their keys over, if they have slots.
+// HandsOver reports whether Pods with slots hand their keys over when they are replaced.
 func HandsOver(spec cachev1.MemcachedSpec) bool { return handoff(spec).Mode != cachev1.HandoffNever }
 
 func handoffTimeoutSeconds(spec cachev1.MemcachedSpec) int32 {
@@ -105,12 +106,12 @@ func (d Draft) slots(size int32, services bool, memory *slots.Memory) *Slots {
 	}
 	decided := &Slots{Decision: slots.Decide(in), Services: services, Family: observed.Family}
 	if size == 0 && len(decided.Endpoints) == 0 {
-		decided.Family = "" // As of a cache that never had a Pod.
+		decided.Family = "" // The same as for a cache that never had a Pod.
 	}
 	return decided
 }
 
-// scaling returns how the keys are kept when the size changes; nil if they are not.
+// scaling returns the settings with which keys are copied when the size changes; nil if they are not copied.
 func (d Draft) scaling(services bool) *slots.Scaling {
 	spec := orZero(d.memcached.Spec.Slots)
 	if spec.ClientHash == "" {
@@ -123,7 +124,7 @@ func (d Draft) scaling(services bool) *slots.Scaling {
 	}
 }
 
-// haveServices reports whether the addresses of the slots are those of a Service each.
+// haveServices reports whether each slot has the address of its own Service.
 func haveServices(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(mc.Status.Slots, func(slot cachev1.SlotStatus) bool {
 		return !strings.Contains(slot.Address, "."+names.SlotService(mc.Name)+".")
@@ -149,13 +150,14 @@ func (d Draft) slotAddress(name string, services bool) string {
 	return fmt.Sprintf("%s.%s.svc:%d", host, d.memcached.Namespace, d.Pod.ClientPorts()[0].Number)
 }
 
-// maxModuloSize bounds the connections of an agent that moves keys from each Pod to each other one, to its square.
+// maxModuloSize is the largest size with which keys move from each Pod to each other Pod. The number of connections
+// grows with its square.
 const maxModuloSize = 16
 
 // longestName is the limit of a DNS label.
 const longestName = 63
 
-// slotProblems finds what keeps a cache from having the slots that its spec requests.
+// slotProblems finds the reasons why a cache can't have the slots that its spec requests.
 func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	spec := mc.Spec
 	size, field := largestSize(spec)
@@ -186,16 +188,16 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	return problems
 }
 
-// withoutSlots is how to give an operator the rights of slots and discovery.
+// withoutSlots says how to give an operator the rights that slots and discovery need.
 const withoutSlots = "remove the component overlays/components/without-slots or the chart's value rbac.slots=false"
 
-// missingRights is the problem of a field of the spec for which the operator does not have the rights.
+// missingRights is the message about a field of the spec that needs rights which the operator does not have.
 func missingRights(field string, missing []string, fix string) string {
 	return fmt.Sprintf("spec.%s needs rights that this operator was installed without (%s): %s, or remove spec.%[1]s",
 		field, strings.Join(missing, ", "), fix)
 }
 
-// longName is the problem of a field of the spec for which an object would get too long a name.
+// longName is the message about a field of the spec that needs an object whose name would be too long.
 func longName(field, name, instance string) string {
 	return fmt.Sprintf("metadata.name is too long for %s: %q has more than %d characters; use a name of at most %d, or "+
 		"remove spec.%[1]s", field, name, longestName, longestName-len(strings.TrimPrefix(name, instance)))

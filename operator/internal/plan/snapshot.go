@@ -24,20 +24,21 @@ type Snapshot struct {
 	// Owner is the MemcachedSnapshot of a Job that saves, or the Memcached of one that restores.
 	Owner Owner
 
-	// Restores: the snapshot is restored. Source is then what the spec requests, and Hash is how clients choose a server;
-	// without it, each one gets the items of the one that had its name.
+	// Restores: the snapshot is restored. Source is then what the spec requests, and Hash is how clients choose a
+	// server; if Hash is empty, each server gets the items of the server that had its name.
 	Restores     bool
 	Source, Hash string
 
-	// Keys is the limit of the temporary file with the keys of one server.
+	// Keys is the size limit of the temporary file with the keys of one server.
 	Keys resource.Quantity
 
-	// Cache is the Memcached, and Pod what its Pods are made from: those of the Job run where they do.
+	// Cache is the name of the Memcached, and Pod is what its Pods are made from: the Pods of the Job get the same
+	// placement.
 	Cache string
 	Pod   Pod
 
-	// Servers are the servers of the cache, in the order of clients. ServerName is in the certificates of all of them; if
-	// it is empty, each has the host of its address.
+	// Servers are the servers of the cache, in the order of clients. ServerName is the name by which clients verify the
+	// certificates of all servers; if it is empty, they verify the host of each address.
 	Servers    []Server
 	ServerName string
 
@@ -46,7 +47,7 @@ type Snapshot struct {
 	// Place is where the snapshot is written, or read.
 	Place cachev1.SnapshotTarget
 
-	// Rate is the limit of keys and values in bytes per second.
+	// Rate limits how many bytes of keys and values are copied per second.
 	Rate int64
 
 	// Memory is the limit of the container.
@@ -81,13 +82,14 @@ type CurrentSnapshot struct {
 type Unmet struct{ Reason, Message string }
 
 const (
-	// snapshotMemory suffices for items of the default size: keys are listed in a file, and items are copied one by one.
+	// snapshotMemory is enough for items of the default size: the list of keys is in a file, and items are copied one
+	// by one.
 	snapshotMemory = 128 << 20
 
-	// memoryOfItem is how many times the size of an item is in memory while it is copied.
+	// memoryOfItem is how many times its size an item needs in memory while it is copied.
 	memoryOfItem = 6
 
-	// leastKeys is the least limit of the list of keys, for keys that memcached keeps beyond its memory limit.
+	// leastKeys is the minimum of Snapshot.Keys: memcached may have some keys beyond its memory limit.
 	leastKeys = 64 << 20
 )
 
@@ -113,18 +115,18 @@ func ResolveSnapshot(
 		s.Servers = append(s.Servers, Server{found.Name, net.JoinHostPort(found.Address, port)})
 	}
 	if s.Pod.TLSSecret != "" {
-		s.ServerName = host // No certificate has the addresses of Pods.
+		s.ServerName = host // Certificates do not name the addresses of Pods.
 	}
 	return s, nil
 }
 
-// snapshotOf returns what the Jobs of a cache have in common.
+// snapshotOf returns the settings that Jobs which save or restore a cache have in common.
 func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Defaults) Snapshot {
 	pod := podOf(mc, Record{Inputs: defaults.inputs()})
 	s := Snapshot{
 		Namespace: mc.Namespace, Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, Rate: defaultHandoffRate,
 		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
-		// An item takes 48 bytes or more beyond its key, and the list 3.
+		// Memcached needs at least 48 bytes for an item in addition to its key, and the list 3.
 		Keys: *resource.NewQuantity(max(leastKeys, pod.Memcached.ItemMemory), resource.BinarySI),
 	}
 	if rate != nil {
@@ -136,8 +138,9 @@ func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Default
 	return s
 }
 
-// unmetBy checks what a snapshot needs. It is not taken of a part of a cache, nor while slots move: their keys are
-// listed by an agent then, and of two lists at the same time memcached can stand still.
+// unmetBy returns the condition that a snapshot still needs; nil if none. No snapshot is taken of only a part of a
+// cache. None is taken while slots move, either: an agent then lists keys, and memcached can stand still if two clients
+// list its keys at the same time.
 func unmetBy(wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot) *Unmet {
 	mc, name := current.Memcached, wanted.Spec.MemcachedRef.Name
 	if mc == nil {
@@ -158,7 +161,7 @@ func unmetBy(wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot) *Unmet 
 	return nil
 }
 
-// unready is why not all servers of a cache can be reached; nil if they can.
+// unready returns why some servers of a cache can't be reached; nil if all can.
 func unready(mc *cachev1.Memcached) *Unmet {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	switch {
@@ -183,14 +186,14 @@ func notReady(mc *cachev1.Memcached, why string) *Unmet {
 }
 
 // SnapshotName returns the name of a snapshot in the bucket or the volume. It does not change between the attempts of
-// the Job, and a MemcachedSnapshot that is created again, or of another namespace, has another one.
+// the Job, but it differs for a MemcachedSnapshot that is created again, or is in another namespace.
 func SnapshotName(wanted *cachev1.MemcachedSnapshot) string {
 	const digits = 8 // of the UID, which are random
 	return wanted.Name + wanted.CreationTimestamp.UTC().Format("-20060102T150405Z-") +
 		string(wanted.UID)[:min(digits, len(wanted.UID))]
 }
 
-// ServerNames are the names of the servers of a cache, as a Job knows them. They change when the cache is scaled and,
+// ServerNames returns the names of the servers of a cache, as Jobs use them. They change when the cache is scaled and,
 // without slots, when a Pod is replaced.
 func ServerNames(mc *cachev1.Memcached) string {
 	if len(mc.Status.Slots) == 0 {
@@ -203,7 +206,7 @@ func ServerNames(mc *cachev1.Memcached) string {
 	return joined(names)
 }
 
-// Names are those of the servers of a Job, to compare with ServerNames.
+// Names returns the names of the servers of a Job, to compare them with ServerNames.
 func (s Snapshot) Names() string {
 	var names []string
 	for _, server := range s.Servers {

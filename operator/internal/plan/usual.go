@@ -15,22 +15,22 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
-// Usage is what Pods reported about how they are used.
+// Usage has the reports of Pods about how the cache is used.
 type Usage struct {
-	// Reports are the last ones, and Moments what is compared with the usual day.
+	// Reports are the last reports, and Moments the measurements that are compared with the usual day.
 	Reports autoscale.Reports
 	Moments []usual.Moment
 }
 
 const (
-	// defaultQuietDays and defaultAge are those of the schema.
+	// defaultQuietDays and defaultAge are the defaults of the schema, the age in seconds.
 	defaultQuietDays = 7
 	defaultAge       = 3600
 
 	thousandths = 1000
 )
 
-// usualDay compares the use of the cache with its usual day; nil if it is not observed.
+// usualDay compares the use of the cache with its usual day; nil if the use is not observed.
 func (d Draft) usualDay() *usual.Day {
 	spec := d.memcached.Spec
 	if !ObservesUse(spec) {
@@ -45,12 +45,12 @@ func (d Draft) usualDay() *usual.Day {
 	}))
 }
 
-// QuietDays returns how often an hour of the day is learned before deviations from it are reported.
+// QuietDays returns on how many days an hour of the day is learned before deviations from it are reported.
 func QuietDays(spec cachev1.MemcachedSpec) int64 {
 	return int64(cmp.Or(orZero(spec.Autoscaling).QuietDays, defaultQuietDays))
 }
 
-// recordedDay returns what was learned before.
+// recordedDay returns the usual day that was learned so far, from the status.
 func recordedDay(status cachev1.MemcachedStatus) usual.Day {
 	recorded := orZero(status.Autoscaling).UsualDay
 	if recorded == nil {
@@ -91,7 +91,7 @@ func readHours(hours *[24]usual.Hour, signal int, learned cachev1.UsualSignal) {
 	}
 }
 
-// RecordOf returns what the status keeps of a day.
+// RecordOf encodes a usual day for the status.
 func RecordOf(day usual.Day) *cachev1.UsualDay {
 	record := &cachev1.UsualDay{Since: metav1.NewTime(day.Since.Truncate(time.Second))}
 	if !day.Learned.IsZero() {

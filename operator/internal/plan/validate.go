@@ -74,7 +74,7 @@ func itemSizeProblem(spec cachev1.MemcachedSpec, p Pod) string {
 
 func argumentsProblem(spec cachev1.MemcachedSpec) string {
 	for _, argument := range spec.ExtraArgs {
-		if strings.Contains(argument, "$(") { // What memcached then gets could be an option that is refused.
+		if strings.Contains(argument, "$(") { // The kubelet could expand it to a refused option.
 			return fmt.Sprintf("spec.extraArgs: %q contains \"$(\", and the kubelet would replace it by an environment "+
 				"variable: write the value itself", argument)
 		}
@@ -183,7 +183,8 @@ func dnsProblems(config *cachev1.DNSConfig) []string {
 	return problems
 }
 
-// isSearchDomain accepts what Kubernetes accepts since version 1.32: also the root, and names with underscores.
+// isSearchDomain accepts the domains that Kubernetes accepts since version 1.32. They include the root domain, and
+// names with underscores.
 func isSearchDomain(domain string) bool {
 	name := strings.ReplaceAll(strings.TrimSuffix(domain, "."), "_", "0")
 	return domain == "." || len(utilvalidation.IsDNS1123Subdomain(name)) == 0

@@ -65,9 +65,10 @@ func (s *state) toReplace() []*Pod {
 }
 
 // callBack makes Pods of the current template that gave their slot away available again, if there are more slots to
-// take than new Pods: after an undo, when the size grows again, or when another Pod is deleted just as it shrinks. That
-// one the ReplicaSet does not replace. The Deployment would wait for them forever. Before such a Pod has drained,
-// clients still use it, and the Pod that took its slot invalidates what they change.
+// take than new Pods: after a rollout is undone, when the size grows again, or when another Pod is deleted just as the
+// size shrinks. The ReplicaSet does not replace that Pod. Without this, the Deployment would wait forever. A Pod is
+// called back only after it has drained: until then clients still use it, and the Pod that took its slot invalidates
+// the keys that they change.
 func (s *state) callBack() {
 	missing := -len(s.newPods())
 	for _, pod := range s.newPods() {
@@ -96,5 +97,5 @@ func (s *state) isNeededAgain(pod *Pod) bool {
 	return pod.Instruction.Role == instruction.Leave && s.isCurrent(pod) && !pod.Terminating
 }
 
-// idle takes the role from a Pod. That the Pod had one is remembered by the time.
+// idle takes the role from a Pod. The time in the instruction shows that the Pod had a role before.
 func (s *state) idle() instruction.Instruction { return instruction.Instruction{Since: s.Now} }

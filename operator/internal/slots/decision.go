@@ -23,11 +23,13 @@ type Decision struct {
 	// resourceVersion.
 	Changes []Change
 
-	// Replicas are the desired replicas of the Deployment: Size, or more until the right Pods would be deleted.
+	// Replicas are the desired replicas of the Deployment: Size, or more as long as a scale-down would delete a wrong
+	// Pod.
 	Replicas int
 
 	// Moving: a Pod has just taken a slot, and its predecessor is not deleted yet. A Deployment that gets another Pod
-	// template now may delete the Pod before its keys are copied again, because it does not count it as available.
+	// template now may delete that Pod before its keys are copied to the next one, because it does not count the Pod as
+	// available yet.
 	Moving bool
 
 	// RequeueAfter is when to decide again without an event; 0 is never.
@@ -36,10 +38,10 @@ type Decision struct {
 	// Slots are what the status reports for each slot.
 	Slots []Status
 
-	// Resizing is how many Pods still get other memory, and what they wait for, in one line; empty if none does.
+	// Resizing says in one line how many Pods are still to be resized, and what they wait for; empty if none is.
 	Resizing string
 
-	// Progress is how many slots are still to be handed over, in one line; empty if none is.
+	// Progress says in one line how many slots are still to be handed over; empty if none is.
 	Progress string
 }
 
@@ -92,7 +94,7 @@ type Status struct {
 	// Since is when the state began; zero if that is unknown.
 	Since time.Time
 
-	// Reason is why the slot is cold: one of the reasons below, or that of the agent's failure.
+	// Reason is why the slot is cold: one of the reasons below, or the reason that the agent reported.
 	Reason string
 }
 

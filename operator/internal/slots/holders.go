@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// findHolders returns the Pod that holds each slot: the one in the slice, as long as it has not ended. A terminating
-// Pod still holds its slot, because it serves while it drains.
+// findHolders returns the Pod that holds each slot: the Pod in the EndpointSlice, as long as it has not ended. A
+// terminating Pod still holds its slot, because it serves while it drains.
 func (s *state) findHolders() []*Pod {
 	holders := make([]*Pod, s.Size)
 	for slot := range holders {
@@ -31,8 +31,9 @@ func (s *state) findHolders() []*Pod {
 	return holders
 }
 
-// heldInstead returns the Pod that holds a slot although the slice names one with the role Leave. That role is given
-// only after the slice was seen with the new holder, so this slice is older than the Pods, or was edited.
+// heldInstead returns the Pod that holds a slot although the EndpointSlice names a Pod with the role Leave. A Pod gets
+// that role only after the operator saw the new holder in the slice. So this slice is older than the Pods, or was
+// edited.
 func (s *state) heldInstead(slot int) *Pod {
 	for _, pod := range s.live {
 		if pod.Instruction.Slot == s.slotName(slot) && s.hasHeld(pod) && pod.Instruction.Role != instruction.Leave {
@@ -53,8 +54,8 @@ func (s *state) hasHeld(pod *Pod) bool {
 	}
 }
 
-// keepHolders lets every holder follow what happened: that it took the slot, that its predecessor ended, and that it
-// lost what it had copied.
+// keepHolders updates the instruction of every holder: after it took the slot, after its predecessor ended, and after
+// it lost the keys that it had copied.
 func (s *state) keepHolders() {
 	for slot, holder := range s.holders {
 		if holder == nil {
@@ -89,7 +90,7 @@ func (s *state) holding(holder *Pod, slot int) instruction.Instruction {
 		i.Role == instruction.Send && !s.sends(holder, slot):
 		i.Role, i.Since, i.From, i.Rate, i.Within = instruction.Serve, s.Now, "", 0, 0
 		i.Scale, i.Record.Predecessor = instruction.Scale{}, ""
-	case before != nil && s.predecessor(holder) == nil: // It was called back.
+	case before != nil && s.predecessor(holder) == nil: // The predecessor was called back.
 		i.Record.Predecessor = ""
 	case i.Record.Predecessor != "" && i.Record.MovedAt.IsZero():
 		i.Record.MovedAt = s.Now
@@ -97,8 +98,8 @@ func (s *state) holding(holder *Pod, slot int) instruction.Instruction {
 	return i
 }
 
-// noteLoss notes that a holder lost what it had copied, because its predecessor did not end in order. The agent says so
-// by how its container ends, once it serves alone.
+// noteLoss records that a holder lost the keys that it had copied, because its predecessor did not end in order. The
+// holder's agent reports this by ending its container with instruction.ExitCode, once the holder serves alone.
 func (s *state) noteLoss(holder *Pod, record instruction.Record) instruction.Record {
 	if record.State != instruction.StateServing || !holder.failedSince(record.OldFailure) {
 		return record
@@ -108,7 +109,7 @@ func (s *state) noteLoss(holder *Pod, record instruction.Record) instruction.Rec
 	return record
 }
 
-// failedSince reports whether the agent of a Pod failed after its last failure at that time.
+// failedSince reports whether the agent of a Pod failed again after an earlier failure, at the time old.
 func (p *Pod) failedSince(old time.Time) bool {
 	return p.Failure.At.UTC().Truncate(time.Second).After(old)
 }
@@ -123,9 +124,10 @@ func serves(role instruction.Role) bool {
 	}
 }
 
-// lost returns the instruction of a holder that has none for its slot, because the annotation or the slice was edited.
-// A Pod that clients may use has served its slot until now, and keeps the keys, unless another Pod that held the slot
-// has not ended: then clients may have changed keys there. Of others nothing is known about their keys.
+// lost returns an instruction for a holder that has none for its slot, because the annotation or the slice was edited.
+// A Pod that clients may use has served its slot until now, and keeps its keys. It does not keep them if another Pod
+// that held the slot has not ended: clients may have changed keys there. Other Pods start without keys, because nothing
+// is known about those that they have.
 func (s *state) lost(holder *Pod, slot int) instruction.Instruction {
 	i := holder.Instruction
 	switch {
@@ -141,14 +143,14 @@ func (s *state) lost(holder *Pod, slot int) instruction.Instruction {
 	return s.start(holder, slot, ReasonInstructionLost)
 }
 
-// isUnread reports whether nothing is known of an instruction, because another client removed or broke the annotation;
-// or the Pod is new. One from which the role was taken has a time.
+// isUnread reports whether a Pod has no readable instruction: another client removed or broke the annotation, or the
+// Pod is new. An instruction without a role, as idle returns it, is readable: it has a time.
 func isUnread(i instruction.Instruction) bool {
 	return i == instruction.Instruction{} || i.Role == Unknown
 }
 
-// wasHeldBesides reports whether another Pod that has not ended held a slot: as its instruction says, or, if that was
-// edited as well, as an older Pod without a slot says.
+// wasHeldBesides reports whether another Pod that has not ended held a slot. The instruction of that Pod shows it. If
+// this was edited as well, any older Pod without a slot may have held it.
 func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
 		if isUnread(pod.Instruction) {
@@ -158,8 +160,8 @@ func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	})
 }
 
-// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. It stays that if another client
-// edited its instruction, because those of the cache still use it.
+// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. It remains the predecessor if
+// another client edited its instruction, because clients of the cache still use it.
 func (s *state) predecessor(holder *Pod) *Pod {
 	before := s.byUID[holder.Instruction.Record.Predecessor]
 	if before == nil || before == holder {

@@ -18,14 +18,15 @@ type Input struct {
 	// Listed is the number of slots in clients' lists, as recorded with Endpoints; 0 if there is no record.
 	Listed int
 
-	// Scaling keeps the keys when Size changes. Without it, a slot more starts without keys, and those of a slot less are
-	// lost.
+	// Scaling keeps the keys when Size changes. Without it, an added slot starts without keys, and the keys of a
+	// removed slot are lost.
 	Scaling *Scaling
 
-	// Memory is what running Pods shall have. nil leaves it as it is, and new ones get what the others were given.
+	// Memory is the memory that running Pods are to have. If it is nil, they keep the memory that they have, and new
+	// Pods get as much as the others were given.
 	Memory *Memory
 
-	// Suspended leaves everything as it is.
+	// Suspended: everything stays as it is.
 	Suspended bool
 
 	// Handoff copies the keys of a Pod that is replaced (Auto). Without it the new Pod starts empty (Never).
@@ -34,7 +35,8 @@ type Input struct {
 	// Timeout is how long a copy may take.
 	Timeout time.Duration
 
-	// Rate is the limit of a copy in bytes per second. It is exceeded if the copied Pod would end before.
+	// Rate is the limit of a copy in bytes per second. It is exceeded if the Pod whose keys are copied would otherwise
+	// end before the copy does.
 	Rate int64
 
 	// MinReady is for how long a Pod must be ready before the Deployment counts it as available.
@@ -48,18 +50,18 @@ type Input struct {
 	// Deployed is the number of replicas of the Deployment; 0 if it does not exist.
 	Deployed int
 
-	// Hash is the pod-template-hash of the ReplicaSet that the Deployment scales up: that of its current template, which
-	// after an undo is older than that of its Pods. It is the direction of a rollout, which no other field determines. If
-	// it is empty, no Pod is replaced because of its template.
+	// Hash is the pod-template-hash of the ReplicaSet that the Deployment scales up: the hash of its current template,
+	// which after an undo is older than the template of its Pods. Only this field determines the direction of a
+	// rollout. If it is empty, no Pod is replaced because of its template.
 	Hash string
 
 	// Endpoints are the observed slice: which Pod holds which slot. An endpoint whose hostname is no slot of the cache is
 	// left out.
 	Endpoints []Endpoint
 
-	// Pods are all Pods of the cache, including those that are terminating or have ended. A Pod that is in Endpoints but
-	// not here does not exist: ask the API server, not the cache, before you leave it out, because the cache of the Pods
-	// may be older than that of the slice.
+	// Pods are all Pods of the cache, including those that are terminating or have ended. A Pod that is in Endpoints
+	// but not here does not exist: before you leave out a Pod, read it from the API server, because the informer cache
+	// of Pods may be older than the cache of EndpointSlices.
 	Pods []Pod
 
 	// Addresses are the addresses of the slots for the status, by the name of the slot.
@@ -91,11 +93,11 @@ type Pod struct {
 	// Hash is its label pod-template-hash.
 	Hash string
 
-	// Gated: it has the readiness gate of slots. Others take no part: they were created before slots were enabled, or
-	// after they were disabled.
+	// Gated: it has the readiness gate of slots. Pods without the gate get no slots: they were created before slots
+	// were enabled, or after slots were disabled.
 	Gated bool
 
-	// Terminating: it has a deletionTimestamp. It still serves its slot, until its successor does.
+	// Terminating: it has a deletionTimestamp. It serves its slot until its successor does.
 	Terminating bool
 
 	// Ends is that deletionTimestamp: when the kubelet kills it at the latest. Zero unless Terminating.
@@ -125,12 +127,12 @@ type Pod struct {
 	// role Unknown if it can't be decoded.
 	Instruction instruction.Instruction
 
-	// Container is the memory of memcached's container in the spec of the Pod, and Actual what it has; zero if that is
-	// unknown.
+	// Container is the memory of memcached's container in the spec of the Pod, and Actual the memory that the container
+	// has; zero if that is unknown.
 	Container, Actual Container
 
-	// ResizeRefused is why the kubelet has not resized the Pod: Deferred, Infeasible or Error, and ResizeMessage what it
-	// says.
+	// ResizeRefused is why the kubelet has not resized the Pod: Deferred, Infeasible or Error, and ResizeMessage is the
+	// kubelet's message.
 	ResizeRefused, ResizeMessage string
 
 	// Failure is the last termination of the agent with instruction.ExitCode.
@@ -143,7 +145,7 @@ type Container struct{ Request, Limit int64 }
 // Unknown is the role in an instruction that can't be decoded.
 const Unknown instruction.Role = "unknown"
 
-// Failure is a copy that failed, or that was lost after it was complete. The zero value is none.
+// Failure is a copy that failed, or whose keys were lost after it was complete. The zero value means no failure.
 type Failure struct {
 	// At is when the agent's container ended.
 	At time.Time

@@ -6,7 +6,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// keepLeaving sends Pods away once more that gave their slot away, and whose instruction another client edited.
+// keepLeaving repeats the instruction to leave for Pods that gave their slot away, if another client removed or broke
+// it.
 func (s *state) keepLeaving() {
 	for slot, holder := range s.holders {
 		if holder == nil {
@@ -28,7 +29,8 @@ func (s *state) leave(pod *Pod) instruction.Instruction {
 	}
 }
 
-// cost returns the deletion cost of a Pod: of the Pods that are not ready, a ReplicaSet deletes those without a slot.
+// cost returns the deletion cost of a Pod. With these costs, a ReplicaSet that deletes Pods which are not ready begins
+// with those without a slot.
 func (s *state) cost(pod *Pod) int32 {
 	role := s.following(pod).Role
 	switch {
@@ -54,9 +56,9 @@ func (s *state) isSurplus(pod *Pod) bool {
 	return true
 }
 
-// gate returns the condition of the readiness gate. When a slot has moved, the order is: the deletion cost of the old
-// Pod, the gate of the new one, then the gate of the old one. So the Service of the cache always has a Pod of the slot,
-// and the ReplicaSet that is scaled down deletes exactly the old Pod.
+// gate returns the condition of the readiness gate. When a slot has moved, the operator first lowers the deletion cost
+// of the old Pod, then opens the gate of the new Pod, and then closes the gate of the old Pod. So the Service of the
+// cache always has a Pod of the slot, and the ReplicaSet that is scaled down deletes exactly the old Pod.
 func (s *state) gate(pod *Pod) bool {
 	switch role := s.following(pod).Role; {
 	case s.holds(pod):
@@ -92,7 +94,7 @@ func (s *state) hasReadySuccessor(old *Pod) bool {
 //   - A ReplicaSet deletes a holder that is not ready before any ready Pod.
 //   - With several old ReplicaSets, the Deployment scales down the oldest, unless another has a Pod that is not ready.
 //
-// The cache has another Pod then, so its Service is not empty.
+// In both cases the cache has another Pod, so its Service is not empty.
 func (s *state) mustStopFirst(old *Pod) bool {
 	for _, holder := range s.holders {
 		if holder == nil || holder.Terminating || s.predecessor(holder) == old {

@@ -14,52 +14,53 @@ import (
 
 // Memory is the memory of the Pods of the current template.
 type Memory struct {
-	// Started and Wanted are for items, in bytes: what memcached starts with, and what it shall have.
+	// Started is the memory for items that memcached starts with, and Wanted the memory that it is to have, in bytes.
 	Started, Wanted int64
 
-	// Container returns what the container needs then, if memcached had so much before.
+	// Container returns the memory that the container needs with Wanted, if memcached had the memory former before.
 	Container func(former int64) Container
 
-	// Whole: the container requests its limit.
+	// Whole: the container requests as much memory as its limit.
 	Whole bool
 
-	// isKept: only new Pods get it, as the others of their template did.
+	// isKept: only new Pods get this memory, like the other Pods of their template before.
 	isKept bool
 }
 
 const (
-	// MostMemory is more than the API allows for items, in bytes: another client wrote it.
+	// MostMemory is more than the API allows for items, in bytes. A larger value was written by another client.
 	MostMemory = int64(1) << 50
 
-	// roomTime is how long a new Pod waits for its memory at most, before it copies keys. That takes a second, if the Node
-	// has room.
+	// roomTime is how long a new Pod waits for its memory at most, before it copies keys. The resize takes a second, if
+	// the Node has room.
 	roomTime = time.Minute
 
-	// roomShare is how much of the time for a copy may pass before it begins.
+	// roomShare is a divisor: that wait takes at most a fourth of the time for a copy.
 	roomShare = 4
 )
 
-// memory is the part of an instruction about memory, for items and in bytes.
+// memory is the part of an instruction that is about the memory for items, in bytes.
 type memory struct {
 	wanted, former int64
 	at             time.Time // the first decision about a Pod without a slot
 }
 
-// withoutMemory parts an instruction: what the Pod does for its slot does not depend on its memory.
+// withoutMemory splits an instruction into the part about the slot and the part about memory. The first does not depend
+// on the second.
 func withoutMemory(i instruction.Instruction) (instruction.Instruction, memory) {
 	m := memory{i.Memory, i.Record.FormerMemory, i.Record.MemoryAt}
 	i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = 0, 0, time.Time{}
 	return i, m
 }
 
-// in joins what withoutMemory parted.
+// in joins the two parts that withoutMemory split.
 func (m memory) in(i instruction.Instruction) instruction.Instruction {
 	i.Memory, i.Record.FormerMemory, i.Record.MemoryAt = m.wanted, m.former, m.at
 	return i
 }
 
-// withMemory adds the memory to the next instruction of a Pod. One whose container is about to change is instructed to
-// have what it has, so that it is known later that the container was changed.
+// withMemory adds the memory to the next instruction of a Pod. While the container is about to be resized, the
+// instruction has the memory that memcached has now: this records that the container was changed.
 func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Instruction {
 	m := s.memory[pod]
 	if s.changesMemory(pod) {
@@ -75,8 +76,8 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 	return m.in(i)
 }
 
-// changesMemory reports whether a Pod has, had or gets another memory than memcached starts with. One of another
-// template is replaced.
+// changesMemory reports whether a Pod has, had or gets other memory than memcached starts with. It is false for a Pod
+// of another template, which is replaced.
 func (s *state) changesMemory(pod *Pod) bool {
 	if s.Memory == nil || s.Memory.isKept && (s.holds(pod) || pod.Instruction.Role != instruction.None) {
 		return false
@@ -85,8 +86,8 @@ func (s *state) changesMemory(pod *Pod) bool {
 		(s.memory[pod] != memory{} || s.Memory.Wanted != s.Memory.Started)
 }
 
-// keptMemory returns the memory of new Pods while the others get no other one: the largest that one of their template
-// was given. It is nil if none was.
+// keptMemory returns the memory of new Pods while other Pods are not resized: the largest memory that a Pod of their
+// template was given. It is nil if no Pod was given any.
 func (s *state) keptMemory() *Memory {
 	var most *Pod
 	for _, pod := range s.live {
@@ -129,8 +130,8 @@ func (s *state) container(pod *Pod) Container {
 	return Container{needed.Request, limit}
 }
 
-// allows reports whether the container of a Pod has what its memcached needs with the memory that is wanted, and is to
-// keep it. A limit never falls, so that it says nothing about whether the Node has room: the request does.
+// allows reports whether the container of a Pod has as much memory as memcached needs with the wanted memory, both
+// actually and in its spec. A limit never falls, so only the request shows that the Node has room.
 func (s *state) allows(pod *Pod) bool {
 	needed := s.needed(pod)
 	return s.Memory.Wanted <= s.has(pod) ||
@@ -138,13 +139,15 @@ func (s *state) allows(pod *Pod) bool {
 			min(pod.Container.Request, pod.Actual.Request) >= needed.Request
 }
 
-// hasRoom reports whether a Pod copies the keys of a slot now. One that does not get its memory copies those that fit.
+// hasRoom reports whether a Pod need not wait for its memory any longer before it copies the keys of a slot. A Pod that
+// does not get its memory copies the keys that fit.
 func (s *state) hasRoom(pod *Pod) bool {
 	isGiven := !s.changesMemory(pod) || s.has(pod) == s.Memory.Wanted
 	return isGiven || pod.ResizeRefused != "" || !s.Now.Before(s.roomEnds(pod))
 }
 
-// roomEnds returns until when a new Pod waits for its memory: the Pod whose keys it copies may be about to end.
+// roomEnds returns until when a new Pod waits for its memory. The wait is limited because the Pod whose keys it copies
+// may be about to end.
 func (s *state) roomEnds(pod *Pod) time.Time {
 	at := s.memory[pod].at
 	if at.IsZero() || s.isFuture(at) {
@@ -153,8 +156,8 @@ func (s *state) roomEnds(pod *Pod) time.Time {
 	return at.Add(min(roomTime, s.Timeout/roomShare))
 }
 
-// resized returns the memory that the container of a Pod gets now; nil if it keeps what it has. It requests less only
-// when an agent runs that has memcached give memory back.
+// resized returns the memory that the container of a Pod gets now; nil if it keeps what it has. The request is reduced
+// only when an agent runs, which makes memcached release memory.
 func (s *state) resized(pod *Pod) *Container {
 	if !s.changesMemory(pod) || s.Memory.Wanted < s.has(pod) {
 		return nil
@@ -176,7 +179,7 @@ func (s *state) hasMemory(pod *Pod) bool {
 	return s.has(pod) == s.Memory.Wanted && pod.Actual.Limit >= needed.Limit && pod.Actual.Request >= needed.Request
 }
 
-// resizing returns how many Pods still get other memory, and what the first of them waits for.
+// resizing returns how many Pods are still to be resized, and what the first of them waits for.
 func (s *state) resizing() string {
 	left, waits := 0, ""
 	for _, pod := range s.live {

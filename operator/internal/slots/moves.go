@@ -6,8 +6,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// endpoints returns the desired slice. A slot moves by one write, as soon as its successor is ready. A slot whose
-// holder ended keeps the entry, not ready, until another Pod takes it: that is how it is known that keys were lost.
+// endpoints returns the desired EndpointSlice. A slot moves with one write, as soon as its successor is ready. A slot
+// whose holder ended keeps the entry of that Pod, as not ready, until another Pod takes the slot: the entry shows that
+// keys were lost.
 func (s *state) endpoints() []Endpoint {
 	var endpoints []Endpoint
 	for slot := range s.Size {
@@ -34,9 +35,9 @@ func (s *state) endpoints() []Endpoint {
 	return endpoints
 }
 
-// isMoving reports whether the Pod of an entry has just taken the slot. That its predecessor is deleted shows that the
-// Deployment counts the Pod as available, unless it was deleted for another reason before; that the Pod is ready does
-// not.
+// isMoving reports whether the Pod of an entry has just taken the slot, and the Deployment may not count it as
+// available yet. The deletion of its predecessor shows that the Deployment does, unless the predecessor was deleted for
+// another reason before. The readiness of the Pod alone does not show it.
 func (s *state) isMoving(entry Endpoint) bool {
 	pod := s.byUID[entry.UID]
 	if pod == nil || pod.Terminating {
@@ -61,8 +62,8 @@ func (s *state) observed(slot int) Endpoint {
 	return Endpoint{}
 }
 
-// canTake reports whether a successor takes its slot now: the agent did what its instruction says. One that held the
-// slot before takes it back immediately.
+// canTake reports whether a successor takes its slot now: its agent has carried out the instruction. A Pod that held
+// the slot before takes it back immediately.
 func (s *state) canTake(pod *Pod) bool {
 	if pod.Instruction.Role == instruction.Cold && !s.isSettled(pod) {
 		return false

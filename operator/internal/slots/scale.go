@@ -19,8 +19,8 @@ func (s *state) replicas() int {
 	return size
 }
 
-// endsOutdated reports whether an outdated Pod that gave a slot away has not ended. The Deployment would delete it only
-// after the new Pod of that slot is ready, which waits for its end.
+// endsOutdated reports whether an outdated Pod that gave a slot away has not ended. A new Pod for that slot would wait
+// for its end, and the Deployment would delete it only after the new Pod is ready.
 func (s *state) endsOutdated(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.isOutdated(pod) && s.gaveAway(pod, slot) })
 }

@@ -16,18 +16,19 @@ import (
 
 // Scaling says how keys are kept when the number of slots changes.
 type Scaling struct {
-	// Hash and Names are those of instruction.Scale.
+	// Hash and Names are the fields of instruction.Scale with these names.
 	Hash, Names string
 
-	// Overlap is for how long clients with the former list are expected, and keys are removed from one Pod when they
-	// change in the other.
+	// Overlap is how long clients with the former list are expected. In this time, a key that changes in one Pod is
+	// removed from the other.
 	Overlap time.Duration
 }
 
 // scales reports whether clients' list of slots changes by one slot at a time.
 func (in Input) scales() bool { return in.Scaling != nil && in.Handoff && in.Listed > 0 && in.Size > 0 }
 
-// listedFor returns the length of clients' list. A record that does not fit the slots that have a Pod was edited.
+// listedFor returns the length of clients' list. A recorded length that does not fit the slots with a Pod was edited:
+// then these slots count.
 func (in Input) listedFor(size int) int {
 	last := 0
 	for _, endpoint := range in.Endpoints {
@@ -56,7 +57,7 @@ func (s *state) joins(pod *Pod) bool {
 		(role == instruction.Receive && pod.Instruction.Scale != instruction.Scale{} || role == instruction.Cold)
 }
 
-// grow has a new Pod copy what clients will look for in it.
+// grow makes a new Pod copy the keys that clients will look for in it.
 func (s *state) grow() {
 	for _, pod := range s.live {
 		if s.joins(pod) && (s.joining == nil || nearer(pod, s.joining)) {
@@ -77,7 +78,7 @@ func (s *state) grow() {
 }
 
 // isStillUsed reports whether a Pod that gave a slot away has not ended. Clients may still use it by the slot's name,
-// and nobody removes from it what they change in another Pod of that name.
+// and a key that they change in another Pod of that name would not be removed from it.
 func (s *state) isStillUsed(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.gaveAway(pod, slot) })
 }
@@ -164,8 +165,8 @@ func (s *state) step(after int) instruction.Scale {
 	}
 }
 
-// overlaps reports whether clients with the former list are still expected. A Pod that terminates ends that: its keys
-// have to be copied.
+// overlaps reports whether clients with the former list are still expected. As soon as the Pod of a slot terminates,
+// they are not: its keys have to be copied.
 func (s *state) overlaps(pod *Pod) bool {
 	return pod.Instruction.Scale != instruction.Scale{} && s.scales() && s.Now.Before(s.overlapEnds(pod)) &&
 		!slices.ContainsFunc(s.holders, func(holder *Pod) bool { return holder != nil && holder.Terminating })
@@ -173,13 +174,14 @@ func (s *state) overlaps(pod *Pod) bool {
 
 func (s *state) overlapEnds(pod *Pod) time.Time {
 	i := pod.Instruction
-	if i.Role == instruction.Send || i.Record.MovedAt.IsZero() { // What Send has is when the Pod took its slot.
+	if i.Role == instruction.Send || i.Record.MovedAt.IsZero() { // With Send, MovedAt is when the Pod took its slot.
 		return s.Now.Add(s.Scaling.Overlap)
 	}
 	return i.Record.MovedAt.Add(s.Scaling.Overlap)
 }
 
-// removed is the instruction of a Pod whose slot was removed. One that copied its keys follows changes for a while.
+// removed is the instruction of a Pod whose slot was removed. A Pod that copied its keys to the others follows changes
+// until the overlap ends.
 func (s *state) removed(pod *Pod) instruction.Instruction {
 	i := pod.Instruction
 	switch {
@@ -203,7 +205,7 @@ func (s *state) listed() int {
 	return s.Size
 }
 
-// isScaling reports whether a slot is being added or removed, or was a moment ago.
+// isScaling reports whether a slot is being added or removed, or clients with the former list are still expected.
 func (s *state) isScaling() bool {
 	return s.joining != nil || slices.ContainsFunc(s.live, func(pod *Pod) bool {
 		i := s.following(pod)
@@ -211,7 +213,7 @@ func (s *state) isScaling() bool {
 	})
 }
 
-// scalingProgress returns what is in progress, or empty.
+// scalingProgress describes the change of the number of slots that is in progress; empty if there is none.
 func (s *state) scalingProgress() string {
 	last := s.slotName(s.Size - 1)
 	switch {

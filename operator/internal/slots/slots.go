@@ -66,7 +66,8 @@ type state struct {
 	// target is the desired number of slots.
 	target int
 
-	// joining is the Pod that is about to add a slot, and leaving the one whose slot is removed now; nil is none.
+	// joining is the Pod that is about to take an added slot, and leaving the Pod whose slot is removed now; nil is
+	// none.
 	joining, leaving *Pod
 
 	// live are the Pods with the gate that have not ended, the oldest first.
@@ -80,10 +81,10 @@ type state struct {
 	// slot is the number of the slot that a Pod holds.
 	slot map[*Pod]int
 
-	// next is the next instruction of a Pod. Others keep what they have.
+	// next has the new instructions of Pods. Pods without an entry keep the instruction that they have.
 	next map[*Pod]instruction.Instruction
 
-	// memory is the part of the instruction of each Pod that all of these are without.
+	// memory has the part about memory of each Pod's instruction. Pod.Instruction and next are without that part.
 	memory map[*Pod]memory
 }
 
@@ -116,8 +117,8 @@ func lookAt(in Input) *state {
 	return b
 }
 
-// withoutRepeats leaves out the entries that another client added: a second one of a slot, or of a Pod. A Pod keeps the
-// slot of its instruction, and otherwise the lowest.
+// withoutRepeats leaves out the entries that another client added: a second entry of a slot, or of a Pod. A Pod with
+// several entries keeps the slot of its instruction or, if none has that, the lowest slot.
 func (s *state) withoutRepeats(endpoints []Endpoint) []Endpoint {
 	rank := func(e Endpoint) int {
 		if pod := s.byUID[e.UID]; pod != nil && pod.Instruction.Slot == s.slotName(e.Slot) {
@@ -154,7 +155,7 @@ func (s *state) holds(pod *Pod) bool {
 // isSuccessor reports whether a Pod is about to take a slot.
 func (s *state) isSuccessor(pod *Pod) bool { return slices.Contains(s.successors, pod) }
 
-// isCurrent reports whether a Pod is of the template that a rollout leads to.
+// isCurrent reports whether a Pod has the current template: the one that a rollout leads to.
 func (s *state) isCurrent(pod *Pod) bool { return s.Hash != "" && pod.Hash == s.Hash }
 
 // isOutdated reports whether a rollout replaces a Pod.

@@ -60,7 +60,7 @@ func (s *state) progress() string {
 }
 
 // left returns how many slots are still to be handed over, of how many in all, and how many of them are being copied.
-// There is no record of the Pods that terminated before.
+// Pods that terminated before do not count: there is no record of them.
 func (s *state) left() (left, total, copying int) {
 	for slot, holder := range s.holders {
 		isCopied := s.copying(slot) != nil

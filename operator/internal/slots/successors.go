@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// keepSuccessors finds the Pods that are about to take a slot, because their instruction says so, and sends the others
-// away. A successor stays the same until it has the slot, as long as there is a reason for it.
+// keepSuccessors finds the Pods whose instruction is to take a slot, and takes the role from other Pods without a slot.
+// A Pod remains the successor until it has the slot, as long as there is a reason for the move.
 func (s *state) keepSuccessors() {
 	waiting := s.waiting()
 	for _, pod := range s.live {
@@ -38,8 +38,9 @@ func (s *state) keepSuccessors() {
 	}
 }
 
-// canSucceed reports whether a Pod is about to take this slot: it is free, or held by the Pod's predecessor. A Pod that
-// terminates takes only a slot that it held before, such as after the EndpointSlice was deleted: it has the keys.
+// canSucceed reports whether a Pod is about to take this slot: the slot is free, or the Pod's predecessor holds it. A
+// terminating Pod takes only a slot that it held before, because it has the keys. This happens, for example, after the
+// EndpointSlice was deleted.
 func (s *state) canSucceed(pod *Pod, slot int) bool {
 	if slot < 0 || slot >= s.Size || s.holds(pod) || !serves(pod.Instruction.Role) {
 		return false
@@ -63,13 +64,14 @@ func (s *state) waiting() int {
 	return waiting
 }
 
-// givesWay reports whether an outdated Pod leaves a free slot to one of the current template, because its agent is not
-// ready for it. It may never be: then the Deployment would wait for the other one, and that for the slot.
+// givesWay reports whether an outdated Pod leaves a free slot to a Pod of the current template, because the outdated
+// Pod's agent is not ready. It may never become ready: the Deployment would then wait for the current Pod, and the
+// current Pod for the slot.
 func (s *state) givesWay(pod *Pod, slot int) bool {
 	return s.isOutdated(pod) && s.canSucceed(pod, slot) && s.holders[slot] == nil && !pod.AgentReady && !s.hasHeld(pod)
 }
 
-// nearer orders two successors of one slot, which two operators may have chosen.
+// nearer reports whether the first of two successors of one slot takes it: two operators may have chosen one each.
 func nearer(x, y *Pod) bool {
 	if x.AgentReady != y.AgentReady {
 		return x.AgentReady
@@ -86,12 +88,12 @@ func (s *state) mustSucceed(pod, holder *Pod) bool {
 	case s.isOutdated(holder) && s.isCurrent(pod):
 		return true
 	}
-	// The direction is not known now; it was when they were paired.
+	// The direction of the rollout is unknown now. It was known when the two Pods were paired.
 	return s.Hash == "" && holder.Hash != pod.Hash
 }
 
-// succeed ends a copy that can't succeed. The Pod then takes the slot without keys. A copy whose source begins to
-// terminate gets to know how long it may take.
+// succeed ends a copy that can't succeed. The Pod then takes the slot without keys. If the source of a copy begins to
+// terminate, the instruction gets the time that the copy may take.
 func (s *state) succeed(pod *Pod) {
 	i := pod.Instruction
 	if i.Role != instruction.Receive || pod.AgentReady { // It copies no more, or all is copied.
@@ -144,7 +146,7 @@ func (s *state) findSuccessors() {
 	}
 }
 
-// whyFree returns why a slot that had a holder has none; empty if it never had one.
+// whyFree returns the reason why a slot lost its holder; empty if the slot never had one.
 func (s *state) whyFree(slot int) string {
 	if slices.ContainsFunc(s.Endpoints, func(e Endpoint) bool { return e.Slot == slot }) {
 		return ReasonPodLost
@@ -152,7 +154,8 @@ func (s *state) whyFree(slot int) string {
 	return ""
 }
 
-// start gives a Pod a slot without keys. A Pod that had an instruction before may have old keys.
+// start gives a Pod a slot without keys. A Pod that had an instruction before may have old keys: its role is Cold,
+// which empties memcached.
 func (s *state) start(pod *Pod, slot int, reason string) instruction.Instruction {
 	i := instruction.Instruction{Slot: s.slotName(slot), Role: instruction.Serve, Since: s.Now}
 	if pod.Instruction != (instruction.Instruction{}) || pod.GateTrue {

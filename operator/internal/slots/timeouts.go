@@ -12,23 +12,24 @@ import (
 // file within a second, is probed every second, and the kubelet and the watch add less than a second each.
 const settleTime = 5 * time.Second
 
-// isSettled reports whether the readiness of a Pod is that under its role.
+// isSettled reports whether the reported readiness of a Pod belongs to its current role.
 func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
-// isFuture reports whether a time is of a clock that was ahead, and was set back since.
+// isFuture reports whether a time is in the future: the clock was ahead when it was recorded, and was set back since.
 func (s *state) isFuture(at time.Time) bool { return at.After(s.Now.Add(settleTime)) }
 
-// isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for it:
-// until it is seen not ready, or has drained. How old the instruction is, is not known then: it counts from now on. The
-// agent does again what it may have done: it empties memcached, or ends it. So a Pod that clients use keeps it, but for
-// one that has not begun to copy its keys to the others.
+// isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for the
+// Pod: until it is seen not ready, or has drained. The age of such an instruction is unknown, so it counts from now on.
+// The agent then repeats what it may have done already: it empties memcached, or ends it. So the time of a Pod that
+// clients use does not change, except if it has not begun to copy its keys to the others.
 func (s *state) isAhead(pod *Pod, i instruction.Instruction) bool {
 	waits := i.Role == instruction.None || i.Role == instruction.Cold && !s.holds(pod) || i.Role == instruction.Leave ||
 		i.Role == instruction.Send && i.Record.Began.IsZero()
 	return waits && s.isFuture(i.Since)
 }
 
-// dated returns a record in which what a clock that was ahead dated counts from now on. No agent reads it.
+// dated returns a record without times in the future: they come from a clock that was ahead, and the current time
+// replaces them. No agent reads these times.
 func (s *state) dated(record instruction.Record) instruction.Record {
 	for _, at := range []*time.Time{&record.StateSince, &record.MovedAt, &record.Began} {
 		if s.isFuture(*at) {
@@ -38,8 +39,9 @@ func (s *state) dated(record instruction.Record) instruction.Record {
 	return record
 }
 
-// copyEnds returns when a copy took too long. By a clock that was ahead, it counts from what the record has of its
-// beginning, and from now on if that is nothing: a copy that has not begun did not take too long.
+// copyEnds returns the time at which a copy has taken too long. If the clock was ahead when the instruction was given,
+// the copy counts from its beginning in the record. If the record has none, it counts from now on: a copy that has not
+// begun has not taken too long.
 func (s *state) copyEnds(pod *Pod) time.Time {
 	i := pod.Instruction
 	began := i.Since
@@ -55,8 +57,9 @@ func (s *state) copyEnds(pod *Pod) time.Time {
 	return began.Add(s.Timeout)
 }
 
-// within returns in how many seconds the keys of a holder have to be copied, because it ends: it has to notice that its
-// slot moved, and to drain, before the kubelet kills it. 0 means that it does not terminate.
+// within returns in how many seconds the keys of a terminating holder have to be copied. After the copy, the holder
+// still has to notice that its slot moved, and to drain, before the kubelet kills it. 0 means that the holder does not
+// terminate.
 func (s *state) within(holder *Pod) int64 {
 	if !holder.Terminating {
 		return 0
@@ -65,12 +68,12 @@ func (s *state) within(holder *Pod) int64 {
 	return int64(max(1, min(left, s.Timeout).Seconds()))
 }
 
-// endTime is what a Pod has after its handoff, besides the drain: 30 seconds to end in order (graceSeconds of the
-// package render), and some for the slot to move.
+// endTime is the time that a Pod has after its handoff, besides the drain: 30 seconds to end in order (graceSeconds of
+// the package render), and 10 seconds for the slot to move.
 const endTime = 40 * time.Second
 
-// drained returns when the memcached of a Pod that gave its slot away has ended: the agent counts from when it reads
-// the instruction.
+// drained returns when the memcached of a Pod that gave its slot away has ended. It includes settleTime, because the
+// agent counts from when it reads the instruction.
 func drained(pod *Pod) time.Time {
 	return pod.Instruction.Since.Add(time.Duration(pod.Instruction.End)*time.Second + settleTime)
 }
@@ -89,7 +92,7 @@ func (s *state) moveEnds(pod *Pod) time.Time {
 	return since.Add(moveTime + s.MinReady)
 }
 
-// requeueAfter returns when something must be decided without an event, or 0.
+// requeueAfter returns after what time something must be decided even without an event, or 0.
 func (s *state) requeueAfter() time.Duration {
 	var first time.Duration
 	for _, pod := range s.live {
@@ -106,7 +109,8 @@ func (s *state) requeueAfter() time.Duration {
 	return first
 }
 
-// deadlines returns when something about a Pod must be decided: its copy took too long, or its readiness counts.
+// deadlines returns when something about a Pod must be decided, such as when its copy has taken too long, or its
+// readiness counts.
 func (s *state) deadlines(pod *Pod) []time.Time {
 	i := s.following(pod)
 	settled := i.Since.Add(settleTime)

@@ -15,8 +15,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// setAutoscaling reports what was found, and what was decided about the memory and the number of Pods. What is written
-// is carried out by the next reconciliation: so an operator that ends in between does the same.
+// setAutoscaling reports the findings about the use of the cache, and the decisions about the memory and the number of
+// Pods. The next reconciliation carries out the decisions that are written here, so an operator that restarts in
+// between does the same.
 func setAutoscaling(status *cachev1.MemcachedStatus, in Input) {
 	spec := in.Memcached.Spec
 	if !plan.ObservesUse(spec) {
@@ -57,7 +58,8 @@ func memoryAutoscaling(decided autoscale.State, mode cachev1.AutoscalingMode) ca
 	return reported
 }
 
-// sizeAutoscaling reports what was decided about the memory of all Pods, which is that of a Pod each.
+// sizeAutoscaling reports a decision about the number of Pods. The decision is the memory of all Pods; pod is the
+// memory of each.
 func sizeAutoscaling(decided autoscale.State, pod int64, mode cachev1.AutoscalingMode) cachev1.SizeAutoscalingStatus {
 	found := decided.Finding
 	reported := cachev1.SizeAutoscalingStatus{
@@ -83,7 +85,7 @@ func tooLittle(found autoscale.TooLittle) *cachev1.TooLittleMemory {
 	}
 }
 
-// pods returns how many Pods have some memory together; nil for none.
+// pods returns how many Pods together have a memory; nil for no memory.
 func pods(bytes, pod int64) *int32 {
 	if bytes == 0 {
 		return nil
@@ -106,7 +108,7 @@ func quantity(bytes int64) *resource.Quantity {
 	return resource.NewQuantity(bytes, resource.BinarySI)
 }
 
-// percentage returns a percentage; nil for one that is unknown.
+// percentage returns a percentage; nil if it is unknown.
 func percentage(value int32) *int32 {
 	if value < 0 {
 		return nil
@@ -114,7 +116,7 @@ func percentage(value int32) *int32 {
 	return &value
 }
 
-// MemoryStep returns what to report of another memory that the operator chose; empty for none.
+// MemoryStep returns the message about a change of the memory that the operator chose; empty if it did not change.
 func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := memoryOf(before), memoryOf(now)
 	if was == nil || is == nil || was.Current == nil || is.Current == nil || was.Current.Cmp(*is.Current) == 0 {
@@ -123,7 +125,8 @@ func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 	return fmt.Sprintf("The memory of each Pod changes from %s to %s. %s", was.Current, is.Current, why)
 }
 
-// SizeStep returns what to report of another number of Pods that the operator chose; empty for none.
+// SizeStep returns the message about a change of the number of Pods that the operator chose; empty if it did not
+// change.
 func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := sizeOf(before), sizeOf(now)
 	if listed := len(before.Slots); was == nil && listed > 0 { // The spec said how many.
@@ -135,7 +138,7 @@ func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
 	return fmt.Sprintf("The number of Pods changes from %d to %d. %s", *was, *is, why)
 }
 
-// sizeOf returns how many Pods the operator chose; nil if it did not.
+// sizeOf returns how many Pods the operator chose; nil if it did not choose.
 func sizeOf(status cachev1.MemcachedStatus) *int32 {
 	if status.Autoscaling == nil || status.Autoscaling.Size == nil {
 		return nil

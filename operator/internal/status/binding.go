@@ -22,7 +22,7 @@ func bindingStatus(in Input) *cachev1.BindingStatus {
 	return nil
 }
 
-// hasSecret reports whether the Memcached owns a Secret, by what was observed and what was done then.
+// hasSecret reports whether the Memcached owns a Secret now: as observed, or as changed by this reconciliation.
 func (in Input) hasSecret(name string) bool {
 	key := observe.Key{GroupKind: observe.SecretKind.GroupKind(), Name: name}
 	live := in.Snapshot.Objects[key]

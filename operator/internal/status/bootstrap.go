@@ -18,7 +18,7 @@ import (
 )
 
 // setBootstrapped reports how far the move from other servers is, and what the user is to do next. It does not change
-// Ready: the Pods serve whoever connects.
+// Ready: the Pods serve all clients in any case.
 func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
 	if plan.WantedSnapshot(in.Memcached) != nil {
 		status.BootstrapCutOverSince = nil
@@ -33,7 +33,7 @@ func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
 		return
 	}
 	if !in.isPlanned() || in.Plan.Bootstrap == nil || in.Plan.Suspended {
-		return // As before.
+		return // The condition stays as it is.
 	}
 	if in.Plan.Bootstrap.Moved && status.BootstrapCutOverSince == nil {
 		status.BootstrapCutOverSince = new(metav1.NewTime(in.Now.Truncate(time.Second)))
@@ -90,7 +90,8 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 	return cachev1.ReasonBootstrapCuttingOver, "The last changes are being copied: clients must not write to the cache yet"
 }
 
-// secretsOf names the Secrets without which the Pod does not start: the kubelet reports a missing one only by an event.
+// secretsOf names the Secrets without which the Pod does not start: the kubelet reports a missing Secret only with an
+// event.
 func secretsOf(b *plan.Bootstrap) string {
 	needed := slices.DeleteFunc([]string{b.FromTLSSecret, b.FromAuthSecret}, func(name string) bool { return name == "" })
 	if len(needed) == 0 {
@@ -99,7 +100,7 @@ func secretsOf(b *plan.Bootstrap) string {
 	return ", which it does only with these Secrets: " + strings.Join(needed, ", ")
 }
 
-// without warns of what an interruption costs once clients may use both.
+// without warns of the keys that an interruption costs when clients may use both the other servers and the cache.
 func without(b *plan.Bootstrap) string {
 	if !b.Moved {
 		return ""

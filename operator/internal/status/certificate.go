@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// setCertificateIncomplete reports the names that the certificate does not have. A client that does not verify names is
-// served all the same, so this does not change Ready.
+// setCertificateIncomplete reports the names that the certificate does not have. This does not change Ready, because
+// clients that do not verify names are served in any case.
 func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 	missing := uncovered(*status, in)
 	if len(missing) == 0 {
@@ -32,7 +32,7 @@ func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// completion is how the certificate gets the missing names: those of slots by DNS with one wildcard.
+// completion says how the certificate gets the missing names. One wildcard covers the DNS names of all slots.
 func completion(missing []string, in Input) string {
 	if requested := in.Plan.Certificate; requested != nil {
 		return fmt.Sprintf("cert-manager is to issue the Certificate %q again", in.Memcached.Name)

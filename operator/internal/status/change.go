@@ -26,7 +26,8 @@ const (
 	// Progress means that a fifth of the Pods or more changed, while the cache is not Ready for the same reason.
 	Progress
 
-	// Minor means that fewer Pods changed. Otherwise a rollout of a hundred Pods would cost several hundred writes.
+	// Minor means that fewer Pods changed. Such a status is written later: otherwise a rollout of a hundred Pods would
+	// cost several hundred writes.
 	Minor
 )
 
@@ -51,7 +52,7 @@ func podsChanged(old, now cachev1.MemcachedStatus) int32 {
 	)
 }
 
-// slotsChanged counts the slots that changed, or are more or fewer.
+// slotsChanged counts the slots that changed, were added or were removed.
 func slotsChanged(old, now []cachev1.SlotStatus) int32 {
 	both := min(len(old), len(now))
 	count := int32(max(len(old), len(now)) - both) //nolint:gosec // At most 1000.
@@ -78,7 +79,7 @@ func missing(names, in []string) int32 {
 
 func distance(a, b int32) int32 { return max(a-b, b-a) }
 
-// withoutPods removes from a status what changes with each Pod.
+// withoutPods removes the parts from a status that change with each Pod.
 func withoutPods(status cachev1.MemcachedStatus) cachev1.MemcachedStatus {
 	status.Nodes, status.Slots, status.Replicas, status.ReadyReplicas = nil, nil, 0, 0
 	status.Conditions = slices.Clone(status.Conditions)

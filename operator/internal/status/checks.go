@@ -39,7 +39,7 @@ type verdict struct {
 	message string
 }
 
-// check examines one aspect of a cache; false means that it found nothing.
+// check examines one aspect of a cache. It returns false if it found no problem.
 type check func(Input) (verdict, bool)
 
 // checks run in order; the first finding determines the reason. Messages change only when the cache does: no random
@@ -90,7 +90,7 @@ func judge(in Input) verdict {
 	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"}
 }
 
-// desiredSize is the planned size, or that of the Deployment while the Memcached is suspended.
+// desiredSize is the planned size or, while the Memcached is suspended, the size of the Deployment.
 func desiredSize(in Input) int32 {
 	deployment := in.deployment()
 	if in.Plan.Suspended && deployment != nil && deployment.Spec.Replicas != nil {
@@ -171,7 +171,7 @@ func deploymentIsObserved(in Input) (verdict, bool) {
 			return verdict{}, false
 		}
 	}
-	// The state of the Pods is not known yet; the Deployment's next event brings it.
+	// The state of the Pods is not known yet. The Deployment's next event causes a reconciliation that knows it.
 	return rollingOut(in, "ready", min(in.deployed().ReadyReplicas, desiredSize(in)))
 }
 

@@ -18,7 +18,7 @@ const (
 	timedOut            = "ProgressDeadlineExceeded"
 )
 
-// late makes a cache that reconciles without progress Stalled.
+// late returns the verdict Stalled instead of reconciling, if there was no progress within the deadline.
 func late(in Input, v verdict) verdict {
 	if late, _ := timed(in); !isTimed(v.reason) || !late {
 		return v
@@ -46,9 +46,9 @@ func isTimed(reason string) bool {
 		reason == cachev1.ReasonPodsNotReady
 }
 
-// timed reports whether the deadline has passed, for a reason that is timed, and otherwise how much of it is left. The
-// Deployment controller times a rollout, until the Deployment is complete once. Pods that are added later, or that stop
-// being ready, are timed here, and so is a new spec after a rollout that exceeded its deadline.
+// timed reports whether the deadline of a timed reason has passed, and otherwise how much time is left. The Deployment
+// controller measures the time of a rollout until the Deployment was complete once. This function measures the time of
+// Pods that are added later or stop being ready, and of a new spec after a rollout that exceeded its deadline.
 func timed(in Input) (late bool, left time.Duration) {
 	deployment, since := in.deployment(), progressingSince(in, true)
 	if deployment != nil && deployment.Spec.Paused {
@@ -74,9 +74,9 @@ func timed(in Input) (late bool, left time.Duration) {
 	return left <= 0, max(left, 0)
 }
 
-// progressingSince returns when the cache began to work towards the current generation: now if it begins with this
-// reconciliation, and the zero time if the deadline was exceeded before. Each generation has the whole deadline, and so
-// have the Pods if the cache does not wait for a Secret any more.
+// progressingSince returns when the cache began to work towards the current generation: now if the work begins with
+// this reconciliation, and the zero time if the deadline was exceeded before. Each generation has the whole deadline.
+// The Pods also have the whole deadline once the cache does not wait for a Secret any more.
 func progressingSince(in Input, timed bool) time.Time {
 	before := in.Memcached.Status
 	stalled := meta.FindStatusCondition(before.Conditions, cachev1.ConditionStalled)

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// certificateIsAvailable finds what keeps the operator from requesting the certificate.
+// certificateIsAvailable finds the reason why the operator can't request the certificate.
 func certificateIsAvailable(in Input) (verdict, bool) {
 	requested := in.Plan.Certificate
 	if requested == nil || requested.Unavailable == "" {
@@ -36,7 +36,8 @@ func (in Input) unissued() []string {
 	return []string{message}
 }
 
-// setCertificate reports which Certificate there is, so that it is found when the spec does not request it any more.
+// setCertificate reports the name of the Certificate, so that the operator finds it when the spec does not request it
+// any more.
 func setCertificate(status *cachev1.MemcachedStatus, in Input) {
 	requested := in.Plan.Certificate
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// soon is how long a Job may have no Pod that runs before that is worth a sentence.
+// soon is how long a Job may be without a running Pod before the message says so.
 const soon = time.Minute
 
 // runs describes a Job that has not ended.
@@ -45,7 +45,7 @@ func runs(job *batchv1.Job, pods []corev1.Pod, now time.Time, name, does string)
 	return fmt.Sprintf("Job %q %s", name, does)
 }
 
-// causeOf is why a Job failed.
+// causeOf returns the reason why a Job failed.
 func causeOf(pods []corev1.Pod, ended batchv1.JobCondition) string {
 	if text := said(pods); text != "" {
 		return text
@@ -53,7 +53,7 @@ func causeOf(pods []corev1.Pod, ended batchv1.JobCondition) string {
 	return observe.OneLine(ended.Message)
 }
 
-// resultOf is what the Pod of a Job that succeeded has written.
+// resultOf returns the result that the Pod of a successful Job wrote.
 func resultOf(pods []corev1.Pod) (text string, known bool) {
 	for i := range pods {
 		if pods[i].Status.Phase == corev1.PodSucceeded {
@@ -63,7 +63,7 @@ func resultOf(pods []corev1.Pod) (text string, known bool) {
 	return "", false
 }
 
-// said is the error of the last attempt that failed. The log before it has the progress.
+// said returns the error of the last attempt that failed, without the progress that its log has before the error.
 func said(pods []corev1.Pod) string {
 	var last *corev1.Pod
 	for i := range pods {
@@ -79,7 +79,7 @@ func said(pods []corev1.Pod) string {
 	if _, cause, found := strings.Cut("\n"+message, "\nerror: "); found {
 		return observe.OneLine(cause)
 	}
-	if _, trace, found := strings.Cut("\n"+message, "\npanic: "); found { // What follows is for developers.
+	if _, trace, found := strings.Cut("\n"+message, "\npanic: "); found { // The stack trace is for developers.
 		cause, _, _ := strings.Cut(trace, "\n")
 		return observe.OneLine("panic: " + cause)
 	}

@@ -12,8 +12,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// JSONPatch returns the JSON patch (RFC 6902) from the status of a Memcached to another one. Only the version that was
-// read takes it: the API server refuses another one as a conflict, or, if a path does not exist there, as invalid.
+// JSONPatch returns the JSON patch (RFC 6902) from the status of a Memcached to another one. It applies only to the
+// version of the Memcached that was read: for another version, the API server refuses it as a conflict, or as invalid
+// if a path does not exist there.
 func JSONPatch(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]byte, error) {
 	type object struct {
 		Status cachev1.MemcachedStatus `json:"status"`
@@ -29,8 +30,8 @@ func JSONPatch(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]byte, erro
 	return json.Marshal(slices.Concat(jsondiff.Patch{version}, nodes, changes))
 }
 
-// diffNodes removes and inserts names of Pods. The positions of most change with each Pod, so that a comparison by
-// position would find many changes.
+// diffNodes removes and inserts names of Pods. Each Pod that is added or removed moves most of the others, so a
+// comparison by position would find many changes.
 func diffNodes(before, now []string) (patch jsondiff.Patch) {
 	const path = "/status/nodes"
 	at := func(index int) string { return fmt.Sprintf("%s/%d", path, index) }
@@ -39,7 +40,7 @@ func diffNodes(before, now []string) (patch jsondiff.Patch) {
 		return nil
 	case len(now) == 0:
 		return jsondiff.Patch{operation(jsondiff.OperationRemove, path, nil)}
-	case len(before) == 0, !slices.IsSorted(before): // Another client may have written them.
+	case len(before) == 0, !slices.IsSorted(before): // Another client may have written the names.
 		return jsondiff.Patch{operation(jsondiff.OperationAdd, path, now)}
 	}
 	for i, name := range slices.Backward(before) {

@@ -26,7 +26,7 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	switch {
 	case in.deployment() == nil:
 	case planned && !deployment.IsMade() && before != nil:
-		pending = *before // The plan was not applied.
+		pending = *before // The plan was not applied: the condition stays as it is.
 		pending.ObservedGeneration = status.ObservedGeneration
 	case len(in.Plan.Pending) > 0:
 		reason, until := awaited(in)

@@ -17,14 +17,15 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// RestoreInput is everything that the status of a cache depends on whose snapshot is not restored yet.
+// RestoreInput is everything that the status of a cache depends on while its snapshot is not restored yet.
 type RestoreInput struct {
 	Memcached *cachev1.Memcached
 
 	// Unmet is why the Job cannot begin yet; nil if it can.
 	Unmet *plan.Unmet
 
-	// Job is the Job that the Memcached controls; nil if there is none. Pods are those of the Job, where they were read.
+	// Job is the Job that the Memcached controls; nil if there is none. Pods are the Pods of the Job, if they were
+	// read.
 	Job  *batchv1.Job
 	Pods []corev1.Pod
 
@@ -32,10 +33,10 @@ type RestoreInput struct {
 	// being deleted.
 	Outdated bool
 
-	// Taken: a Job of the name exists, and the Memcached does not control it.
+	// Taken: a Job with the name exists, and the Memcached does not control it.
 	Taken bool
 
-	// Err ended the reconciliation.
+	// Err is the error that ended the reconciliation.
 	Err error
 
 	Now time.Time
@@ -46,7 +47,7 @@ func EvaluateRestore(in RestoreInput) cachev1.MemcachedStatus {
 	status, wanted := *in.Memcached.Status.DeepCopy(), plan.WantedSnapshot(in.Memcached)
 	before := meta.FindStatusCondition(status.Conditions, cachev1.ConditionBootstrapped)
 	if plan.IsRestored(in.Memcached) && before != nil && before.Reason == cachev1.ReasonBootstrapRestored {
-		return status // The Job may be deleted since.
+		return status // The Job may have been deleted since.
 	}
 	reason, message := restored(in, wanted.Name, names.Restore(in.Memcached.Name))
 	if reason == cachev1.ReasonBootstrapRestored {
@@ -64,7 +65,7 @@ func keepRestored(status *cachev1.MemcachedStatus, mc *cachev1.Memcached) {
 	}
 }
 
-// removeRestored removes what the condition says of a snapshot that the spec no longer requests.
+// removeRestored removes the condition if it is about a snapshot that the spec no longer requests.
 func removeRestored(status *cachev1.MemcachedStatus) {
 	bootstrapped := meta.FindStatusCondition(status.Conditions, cachev1.ConditionBootstrapped)
 	if bootstrapped == nil {
@@ -79,7 +80,7 @@ func removeRestored(status *cachev1.MemcachedStatus) {
 // restored returns the reason and the message of the condition.
 func restored(in RestoreInput, snapshot, job string) (reason, message string) {
 	switch {
-	case plan.IsRestored(in.Memcached): // The spec requested another one in the meantime.
+	case plan.IsRestored(in.Memcached): // The spec requested another snapshot in the meantime.
 		return cachev1.ReasonBootstrapRestored, fmt.Sprintf("The snapshot %q was restored before. Clients may use the cache",
 			snapshot)
 	case in.Err != nil: // Without the Pods of a Job, its result is not known.

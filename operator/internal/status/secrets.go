@@ -60,7 +60,7 @@ func secretsAreValid(in Input) (verdict, bool) {
 	return blocked(in, stalled, cachev1.ReasonInvalidSecret, problems)
 }
 
-// blocked adds what happens to the Pods until then.
+// blocked returns a verdict about problems of Secrets. Its message adds what happens to the Pods until they are solved.
 func blocked(in Input, state state, reason string, problems []string) (verdict, bool) {
 	if len(problems) == 0 {
 		return verdict{}, false
@@ -93,7 +93,8 @@ func tlsStatus(in Input) *cachev1.TLSStatus {
 	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
 }
 
-// removable describes the entries that memcached still accepts after their removal from a Secret, until it restarts.
+// removable describes a kind of entries of a Secret that memcached still accepts after their removal, until it
+// restarts.
 type removable struct {
 	reason, consequence string
 	secret              func(observe.Snapshot) *secrets.State
@@ -108,7 +109,8 @@ var removables = []removable{{
 	func(s observe.Snapshot) *secrets.State { return s.Auth },
 }}
 
-// setRestartRequired reports what was removed, until every Pod that started before the removal is replaced.
+// setRestartRequired reports the entries that were removed, until every Pod that started before their removal is
+// replaced.
 func setRestartRequired(status *cachev1.MemcachedStatus, in Input) {
 	var required []cachev1.RestartRequirement
 	var removed, consequences []string
@@ -136,21 +138,22 @@ func setRestartRequired(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// sentence begins a text with a capital letter.
+// sentence returns a text with its first letter in upper case.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// longestRemoved is the limit of the API.
+// longestRemoved is the API's limit of the list of removed entries.
 const longestRemoved = 1024
 
-// mostRequirements limits what is kept for one reason; the limit of the API is twice that.
+// mostRequirements limits how many requirements are kept for one reason. The API's limit for both reasons is twice
+// that.
 const mostRequirements = 8
 
-// requirements returns why Pods have to be restarted: what earlier operators found, because this one does not know the
-// Secret's former content, and what this one found.
+// requirements returns the reasons why Pods have to be restarted. These are the removals that this operator process
+// noticed, and those that earlier processes recorded: this process does not know the former content of the Secret.
 func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	secret := r.secret(in.Snapshot)
 	if secret == nil {
-		secret = &secrets.State{} // The spec names none any more. The Pods may still be those that did.
+		secret = &secrets.State{} // The spec names no Secret now. Running Pods may still use one.
 	}
 	var found []cachev1.RestartRequirement
 	for _, before := range in.Memcached.Status.RestartRequired {
@@ -175,7 +178,7 @@ func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	return found[max(0, len(found)-mostRequirements):]
 }
 
-// noticed reports whether this process noticed a removal in that second, so that it knows what has become of it.
+// noticed reports whether this process noticed a removal in that second, and so knows whether it still counts.
 func noticed(secret *secrets.State, second time.Time) bool {
 	return slices.ContainsFunc(secret.Noticed, func(at time.Time) bool { return second.Equal(at.Truncate(time.Second)) })
 }

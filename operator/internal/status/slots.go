@@ -15,7 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// setSlots reports which Pod has which slot. What is copied is in metrics and events: it changes all the time.
+// setSlots reports which Pod has which slot. How many keys are copied is in metrics and events, because it changes all
+// the time.
 func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	decided := in.Plan.Slots
 	switch {
@@ -40,8 +41,8 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// handsOver reports whether slots are still to be handed over, or a Pod has just taken one and the Deployment does not
-// count it as ready yet: that Pod has not failed.
+// handsOver reports whether slots are still to be handed over, or a Pod has just taken a slot and the Deployment does
+// not count it as ready yet. Such a Pod has not failed.
 func handsOver(in Input) bool {
 	return in.Plan.Slots != nil && (in.Plan.Slots.Progress != "" || in.Plan.Slots.Moving || tookAllSlots(in))
 }
@@ -62,7 +63,7 @@ func tookAllSlots(in Input) bool {
 	return ready >= desiredSize(in)
 }
 
-// podsAreResized finds Pods that get another memory.
+// podsAreResized finds Pods that are still to be resized.
 func podsAreResized(in Input) (verdict, bool) {
 	if in.Plan.Slots == nil || in.Plan.Slots.Resizing == "" {
 		return verdict{}, false
@@ -116,7 +117,7 @@ func waiting(decided []slots.Status) string {
 	return firstFew(texts, "%d more slots wait")
 }
 
-// firstFew joins the first few of the texts, since a Node that leaves may have many Pods.
+// firstFew joins only the first few texts, because a Node that is removed may have many Pods.
 func firstFew(texts []string, others string) string {
 	if more := len(texts) - mostNamed; more > 0 {
 		texts = append(texts[:mostNamed], fmt.Sprintf(others, more))
@@ -124,7 +125,7 @@ func firstFew(texts []string, others string) string {
 	return strings.Join(append([]string{""}, texts...), "; ")
 }
 
-// mostNamed is how many slots are named.
+// mostNamed is how many slots a message names.
 const mostNamed = 3
 
 // HandedOver is a slot that moved from one Pod to another with its keys.
@@ -132,7 +133,7 @@ type HandedOver struct {
 	Name     string
 	From, To string
 
-	// Took is how long it took from the order to copy the keys until the other Pod had the slot.
+	// Took is the time from the instruction to copy the keys until the other Pod had the slot.
 	Took time.Duration
 }
 
@@ -148,7 +149,7 @@ func Kept(before, now cachev1.MemcachedStatus, decided []slots.Status) []HandedO
 	return kept
 }
 
-// Removed returns how many slots a cache has less than in the last status. One without slots has none to lose.
+// Removed returns how many slots fewer a cache has than in the last status; 0 for a cache that has no slots now.
 func Removed(before, now cachev1.MemcachedStatus) int {
 	if len(now.Slots) == 0 {
 		return 0
@@ -168,8 +169,8 @@ func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
 	return cold
 }
 
-// isKnown reports whether the last status has the same start of the same Pod. It had another state if its keys were
-// copied to another Pod, which was given up.
+// isKnown reports whether the last status already has this start of this Pod. Its state may differ: it was another one
+// if a copy of the Pod's keys to another Pod was given up since.
 func isKnown(was, slot cachev1.SlotStatus) bool {
 	same := was.State == slot.State && was.Reason == slot.Reason
 	return was.Pod == slot.Pod && (same || !began(slot).After(began(was)))

@@ -21,23 +21,24 @@ import (
 type SnapshotInput struct {
 	Snapshot *cachev1.MemcachedSnapshot
 
-	// Unmet is why it cannot begin yet; nil if it can.
+	// Unmet is why the snapshot cannot begin yet; nil if it can.
 	Unmet *plan.Unmet
 
-	// Job is the Job that it controls; nil if there is none. Pods are those of the Job, where they were read.
+	// Job is the Job that the MemcachedSnapshot controls; nil if there is none. Pods are the Pods of the Job, if they
+	// were read.
 	Job  *batchv1.Job
 	Pods []corev1.Pod
 
-	// Restricted: spec.networkPolicy of the Memcached names its clients.
+	// Restricted: spec.networkPolicy of the Memcached lists the clients that may connect.
 	Restricted bool
 
-	// Changed: the cache has other servers than the Job saves, which is not over and is being deleted.
+	// Changed: the cache has other servers than the Job saves. The Job has not ended, and is being deleted.
 	Changed bool
 
-	// Taken: a Job of the name exists, and the MemcachedSnapshot does not control it.
+	// Taken: a Job with the name exists, and the MemcachedSnapshot does not control it.
 	Taken bool
 
-	// Err ended the reconciliation.
+	// Err is the error that ended the reconciliation.
 	Err error
 
 	Now time.Time
@@ -78,7 +79,7 @@ func judgeSnapshot(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) ve
 	return verdict{reconciling, cachev1.ReasonSaving, fmt.Sprintf("Job %q is being created", in.Snapshot.Name)}
 }
 
-// another is what to do after a failure.
+// another says what the user can do after a failure.
 const another = "It is not tried again: create another MemcachedSnapshot"
 
 func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
@@ -97,7 +98,7 @@ func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict
 	return verdict{reconciling, cachev1.ReasonSaving, runs(in.Job, in.Pods, in.Now, in.Snapshot.Name, "saves the keys")}
 }
 
-// result is what memcached-snapshot writes as the termination message of its container.
+// result is the termination message that memcached-snapshot writes for its container.
 type result struct {
 	Servers int32 `json:"servers"`
 	Items   int64 `json:"items"`

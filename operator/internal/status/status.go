@@ -23,13 +23,14 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Input is everything that the status depends on. What is unknown because of an error is zero.
+// Input is everything that the status depends on. Fields that are unknown because of an error are zero.
 type Input struct {
 	Memcached *cachev1.Memcached
 	Snapshot  observe.Snapshot
 	Report    apply.Report
 
-	// Plan is zero if the spec is invalid, or if there is an Err. Blocked is what it waits for; empty if for nothing.
+	// Plan is zero if the spec is invalid, or if there is an Err. Blocked is what the plan waits for; empty if it does
+	// not wait.
 	Plan    plan.Plan
 	Blocked plan.Blocker
 
@@ -42,7 +43,7 @@ type Input struct {
 	// Nodes are only collected while Pods are unschedulable, and not every operator may list them.
 	Nodes observe.Nodes
 
-	// NoCertificates is why it is unknown which Certificates there are; empty if it is known.
+	// NoCertificates is why it is unknown which Certificates exist; empty if it is known.
 	NoCertificates string
 
 	// Now is the current time, for deadlines.
@@ -54,7 +55,7 @@ type Input struct {
 	// PodsErr is why a Pod could not be changed for its slot.
 	PodsErr error
 
-	// Err ended the reconciliation before there was a plan.
+	// Err is the error that ended the reconciliation before there was a plan.
 	Err error
 }
 
@@ -74,7 +75,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 			status.DiscoveryEndpoint = in.Plan.Discovery.Endpoint
 		}
 	case in.Invalid != nil && (status.Endpoint == "" || len(in.Snapshot.Pods) > 0):
-		status.Endpoint = in.Invalid.Endpoint // Without Pods, the port of the next ones is unknown.
+		status.Endpoint = in.Invalid.Endpoint // Without Pods, the port of the next Pods is unknown.
 	}
 	setTemplate(&status, in)
 	setSlots(&status, in)
@@ -179,7 +180,7 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// setConditions writes the verdict, and since when there is progress.
+// setConditions writes the verdict as conditions, and the time since which the cache reconciles.
 func setConditions(status *cachev1.MemcachedStatus, v verdict, in Input) {
 	status.ProgressingSince = nil
 	if v.state == reconciling {

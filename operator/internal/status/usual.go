@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
-// setAsUsual reports deviations. They do not change Ready: the Pods serve all the same.
+// setAsUsual reports deviations. They do not change Ready, because the Pods serve clients in any case.
 func setAsUsual(status *cachev1.MemcachedStatus, day usual.Day, in Input) {
 	condition := metav1.Condition{
 		Type: cachev1.ConditionAsUsual, Status: metav1.ConditionUnknown, Reason: day.State,
@@ -44,7 +44,8 @@ func setAsUsual(status *cachev1.MemcachedStatus, day usual.Day, in Input) {
 
 const notReported = "No Pod reports how it is used, so that deviations are not found: see docs/sizing.md"
 
-// learning returns until when the usual day is learned. Hours in which nobody uses the cache, or reports, take longer.
+// learning returns the message that says until when the usual day is learned. Hours without use of the cache, or
+// without reports, take longer to learn.
 func learning(day usual.Day, quiet int64, now time.Time) string {
 	const learned = "How the cache is used on a usual day is learned"
 	if ends := day.QuietUntil(quiet).UTC(); now.Before(ends) {
@@ -61,7 +62,8 @@ func explain(deviations []usual.Deviation) string {
 	return "When it began, " + strings.Join(messages, "; ")
 }
 
-// NewDeviations returns the deviations that began, and whether all of before have ended.
+// NewDeviations returns the deviations that began since the last status, and whether all deviations of that status have
+// ended.
 func NewDeviations(before, now cachev1.MemcachedStatus) (began []cachev1.Deviation, ended bool) {
 	was, is := DeviationsOf(before), DeviationsOf(now)
 	for _, deviation := range is {
