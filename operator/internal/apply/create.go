@@ -52,7 +52,7 @@ func (s *Syncer) meet(
 	err := s.live.Get(ctx, client.ObjectKey{Namespace: mc.Namespace, Name: *object.Metadata.Name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Outcome{}, refusal // The existing object was deleted in the meantime; the next reconciliation creates the desired one.
+		return Outcome{}, refusal // That object was deleted in the meantime; the next reconciliation creates it.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
 	case isTerminating(found, mc):

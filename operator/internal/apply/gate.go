@@ -20,7 +20,7 @@ import (
 // because the operator opens the gate of a Pod only if it has a slot.
 func (s *Syncer) removeGate(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	pointer, found := undesiredGate(live, object)
-	owner := types.UID(string(live.GetUID()) + pointer) // Removing the gate does not count as a write of the desired state.
+	owner := types.UID(string(live.GetUID()) + pointer) // Its removal does not count as a write of the desired state.
 	wait := s.conflicts.wait(owner, pointer)
 	if !found || wait > 0 {
 		return Outcome{Result: Unchanged, RetryAfter: wait}, nil

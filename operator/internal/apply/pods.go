@@ -90,7 +90,7 @@ func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Chang
 		}}},
 	}))
 	err := s.client.SubResource("resize").Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
-	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) { // The API server does not know the path.
+	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) { // The server does not know the path.
 		return errors.New("the cluster resizes no running Pods, as Kubernetes does from 1.33 on: set " +
 			"spec.rollout.memoryChange to Replace")
 	}

@@ -14,31 +14,32 @@ import (
 )
 
 const (
-	// fresh is for how long a report counts. Pods report once a minute in turn.
+	// fresh is how long a report counts. The Pods of a cache report one after another, one each minute.
 	fresh = 10 * time.Minute
 
-	// avoided is for how long no step leads to a memory that a Pod could not get.
+	// avoided is how long no step leads to a memory that a Pod could not get.
 	avoided = time.Hour
 
 	// resizeTime is how long the Pods may take to get the memory of a step.
 	resizeTime = 2 * time.Minute
 
-	// window is the time of whose evictions a report speaks.
+	// window is the time whose evictions are in a report.
 	window = 5 * time.Minute
 
-	// skewed is by how much the clocks of two Nodes may differ.
+	// skewed is how much the clocks of two Nodes may differ.
 	skewed = time.Hour
 
-	// day is what must be observed before memory is taken away: caches are used differently by day and by night.
+	// day is how long the use must be observed before memory is reduced: caches are used differently by day and by
+	// night.
 	day = 24 * time.Hour
 
-	// unhurried is how many cooldowns are between two steps that take memory away.
+	// unhurried is how many cooldowns have to pass since the last step before a step that reduces memory.
 	unhurried = 6
 
-	// noted is how often it is noted that the number of Pods is still changing.
+	// noted is the interval at which State.Changed is renewed while the number of Pods is still changing.
 	noted = 10 * time.Minute
 
-	// listed is for how long clients may use the former list of Pods.
+	// listed is how long clients may use the former list of Pods.
 	listed = time.Hour
 
 	mebibyte = 1 << 20
@@ -46,40 +47,42 @@ const (
 
 // Policy is what the spec says.
 type Policy struct {
-	// Acts: the Pods get what is recommended.
+	// Acts: the Pods get the recommended memory.
 	Acts bool
 
-	// Pod is the memory of each Pod, in bytes, if the number of Pods changes. All amounts are then of all Pods together.
-	// It is 0 if the memory of each Pod changes.
+	// Pod is the memory of each Pod, in bytes, if the number of Pods changes. All amounts of memory are then those of
+	// all Pods together. Pod is 0 if the memory of each Pod changes.
 	Pod int64
 
-	// Min and Max are for items, in bytes.
+	// Min and Max are the bounds of the memory for items, in bytes.
 	Min, Max int64
 
-	// Age is how long an item that is not used is to stay, and Cooldown the least time between two steps.
+	// Age is how long an unused item is to stay in memory, and Cooldown the least time between two steps.
 	Age, Cooldown time.Duration
 }
 
-// State is what was decided before.
+// State is the last decision.
 type State struct {
-	// Memory is what the Pods are to have, in bytes, and Changed when that was changed; zero if it never was.
+	// Memory is the memory that the Pods are to have, in bytes. Changed is when it was last changed; zero if it never
+	// was.
 	Memory  int64
 	Changed time.Time
 
 	// Refused is the memory that a Pod could not get; 0 if none. It is forgotten an hour after the last change.
 	Refused int64
 
-	// Former is what the Pods had before the last change, in bytes, if that may be wanted again: it gave them more memory
-	// each, which one may not get, or it removed Pods. It is 0 otherwise.
+	// Former is the memory that the Pods had before the last change, in bytes, if they may have to get it again: after
+	// a change to more memory for each, which a Pod may not get, and after Pods were removed. It is 0 otherwise.
 	Former int64
 
-	// TooLittle is the memory of all Pods together that was last too little; zero if none is known, or no longer counts.
+	// TooLittle is the memory of all Pods together that was last found to be too little; zero if none was, or if it no
+	// longer counts.
 	TooLittle TooLittle
 
-	// Finding is the last one.
+	// Finding is the last finding.
 	Finding Finding
 
-	// Why is why Memory is another one now; empty if it is not.
+	// Why is why this decision changed Memory; empty if it did not.
 	Why string
 }
 
@@ -89,9 +92,10 @@ type Seen struct {
 	Report usage.Report
 }
 
-// Reports are those of the Pods of a cache.
+// Reports are the reports of the Pods of a cache.
 type Reports struct {
-	// Since is since when Pods are read; zero if they are not yet. Sampled is how many of them are read in turn.
+	// Since is the time since which reports are read from Pods; zero if none has been read yet. Sampled is how many
+	// Pods are read, one after another.
 	Since   time.Time
 	Sampled int
 
@@ -105,14 +109,14 @@ type Input struct {
 	Reports Reports
 	Now     time.Time
 
-	// Busy: the cache is not ready, so that no step is taken. Changing: the number of Pods is not yet what it is to be.
+	// Busy: the cache is not ready, so that no step is taken. Changing: the number of Pods is not the desired one yet.
 	Busy, Changing bool
 
-	// Refused: a Pod that had the former memory does not get this one.
+	// Refused: a Pod that had the former memory can't get the current memory.
 	Refused bool
 }
 
-// Decide returns what was found, and what the Pods are to have from now on.
+// Decide returns the new finding, and the memory that the Pods are to have from now on.
 func Decide(in Input) State {
 	s := in.signals()
 	in.State.TooLittle = in.tooLittle(s)
@@ -127,7 +131,7 @@ func Decide(in Input) State {
 	return now
 }
 
-// act takes the next step, if one is due. The bounds of the spec hold immediately.
+// act takes the next step, if one is due. Changed bounds of the spec apply immediately.
 func (in Input) act(s signals, now *State) {
 	has, since := now.Memory, in.sinceChange()
 	if now.Refused > 0 && since >= avoided {
@@ -154,15 +158,15 @@ func (in Input) act(s signals, now *State) {
 	}
 }
 
-// formerOf returns what may be wanted again after a change.
+// formerOf returns the memory that the Pods may have to get again after a change.
 func (in Input) formerOf(has, next int64) int64 {
 	former := in.State.Former
 	switch isLess := next < has; {
-	case !isLess && in.Refused && former > 0: // Pods still have that.
+	case !isLess && in.Refused && former > 0: // Some Pods still have that memory.
 		return min(former, has)
 	case isLess == (in.Policy.Pod > 0):
 		return has
-	case in.Policy.Pod > 0 && next < former: // Not all of the Pods have returned.
+	case in.Policy.Pod > 0 && next < former: // Not all removed Pods were added again.
 		return former
 	}
 	return 0
@@ -172,8 +176,7 @@ func (s *State) change(memory int64, at time.Time, why string) {
 	s.Memory, s.Changed, s.Why = memory, at, why
 }
 
-// sinceChange returns how long ago the memory was changed. A change that is far in the future was dated by a clock that
-// was wrong.
+// sinceChange returns how long ago the memory was changed. If the change is far in the future, a wrong clock dated it.
 func (in Input) sinceChange() time.Duration {
 	since := in.Now.Sub(in.State.Changed)
 	switch {
@@ -185,8 +188,8 @@ func (in Input) sinceChange() time.Duration {
 	return since
 }
 
-// step returns the memory after the next step, or what the Pods have. It grows to at most twice that, and shrinks to at
-// least four fifths, or by one Pod.
+// step returns the memory after the next step, or the memory that the Pods have if no step is due. A step leads to at
+// most twice that memory, and to at least four fifths of it, or to one Pod less.
 func (in Input) step(s signals, since time.Duration) int64 {
 	has := in.State.Memory
 	needed, isShort := in.needed(s)
@@ -205,8 +208,8 @@ func (in Input) step(s signals, since time.Duration) int64 {
 }
 
 // needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
-// were used once for a shorter time than others, so that half the age is enough where the curve says that it suffices,
-// or said so before the agents or the number of Pods changed.
+// were used once for a shorter time than others. So evicted items need only have stayed for half the age if, according
+// to the curve, the memory is enough, or was before the agents or the number of Pods changed.
 func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
@@ -221,8 +224,8 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	return has, false
 }
 
-// most returns the memory up to which the Pods may get more while it is unknown what they need. What was recommended
-// says nothing once memcached skips requests in its log: it does so when there are more of them.
+// most returns how much memory the Pods may get at most while their need is unknown. A former recommendation does not
+// count once memcached skips requests in its log, which it does when there are more requests.
 func (in Input) most(s signals) int64 {
 	if in.Policy.Pod == 0 && (in.State.Finding.Recommended == 0 || s.skips()) {
 		return in.Policy.Max
@@ -230,7 +233,7 @@ func (in Input) most(s signals) int64 {
 	return max(2*in.State.Finding.Recommended, in.State.Former)
 }
 
-// tooYoung returns for how long an item should have stayed that is evicted while it is unknown what the Pods need.
+// tooYoung returns how long an evicted item should have stayed, while the need of the Pods is unknown.
 func (in Input) tooYoung() time.Duration {
 	if in.State.Finding.Recommended == 0 {
 		return in.Policy.Age
@@ -238,7 +241,8 @@ func (in Input) tooYoung() time.Duration {
 	return in.Policy.Age / 2
 }
 
-// isMore reports whether a memory is clearly more than the Pods have: by a 32nd, or by a Pod.
+// isMore reports whether an amount is clearly more than the Pods have: by a 32nd or, if their number changes, by one
+// Pod.
 func (in Input) isMore(bytes int64) bool {
 	if in.Policy.Pod > 0 {
 		return in.Policy.round(bytes) > in.State.Memory
@@ -263,7 +267,7 @@ func (p Policy) round(bytes int64) int64 {
 	return round(bytes)
 }
 
-// smaller returns the least memory to which one step leads.
+// smaller returns the least memory to which one step may lead.
 func (p Policy) smaller(bytes int64) int64 {
 	if p.Pod > 0 {
 		return bytes - max(bytes/5/p.Pod, 1)*p.Pod
@@ -271,7 +275,7 @@ func (p Policy) smaller(bytes int64) int64 {
 	return bytes / 5 * 4
 }
 
-// pods returns of how many Pods together the amounts are.
+// pods returns how many Pods have the amounts of memory together.
 func (in Input) pods() int64 {
 	if in.Policy.Pod > 0 {
 		return in.State.Memory / in.Policy.Pod
@@ -279,8 +283,8 @@ func (in Input) pods() int64 {
 	return 1
 }
 
-// round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes: so it does not change with
-// each report.
+// round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes: so that the result does not
+// change with each report.
 func round(bytes int64) int64 {
 	step := int64(mebibyte)
 	for step <= bytes/64 {

@@ -11,7 +11,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Reason is what was found.
+// Reason is the kind of a finding.
 type Reason string
 
 // Reasons.
@@ -28,30 +28,32 @@ const (
 	// Fits: the memory is about what is recommended.
 	Fits Reason = cachev1.MemoryFits
 
-	// TooLarge: less memory would do.
+	// TooLarge: less memory would be enough.
 	TooLarge Reason = cachev1.MemoryTooLarge
 )
 
-// Unknown is a ratio that is not known.
+// Unknown stands for a ratio that is not known.
 const Unknown = -1
 
-// Finding is what was found. It stays the same until something clearly differs, because each one is written.
+// Finding compares the memory of the Pods with their use. It stays the same until something clearly differs, because
+// each new finding is written to the status.
 type Finding struct {
 	Reason  Reason
 	Message string
 
-	// Recommended is in bytes; 0 while it is unknown.
+	// Recommended is the recommended memory in bytes; 0 while it is unknown.
 	Recommended int64
 
-	// Expected and HitRatio are in percent, or Unknown: with the recommended memory, and by the reports.
+	// Expected is the hit ratio with the recommended memory, and HitRatio the reported hit ratio, both in percent, or
+	// Unknown.
 	Expected, HitRatio int32
 }
 
-// find returns what was found.
+// find returns the new finding.
 func (in Input) find(s signals) Finding {
 	before, has := in.State.Finding, in.State.Memory
 	if len(s.reports) == 0 && before.Reason != "" && (!s.isSilent || !in.isSilent()) {
-		return before // The operator has just been started, or the memory was just changed.
+		return before // The operator has just started, or the memory has just been changed.
 	}
 	found := Finding{Recommended: s.recommended(in.Policy, has), HitRatio: percent(s.hitRatio), Expected: Unknown}
 	found.Recommended = in.steady(s, before.Recommended, found.Recommended)
@@ -60,7 +62,8 @@ func (in Input) find(s signals) Finding {
 	}
 	found.Reason, found.Message = in.explain(s, found.Recommended)
 	if found.Recommended == 0 && before.Recommended > 0 {
-		// What was found before an agent was restarted, or is cut off, or the number of Pods changed, still says most.
+		// An agent was restarted or can't be reached, or the number of Pods changed: the recommendation from before is
+		// the best estimate.
 		found.Recommended = in.Policy.Within(before.Recommended)
 		found.Expected, found.HitRatio = before.Expected, before.HitRatio
 	}
@@ -69,7 +72,7 @@ func (in Input) find(s signals) Finding {
 	return found
 }
 
-// explain returns why a memory is recommended, without what changes with each report.
+// explain returns why a memory is recommended, in a text without values that change with each report.
 func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	age, has, bytes := in.Policy.Age, in.State.Memory, in.Policy.amount
 	switch {
@@ -113,7 +116,7 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	return Fits, fmt.Sprintf("Items that are not used stay for about %s", age)
 }
 
-// amount returns a memory as a user reads it: as that of each Pod, or as a number of Pods.
+// amount returns a memory in the unit of the spec: as the memory of each Pod, or as a number of Pods.
 func (p Policy) amount(count int64) string {
 	switch {
 	case p.Pod == 0:
@@ -145,7 +148,7 @@ func (p Policy) field() string {
 	return "spec.autoscaling.size"
 }
 
-// compare returns the reason of a memory, where another one is needed.
+// compare returns the reason for a memory if another memory is needed.
 func compare(has, needed int64, message string) (Reason, string) {
 	switch {
 	case needed > has/32*33:
@@ -156,12 +159,12 @@ func compare(has, needed int64, message string) (Reason, string) {
 	return Fits, message
 }
 
-// isSilent reports whether Pods have been read for long enough.
+// isSilent reports whether reports have been read for long enough to conclude that no Pod reports.
 func (in Input) isSilent() bool {
 	return !in.Reports.Since.IsZero() && in.Now.Sub(in.Reports.Since) >= fresh
 }
 
-// skips reports whether a Pod does not see enough of the requests.
+// skips reports whether a Pod observes too few of its requests, because memcached skips them in its log.
 func (s signals) skips() bool {
 	for _, report := range s.reports {
 		if report.Skipped > mostSkipped {
@@ -171,7 +174,7 @@ func (s signals) skips() bool {
 	return false
 }
 
-// steady keeps the former recommendation while a tenth more than what is needed would lead to it.
+// steady returns the former recommendation as long as a need that is a tenth higher would still lead to it.
 func (in Input) steady(s signals, before, now int64) int64 {
 	if now > 0 && now <= before && in.Policy.Within(in.Policy.round(s.needed/9*10)) >= before {
 		return before
@@ -179,7 +182,7 @@ func (in Input) steady(s signals, before, now int64) int64 {
 	return now
 }
 
-// similar keeps the former percentage while the new one differs by one point at most.
+// similar returns the former percentage as long as the new one differs by at most one point.
 func similar(before, now int32) int32 {
 	if before >= 0 && now >= 0 && max(now-before, before-now) <= 1 {
 		return before

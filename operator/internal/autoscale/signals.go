@@ -13,32 +13,33 @@ import (
 // mostSkipped is the share of the requests that memcached may skip in its log before the curve is unknown.
 const mostSkipped = 0.1
 
-// signals are what fresh reports say. All Pods have the same memory, so the one that needs most decides.
+// signals are the combined values of all fresh reports. All Pods have the same memory, so the Pod that needs most
+// memory decides.
 type signals struct {
-	// isMixed: the number of Pods changed while they were observed. A curve is that of the busiest time of the last day,
-	// so it says nothing about the number of now: it would say that each step was too small.
+	// isMixed: the number of Pods changed while they were observed. A curve describes the busiest time of the last day,
+	// so it is not about the current number of Pods: according to it, each step would have been too small.
 	isMixed bool
 
-	// isSilent: no Pod has reported, whatever its memory was. reports are those with the memory of now.
+	// isSilent: no Pod has reported, whatever its memory was. reports are those from Pods with the current memory.
 	isSilent bool
 	reports  []usage.Report
 
 	// observed is the shortest time of observation of a Pod.
 	observed time.Duration
 
-	// needed is the memory in which items stay for the age, in bytes; 0 while it is unknown. isKnown: each report says how
-	// much its Pod needs, and whether it evicts items.
+	// needed is the memory in which items stay for the age, in bytes; 0 while it is unknown. isKnown: each report shows
+	// how much memory its Pod needs, and whether the Pod evicts items.
 	needed  int64
 	isKnown bool
 
-	// hides: a report does not say whether its Pod evicts items with the memory of now.
+	// hides: a report does not show whether its Pod evicts items with the current memory.
 	hides bool
 
-	// isEvicting: a Pod evicts items, and evictedAge is then the shortest time for which one was not used.
+	// isEvicting: a Pod evicts items. evictedAge is then the shortest time for which an evicted item was not used.
 	isEvicting bool
 	evictedAge time.Duration
 
-	// hitRatio is the one of all reads; negative without any.
+	// hitRatio is the hit ratio of all reads; negative without any reads.
 	hitRatio float64
 }
 
@@ -62,16 +63,16 @@ func (in Input) signals() signals {
 	return s
 }
 
-// isMixed reports whether the number of Pods changed in the time that they report about.
+// isMixed reports whether the number of Pods changed in the time that the reports are about.
 func (in Input) isMixed() bool {
 	return in.Policy.Pod > 0 && !in.State.Changed.IsZero() && in.sinceChange() < unmixed(in.Policy.Age)
 }
 
-// unmixed is how long after a change Pods report about the new number only: an item counts as used for the age that the
-// spec aims for.
+// unmixed is how long after a change of the number of Pods their reports are only about the new number. It includes the
+// age that the spec requires, because an item counts as used for that time.
 func unmixed(age time.Duration) time.Duration { return day + age + listed }
 
-// saysEvictions reports whether what a Pod evicts says something about the memory of now.
+// saysEvictions reports whether the evictions in a report are about the current memory.
 func (in Input) saysEvictions(seen Seen) bool {
 	if in.Policy.Pod > 0 && seen.Report.Memory != in.Policy.Pod {
 		return false // The memory of each Pod was just changed, too.
@@ -79,8 +80,8 @@ func (in Input) saysEvictions(seen Seen) bool {
 	return in.sinceChange()-in.Now.Sub(seen.At) >= window
 }
 
-// lastReports returns the last report of each Pod since the last change, as far as they are fresh: one from before says
-// nothing about the memory of now. It is silent if there are no fresh ones at all.
+// lastReports returns the last fresh report of each Pod since the last change: an earlier report is not about the
+// current memory. isSilent is true if there are no fresh reports at all.
 func (in Input) lastReports() (last map[string]Seen, isSilent bool) {
 	last, isSilent = map[string]Seen{}, true
 	for _, seen := range in.Reports.Seen {
@@ -96,7 +97,8 @@ func (in Input) lastReports() (last map[string]Seen, isSilent bool) {
 	return last, isSilent
 }
 
-// add adds the report of a Pod. For some time after a change, it says nothing about what was evicted since.
+// add adds the report of a Pod. For some time after a change, the evictions in it do not count, because they may be
+// from before.
 func (s *signals) add(report usage.Report, saysEvictions bool) {
 	s.reports = append(s.reports, report)
 	s.observed = min(s.observed, time.Duration(report.Observed)*time.Second)
@@ -109,8 +111,8 @@ func (s *signals) add(report usage.Report, saysEvictions bool) {
 	s.isEvicting = true
 }
 
-// neededOf returns the memory of the Pod that needs most, of those that have observed for long enough, and whether all
-// have; 0 if none has.
+// neededOf returns the need of the Pod that needs most memory, among the Pods that have observed their use for long
+// enough; 0 if none has. all is true if all Pods have.
 func (in Input) neededOf(s signals) (most int64, all bool) {
 	all = len(s.reports) > 0
 	for _, report := range s.reports {
@@ -139,7 +141,7 @@ func memoryFor(report usage.Report, age time.Duration) (bytes int64, ok bool) {
 	return max(from+int64(part*float64(to-from)), mebibyte), true
 }
 
-// expected returns the hit ratio with a memory, by all reads that were observed; negative if it is unknown.
+// expected returns the hit ratio with a memory, as estimated from all observed reads; negative if it is unknown.
 func (s signals) expected(bytes int64) float64 {
 	reads, hits := 0., 0.
 	for _, report := range s.reports {
@@ -154,7 +156,8 @@ func (s signals) expected(bytes int64) float64 {
 	return hits / reads
 }
 
-// ratioWith returns the hit ratio with a memory. More than the largest of the curve brings at least as much.
+// ratioWith returns the hit ratio with a memory. For a memory above the largest of the curve, it returns the ratio of
+// the largest, which is a lower bound.
 func ratioWith(curve []usage.Point, bytes int64) (ratio float64, ok bool) {
 	if len(curve) == 0 {
 		return 0, false
@@ -187,14 +190,15 @@ func (s signals) recommended(policy Policy, has int64) int64 {
 	if s.needed == 0 {
 		return 0
 	}
-	if s.needed > has && s.needed <= has/10*11 && !s.isEvicting { // The sum is not that exact.
+	if s.needed > has && s.needed <= has/10*11 && !s.isEvicting { // The need is not known that exactly.
 		return policy.Within(has)
 	}
 	return policy.Within(policy.round(s.needed))
 }
 
-// isUnderestimated reports whether items are evicted that were used far more recently than the curve says. Memcached
-// keeps items that were used once for a shorter time than others, so some are expected to be younger than the age.
+// isUnderestimated reports whether items are evicted that were used far more recently than the curve predicts.
+// Memcached keeps items that were used once for a shorter time than others, so some are expected to be younger than the
+// age.
 func (s signals) isUnderestimated(age time.Duration) bool {
 	return s.needed > 0 && s.evictedBefore(age/2)
 }

@@ -4,21 +4,23 @@ package autoscale
 
 import "time"
 
-// remembered is for how long it counts that a memory was too little: the load may be another one by then.
+// remembered is how long a memory that was too little counts as such. Later, the load may be different.
 const remembered = 28 * day
 
-// TooLittle is a memory in which items were evicted too early, however little the curve says that they need. A load
-// that just fits into some Pods by the curve, and not by what memcached evicts, would else lose a Pod and get it back
-// each day, and not each month.
+// TooLittle is a memory with which items were evicted too early, although it is enough according to the curve. It is
+// remembered for a load that just fits into some Pods according to the curve, but not according to the evictions:
+// otherwise, the cache would lose a Pod and get it back each day instead of each month.
 type TooLittle struct {
-	// Memory is what the Pods had, in bytes, and Needed what they needed as of then, by the curve; 0 while it is unknown.
+	// Memory is the memory that the Pods had, in bytes. Needed is the memory that they needed at that time, according
+	// to the curve; 0 if that was unknown.
 	Memory, Needed int64
 
-	// Since is when it was found.
+	// Since is when the memory was found to be too little.
 	Since time.Time
 }
 
-// tooLittle returns the memory that is still known to be too little: for four weeks, unless a fifth less is needed.
+// tooLittle returns the memory that still counts as too little. It counts for four weeks, unless the need falls by a
+// fifth.
 func (in Input) tooLittle(s signals) TooLittle {
 	known, ago := in.State.TooLittle, in.Now.Sub(in.State.TooLittle.Since)
 	switch {
@@ -36,7 +38,7 @@ func (in Input) tooLittle(s signals) TooLittle {
 	return known
 }
 
-// suffices returns the least memory of whole Pods that is not known to be too little; 0 if all may suffice.
+// suffices returns the least memory of whole Pods that is not known to be too little; 0 if any memory may be enough.
 func (in Input) suffices() int64 {
 	if in.State.TooLittle.Memory == 0 {
 		return 0

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// quiet is for how long clients have to leave a memcached alone for its end to be no loss.
+	// quiet is how long clients must not have used a memcached, so that its end loses no change.
 	quiet = 10 * time.Second
 
-	// lookAgain is how often a memcached that is absent is tried.
+	// lookAgain is the interval at which the session tries to connect to an absent memcached.
 	lookAgain = time.Second
 
-	// gathered is how long the session waits for memcacheds that are absent when it begins. A NetworkPolicy allows a new
-	// Pod only after some seconds.
+	// gathered is how long the session waits for absent memcacheds when it begins. A NetworkPolicy allows a new Pod
+	// only after some seconds.
 	gathered = 10 * time.Second
 )
 
@@ -36,11 +36,11 @@ func (s *session) lose(ctx context.Context, side *side, err error) {
 	}
 }
 
-// continueWithout continues without a memcached until it answers again. A source does not announce its end, so the end
-// of its log may be missing: up to a second of it. If clients changed or missed a key there in its last seconds, they
-// may have done so in that time, too, and all its keys are removed from the targets. Otherwise they stay. What remains
-// unknown is only a change in the last second of a memcached that no client had changed for some seconds before. For a
-// target, nothing is removed: no client finds a key there until it answers again.
+// continueWithout continues without a memcached until it answers again. A source does not announce its end, so up to
+// the last second of its log may be missing. If clients changed or missed a key there in its last seconds, they may
+// also have done so in the missing part, and all its keys are removed from the targets. Otherwise the keys stay: only a
+// change in the last second of a memcached that no client had used for some seconds remains unknown. For a target,
+// nothing is removed, because no client finds a key there until it answers again.
 func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	side.leave()
 	reason, silent := failure(Internal, err).Reason, time.Since(time.Unix(0, side.lastUsed.Load()))
@@ -60,7 +60,7 @@ func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	s.await(ctx, side.number)
 }
 
-// noteEnd logs that there is no old memcached any more.
+// noteEnd logs when the last old memcached has ended.
 func (s *session) noteEnd(side *side) {
 	if s.move.isSource(side.number) && int(s.ended.Add(1)) == len(s.move.Sources) {
 		s.handoff.Log.Info("All old memcacheds have ended: clients use the new ones only")
@@ -84,8 +84,8 @@ func (s *session) await(ctx context.Context, number int) {
 	}
 }
 
-// continueWith continues with a memcached of which nobody knows what clients changed there, so that what moves there,
-// or from there, is removed from both sides.
+// continueWith continues with a memcached that answers again. The changes of clients there are unknown, so all keys
+// that move to or from it are removed from both sides.
 func (s *session) continueWith(ctx context.Context, side *side) error {
 	side.changes.stop()
 	if err := side.open(ctx); err != nil {

@@ -16,26 +16,26 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// Added counts what became of items that were to be added.
+// Added counts the items that were to be added, by what happened to them.
 type Added struct {
-	Items, Bytes int64 // sent to the memcached, with those that it had or refused
+	Items, Bytes int64 // sent to the memcached, including those that it already had or refused
 	Kept         int64 // of these: the memcached has another item of the key
-	Refused      int64 // too large, or without memory for them
-	Expired      int64 // in the meantime
+	Refused      int64 // too large, or memcached had no memory for them
+	Expired      int64 // before they could be added
 }
 
 // Adder adds items to a memcached. It is for one goroutine at a time.
 type Adder struct {
 	connection net.Conn
 	items      *bufio.Writer
-	itemSize   int // as that of a side
+	itemSize   int // like side.itemSize
 	added      Added
 
 	answered      chan error // the result of reading all answers
-	kept, refused int64      // by whoever reads the answers
+	kept, refused int64      // counted by readAnswers
 }
 
-// NewAdder connects to a memcached, until the context ends.
+// NewAdder connects to a memcached. The connection is closed when the context ends.
 func NewAdder(ctx context.Context, dial Dial) (*Adder, error) {
 	connection, err := dial(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ func NewAdder(ctx context.Context, dial Dial) (*Adder, error) {
 	return a, nil
 }
 
-// Add adds an item that has not expired, unless the memcached has one of the key. It keeps nothing of the item, and may
-// return the error of an earlier one.
+// Add adds an item, unless it has expired or the memcached has an item with its key. Add keeps no reference to the
+// item, and may return the error of an earlier item.
 func (a *Adder) Add(i Item) error {
 	k, ttl := keyOf(i.Key), -1
 	if i.Expires > 0 {
@@ -84,7 +84,8 @@ func (a *Adder) Add(i Item) error {
 	return nil
 }
 
-// failed returns why a write failed: what memcached answered before it closed the connection says more.
+// failed returns why a write failed. If memcached answered before it closed the connection, the answer explains more
+// than the error of the write.
 func (a *Adder) failed(err error) error {
 	_ = a.connection.Close()
 	var unexpected *Failure
@@ -110,7 +111,7 @@ func (a *Adder) Close() (Added, error) {
 	return a.added, err
 }
 
-// readAnswers reads the answers until that to mn.
+// readAnswers reads the answers up to that of the command mn.
 func (a *Adder) readAnswers(from *bufio.Reader) error {
 	for {
 		answer, err := readLine(from)

@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	// exactAges are distinguished by the second, and older ones by a twelfth: agesPerDoubling of them.
+	// exactAges is the number of ages, in seconds, that are distinguished exactly. Older ages are distinguished by a
+	// twelfth: there are agesPerDoubling of them until the age doubles.
 	exactAges       = 64
 	agesPerDoubling = 8
 
-	// mostSpans limits how often a list is read: two neighbors have more than their part of the bytes together.
+	// mostSpans limits how often a list is read: once for each span. Two neighboring spans together have more than
+	// 2/mostSpans of the bytes.
 	mostSpans = 16
 )
 
@@ -24,9 +26,9 @@ func ageOf(seconds int64) byte {
 	return byte(min(math.MaxUint8, exactAges+agesPerDoubling*math.Log2(float64(seconds)/exactAges)))
 }
 
-// age returns for how many seconds nobody used the item. Memcached notes a use only now and then, of the hottest items
-// the least often, and takes the time at which an item is stored for a use. So one that nobody has read since counts as
-// much older.
+// age returns for how many seconds no client used the item. Memcached records a use only now and then, and of the
+// hottest items the least often. It also records the storing of an item as a use, so an item that was not read since
+// then counts as much older.
 func (d dumped) age(now int64) int64 {
 	const atLeast, times = 60, 8
 	if d.read {
@@ -35,7 +37,7 @@ func (d dumped) age(now int64) int64 {
 	return atLeast + times*(now-d.used)
 }
 
-// ages has how many keys there are of each age and class. It has those of an age once there are any.
+// ages has the number of keys of each age and class. An age without keys has no numbers.
 type ages [math.MaxUint8 + 1][]int64
 
 func (a *ages) add(age, class byte) {
@@ -45,7 +47,7 @@ func (a *ages) add(age, class byte) {
 	a[age][class]++
 }
 
-// keys returns how many keys there are of some ages.
+// keys returns how many keys have an age in a range.
 func (a *ages) keys(from, to byte) (keys int64) {
 	for _, classes := range a[from : int(to)+1] {
 		for _, count := range classes {
@@ -55,7 +57,7 @@ func (a *ages) keys(from, to byte) (keys int64) {
 	return keys
 }
 
-// bytes returns about how many bytes they have.
+// bytes returns about how many bytes the keys of a range of ages have, with their values.
 func (a *ages) bytes(from, to byte) (bytes int64) {
 	for _, classes := range a[from : int(to)+1] {
 		for class, count := range classes {
@@ -65,14 +67,14 @@ func (a *ages) bytes(from, to byte) (bytes int64) {
 	return bytes
 }
 
-// span is a range of ages, both included, and of the keys that have them, in the order of the list.
+// span is a range of ages, from and to included, and a range of the keys with these ages, in the order of the list.
 type span struct {
 	from, to  byte
-	next, end int64 // the first one that is not copied yet, and the one after the last to be copied
-	spare     bool  // whether the keys fit is not sure
+	next, end int64 // the first key that is not copied yet, and the one after the last that is to be copied
+	spare     bool  // it is not certain that the keys fit
 }
 
-// all has every key.
+// all returns a span of all keys.
 func all() *span { return &span{to: math.MaxUint8, end: math.MaxInt64} }
 
 func (s *span) has(age byte) bool { return s.from <= age && age <= s.to }
@@ -86,8 +88,8 @@ func (s *spool) coldestFirst() []*span {
 	return spans
 }
 
-// hottest returns the spans of the hottest keys for which there may be room, the hottest first. Those that surely fit
-// come before those that are spare. None has more than its part of the bytes, unless these are of one age.
+// hottest returns the spans of the hottest keys for which there may be room, the hottest first. Spans that surely fit
+// come before spans that are spare. A span has at most 2/mostSpans of the bytes, unless all its keys have the same age.
 func (s *spool) hottest(r room) []*span {
 	age, keys, isAll := s.fitting(r)
 	if isAll {
@@ -99,7 +101,7 @@ func (s *spool) hottest(r room) []*span {
 	return append(spans, s.spans(int(age)+1, s.oldest(r), true)...)
 }
 
-// spans returns the spans of some ages.
+// spans divides a range of ages into spans.
 func (s *spool) spans(from, to int, spare bool) (spans []*span) {
 	if from > to {
 		return nil
@@ -122,8 +124,8 @@ func (s *spool) spans(from, to int, spare bool) (spans []*span) {
 	return spans
 }
 
-// oldest returns the age up to which keys have as many bytes as there is memory. More of them fit than surely do, as
-// long as memcached evicts the coldest, which came first.
+// oldest returns the age up to which keys have as many bytes as the new memcacheds have memory. More keys may fit than
+// surely fit, and if they do not, memcached evicts the coldest, which were copied first.
 func (s *spool) oldest(r room) int {
 	bytes := 0.0
 	for age := range s.ages {
@@ -136,7 +138,7 @@ func (s *spool) oldest(r room) int {
 	return math.MaxUint8
 }
 
-// fitting returns the age up to which keys surely fit, and how many of that age do, or that all do.
+// fitting returns the age up to which keys surely fit, and how many keys of that age do. isAll is true if all keys fit.
 func (s *spool) fitting(r room) (age byte, keys int64, isAll bool) {
 	most := r.sure()
 	sum, before := make([]int64, len(chunks)), 0.0

@@ -17,7 +17,7 @@ type item struct {
 	ttl   int // seconds; -1: it never expires
 	idle  int // seconds since a client used it, if that was requested
 	flags string
-	stale bool // or another client is instructed to refresh it
+	stale bool // or memcached instructed another client to refresh it
 }
 
 // parseItem reads the line before a value, such as "VA 5 t-1 f0 O7".
@@ -49,19 +49,20 @@ func parseItem(text string) (item, error) {
 	return i, nil
 }
 
-// numeric is a value that incr and decr take for a number, as strtoull does: with blanks and a sign before the digits,
-// and anything behind a blank or a zero byte. In the part that was read, its digits may not have come yet.
+// numeric matches the beginning of a value that incr and decr accept as a number, as strtoull does: with blanks and a
+// sign before the digits, and any text after a blank or a zero byte. It also matches a part that ends before the first
+// digit.
 var numeric = regexp.MustCompile(`^[ \t\n\v\f\r]*[+-]?0*([0-9]{1,20}[ \t\n\v\f\r\x00]|[0-9]{0,20}$)`)
 
-// number reports whether the value that comes next is one that incr and decr can change. They are not in memcached's
-// log, so a copy of it could become outdated without notice.
+// number reports whether the next value is one that incr and decr can change. Memcached does not log these commands, so
+// a copy of the value could become outdated unnoticed.
 func number(reader *bufio.Reader, size int) (bool, error) {
 	const enough = 4 << 10 // the size of the smallest buffer
 	value, err := reader.Peek(min(enough, size))
 	return err == nil && size > 0 && numeric.Match(value), err
 }
 
-// readLine returns a line without its end. It is valid until the next read.
+// readLine returns a line without its line end. The line is valid until the next read.
 func readLine(reader *bufio.Reader) (string, error) {
 	text, err := reader.ReadSlice('\n')
 	if err != nil {

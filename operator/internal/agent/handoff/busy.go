@@ -15,14 +15,14 @@ import (
 )
 
 // markersWithin is how long it takes until a marker is in the log of a memcached whose keys are copied: an agent writes
-// another one if a marker is not there within lostAfter.
+// another marker if one is not in the log within lostAfter.
 const markersWithin = 3 * lostAfter
 
-// IsMarker reports whether a key in memcached's log is of an agent that copies keys.
+// IsMarker reports whether a key in memcached's log was written by an agent that copies keys.
 func IsMarker(key []byte) bool { return bytes.HasPrefix(key, []byte(markerPrefix)) }
 
-// IsBusy reports whether an agent copies keys from a memcached or to it. That a client watches the log does not say
-// so: it may only want to know how memcached is used.
+// IsBusy reports whether an agent copies keys from a memcached or to it. A client that watches the log is no proof: it
+// may only observe how memcached is used.
 func IsBusy(ctx context.Context, dial Dial) (bool, error) {
 	connection, err := dial(ctx)
 	if err != nil {

@@ -46,7 +46,8 @@ func (c *changes) add(key []byte) (bool, error) {
 // take removes and returns all keys.
 func (c *changes) take() []key { return c.takeSome(maxChanges) }
 
-// takeSome removes and returns so many keys at most, or all if many more could be too many.
+// takeSome removes and returns at most this many keys. It takes all if there are more than a quarter of the keys or
+// bytes that may be collected.
 func (c *changes) takeSome(most int) []key {
 	const many = 4
 	c.mutex.Lock()
@@ -67,7 +68,7 @@ func (c *changes) takeSome(most int) []key {
 	return keys
 }
 
-// signal says that there are keys.
+// signal makes ready have an element, because there are keys.
 func (c *changes) signal() {
 	select {
 	case c.ready <- struct{}{}:

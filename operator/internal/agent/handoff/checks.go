@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// logLag is how late memcached's log may be: it reads that of an idle thread once a second. So an agent that has ended
-	// may be in it still.
+	// logLag is how late a line of memcached's log may arrive: memcached reads the log of an idle thread once a second.
+	// So lines of an agent that has ended may still arrive.
 	logLag = 1200 * time.Millisecond
 
-	// listenFor is enough to notice another agent: its heartbeat is in the log every few hundredths of a second.
+	// listenFor is long enough to notice another agent, whose heartbeat is in the log every few hundredths of a second.
 	listenFor = 2 * logLag
 )
 
-// check returns an error if a copy must not begin. Between Pods of one cache, there is nothing to check: the operator
-// knows them.
+// check returns an error if a copy must not begin. A copy between Pods of one cache needs no check, because the
+// operator knows the Pods.
 func (m Move) check(ctx context.Context) error {
 	if !m.external {
 		return nil
@@ -36,8 +36,8 @@ func (m Move) check(ctx context.Context) error {
 	return m.distinct(ctx)
 }
 
-// alone returns an error if another agent copies keys to a target, or from it: each would take what the other one does
-// there for changes of clients. This may be an agent on a Node that is lost, or one that fills another cache.
+// alone returns an error if another agent copies keys to a target, or from it: each agent would mistake the writes of
+// the other for changes of clients. The other agent may be on a Node that is lost, or fill another cache.
 func (m Move) alone(ctx context.Context) error {
 	errs := make([]error, len(m.Targets))
 	var group sync.WaitGroup
@@ -83,8 +83,8 @@ func otherAgent() error {
 		"another agent copies keys there: in a Pod that still runs, or to another cache")}
 }
 
-// distinct returns an error if a source outside of the cache is a target, whose keys would be removed. It stores a key
-// in each target for a moment, and looks for it in the sources.
+// distinct returns an error if a source outside of the cache is also a target: its keys would be removed. It stores a
+// key in each target for a moment, and looks for these keys in the sources.
 func (m Move) distinct(ctx context.Context) error {
 	var names, questions []string
 	for _, number := range m.Targets {
@@ -93,7 +93,7 @@ func (m Move) distinct(ctx context.Context) error {
 		if _, err := target.ask(ctx, "ms "+key+" 0 T60\r\n\r\n"); err != nil {
 			return err
 		}
-		defer func() { _, _ = target.ask(ctx, "md "+key+" q\r\nmn\r\n") }() // It expires in any case.
+		defer func() { _, _ = target.ask(ctx, "md "+key+" q\r\nmn\r\n") }() // If this fails, the key expires.
 	}
 	for _, number := range m.Sources {
 		source := m.Servers[number]

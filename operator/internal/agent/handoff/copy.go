@@ -15,16 +15,19 @@ const (
 	// window is how many batches may be in progress.
 	window = 4
 
-	// A batch is a write. A client may wait for as many keys as are in it. It has fewer keys if memcached can hold little
-	// of its log: there are two lines a key, and clients need place for their lines, too.
+	// The number of keys in a batch. A batch is one write, and a client may have to wait until all its keys are
+	// written. It has fewer keys if memcached has small buffers for its log: each key needs two lines there, and
+	// clients need place for their lines, too.
 	minBatch    = 8
 	maxBatch    = 64
 	bytesPerKey = 1 << 10
 
-	// maxBatchBytes limits what is in progress when it is late. A batch has more by one item at most.
+	// maxBatchBytes limits the bytes that are still in progress when the time for the copy is over. A batch exceeds it
+	// by one item at most.
 	maxBatchBytes = 256 << 10
 
-	// copyBuffer is the size of a buffer of a connection that copies, and copyBuffers limits that of all of them.
+	// copyBuffer is the size of a buffer of a connection that copies, and copyBuffers limits the size of all these
+	// buffers together.
 	copyBuffer  = 64 << 10
 	copyBuffers = 16 << 20
 )
@@ -33,9 +36,9 @@ const (
 type batch struct {
 	to      *store
 	keys    []key
-	bytes   int64  // about those of keys and values, of the list
-	changed bool   // the items replace those of the new memcached, and what the old one does not have is removed
-	done    func() // all is in the new memcached
+	bytes   int64  // about the bytes of keys and values, if the keys are of the list
+	changed bool   // items replace those of the new memcached, which loses the keys that the old one does not have
+	done    func() // called when all items are in the new memcached
 
 	requested time.Time
 }
@@ -47,8 +50,8 @@ type store struct {
 	answers *bufio.Reader
 }
 
-// copier copies the items of one memcached. It reads and writes the batches one after another, so that of two copies of
-// a key the later one wins.
+// copier copies the items of one memcached. It reads and writes the batches one after another, so that the later copy
+// of a key replaces an earlier one.
 type copier struct {
 	*session
 	from      *side
@@ -58,12 +61,12 @@ type copier struct {
 
 	once, again atomic.Int64 // bytes that were copied of the list, and of what has changed
 
-	expectedKeys, expected int64 // keys and bytes that are to be copied, before they are listed
+	expectedKeys, expected int64 // keys and bytes that are to be copied, as estimated before they are listed
 
 	dumped  chan batch // closed at the end of the dump
-	batches chan batch // requested, and not yet read
+	batches chan batch // requested, but not read yet
 
-	reading, writing chan struct{} // a place for each batch that memcached's log does not show yet
+	reading, writing chan struct{} // an element for each batch that is not in memcached's log yet
 
 	request *bufio.Writer  // to the memcached
 	items   *bufio.Reader  // from it
@@ -96,8 +99,8 @@ func copyItems(ctx context.Context, s *session) error {
 	return nil
 }
 
-// newCopier opens the connections of a copier. They stay open: if a client got the descriptor of one, its changes would
-// look like the agent's own.
+// newCopier opens the connections of a copier. They stay open to the end: if a client got the descriptor of a closed
+// one, its changes would look like the agent's own.
 func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 	get, err := from.connect(ctx)
 	if err != nil {
@@ -175,8 +178,8 @@ func (c *copier) drain(ctx context.Context) error {
 	return nil
 }
 
-// send requests the items of a batch. Of what has changed, it requests none if there is no time for it: then the keys
-// are removed from the new memcached, after what was sent before.
+// send requests the items of a batch. If the keys have changed and there is no time to copy them again, it requests no
+// items: the keys are then removed from the new memcached, after the batches that were sent before.
 func (c *copier) send(ctx context.Context, b batch) error {
 	if err := take(ctx, c.reading); err != nil {
 		return err
@@ -198,19 +201,20 @@ func (c *copier) send(ctx context.Context, b batch) error {
 	select {
 	case c.batches <- b:
 		return nil
-	case <-ctx.Done(): // nobody takes them any more
+	case <-ctx.Done(): // the batches are not read any more
 		return context.Cause(ctx)
 	}
 }
 
-// mayRecopy reports whether there is time to copy again what has changed: not if it is late, and in a hurry only as
-// long as that keeps few others from being copied.
+// mayRecopy reports whether there is time to copy changed keys again. There is none if the copy is late. If it hurries,
+// there is time only while the bytes that were copied again are at most a quarter of those that were copied of the
+// list.
 func (c *copier) mayRecopy(now time.Time) bool {
 	const part = 4
 	return !c.handoff.isLate(now) && (!c.handoff.hurried.Load() || part*c.again.Load() <= c.once.Load())
 }
 
-// take takes a place.
+// take takes a place, as soon as one is free.
 func take(ctx context.Context, places chan struct{}) error {
 	select {
 	case places <- struct{}{}:

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// dump passes the keys that move on, in batches.
+// dump sends batches of the keys that move to the channel dumped.
 func (c *copier) dump(ctx context.Context) {
 	keys, err := c.list(ctx)
 	if err == nil {
@@ -25,8 +25,8 @@ func (c *copier) dump(ctx context.Context) {
 	close(c.dumped)
 }
 
-// list lists the keys that move, or some of them, if all would take more than half of the time. It takes the other half
-// to copy them.
+// list lists the keys that move. If that takes more than half of the time, it lists only some of them: the other half
+// of the time is for the copy.
 func (c *copier) list(ctx context.Context) (*spool, error) {
 	listing, enough := context.WithCancelCause(ctx)
 	defer enough(nil)
@@ -64,16 +64,16 @@ type dump struct {
 
 	keys    *spool
 	batches map[int]*batch // by server
-	planned int64          // keys that are to be copied
-	left    int64          // bytes that are to be copied still
+	planned int64          // number of keys that are to be copied
+	left    int64          // bytes that are still to be copied
 	hurries bool           // the hottest keys are next
 }
 
 // errTurn means that the keys of a span are not next any more.
 var errTurn = errors.New("other keys are next")
 
-// run passes the keys on for which there is room and time: the coldest first, as memcached evicts first what came
-// first. But if the time may not suffice, the hottest of the rest are next.
+// run passes on the keys for which there is room and time. The coldest keys are first, because memcached first evicts
+// the items that it got first. But if the time may not be enough, the hottest of the remaining keys are next.
 func (d *dump) run(ctx context.Context) error {
 	spans := d.keys.hottest(d.room)
 	d.plan(spans)
@@ -81,7 +81,7 @@ func (d *dump) run(ctx context.Context) error {
 	for len(spans) > 0 && !d.handoff.isLate(time.Now()) {
 		next := len(spans) - 1
 		if d.hurries = d.handoff.hurries(time.Now()); d.hurries {
-			if next = 0; spans[0].spare { // it could cost what is copied
+			if next = 0; spans[0].spare { // its items could evict those that are copied
 				break
 			}
 		}
@@ -101,7 +101,7 @@ func (d *dump) run(ctx context.Context) error {
 	return nil
 }
 
-// plan replaces what was expected to be copied by what is.
+// plan replaces the estimate of the bytes to copy with those of the spans.
 func (d *dump) plan(spans []*span) {
 	for _, of := range spans {
 		d.planned += of.left()
@@ -122,7 +122,7 @@ func (d *dump) leaveOut(spans []*span) {
 		keys += of.left()
 	}
 	message := "There is no time to copy the coldest keys"
-	if keys < d.planned && !d.hurries { // Nothing moved, from when the time seemed to suffice until it was over.
+	if keys < d.planned && !d.hurries { // The time seemed to be enough, but then no key was copied until it was over.
 		message = "There is no time to copy the hottest keys"
 	}
 	if keys > 0 {
@@ -152,7 +152,7 @@ func (d *dump) add(ctx context.Context, k listed) error {
 	return nil
 }
 
-// pass passes a batch on.
+// pass sends the batch for a server to the channel dumped.
 func (d *dump) pass(ctx context.Context, to int) error {
 	b := d.batches[to]
 	delete(d.batches, to)

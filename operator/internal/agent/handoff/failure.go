@@ -27,8 +27,8 @@ const (
 	Internal        = "Internal"        // memcached answered what it never should
 )
 
-// Failure is why a handoff could not be finished. What was copied was removed from the new memcached, unless
-// NotEmptied, and with AfterCopied also from the old one, where it could be reached.
+// Failure is why a handoff could not be finished. The copied keys were removed from the new memcached, unless
+// NotEmptied. With AfterCopied, they were also removed from the old one, if it could be reached.
 type Failure struct {
 	// Reason is one short word in CamelCase, such as OldUnreachable.
 	Reason string
@@ -44,7 +44,7 @@ type Failure struct {
 	NotEmptied bool
 }
 
-// What the reasons of both memcacheds end with. They begin with the name of the side.
+// Endings of reasons that exist for both memcacheds. Such a reason begins with the name of the side.
 const (
 	unreachable = "Unreachable"
 	tooOld      = "TooOld"
@@ -53,7 +53,7 @@ const (
 
 func (f *Failure) Error() string { return f.Reason + ": " + f.Text() }
 
-// Text is what happened, and where, without the reason.
+// Text returns what happened, and at which server, without the reason.
 func (f *Failure) Text() string {
 	if f.Server == "" {
 		return fmt.Sprint(f.Err)
@@ -64,7 +64,7 @@ func (f *Failure) Text() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure returns an error as a Failure, with this reason if it is none yet.
+// failure returns an error as a Failure: as it is if it is one, and otherwise with this reason.
 func failure(reason string, err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -84,7 +84,7 @@ func (m Member) failure(err error) error {
 	return m.named(f)
 }
 
-// named returns an error of a member as one that names it.
+// named returns an error of a member as an error that names the member.
 func (m Member) named(err error) error {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		if f.Server == "" {

@@ -11,16 +11,18 @@ import (
 	"time"
 )
 
-// fewChanges are removed rather than copied again, so that the copy ends while clients write.
+// fewChanges is the number of changed keys that are removed instead of being copied again: otherwise the copy would not
+// end while clients write. maxRecopies limits how often changed keys are copied again before that.
 const (
 	fewChanges  = 64
 	maxRecopies = 20
 
-	// maxLateRounds is the same if it is late: the keys that change faster are removed, too.
+	// maxLateRounds is the same limit if the copy is late: keys that change faster are removed, too.
 	maxLateRounds = 3
 )
 
-// feed lets all copiers copy. As long as one is not through, and until Hold ends, the others copy again what changes.
+// feed runs all copiers. Until the last of them has copied its list, and Hold has ended, the others copy changed keys
+// again.
 func (s *session) feed(ctx context.Context, copiers []*copier) error {
 	var dumping atomic.Int64
 	dumping.Store(int64(len(copiers)))
@@ -63,8 +65,8 @@ func (s *session) hold(ctx context.Context, all chan<- struct{}) {
 	close(all)
 }
 
-// feed has the keys of the dump copied, and in the meantime those that change again. It calls dumped once all of the
-// dump is in the new memcacheds, and finishes when the copiers are all to finish.
+// feed copies the keys of the dump, and in the meantime copies changed keys again. It calls dumped once the whole dump
+// is in the new memcacheds, and finishes when all copiers may finish.
 func (c *copier) feed(ctx context.Context, dumped func(), all <-chan struct{}) error {
 	go c.dump(ctx)
 	dump := c.dumped
@@ -93,7 +95,7 @@ func (c *copier) feed(ctx context.Context, dumped func(), all <-chan struct{}) e
 	}
 }
 
-// turn returns how many keys may be copied again before others of the list are.
+// turn returns how many changed keys may be copied again before the next keys of the list.
 func (c *copier) turn(isDumping bool) int {
 	if isDumping {
 		return window * c.batchKeys
@@ -101,7 +103,7 @@ func (c *copier) turn(isDumping bool) int {
 	return maxChanges
 }
 
-// sendChanged has keys that have changed copied again.
+// sendChanged copies changed keys again.
 func (c *copier) sendChanged(ctx context.Context, keys []key) error {
 	changed := map[int][]key{}
 	for _, key := range keys {
@@ -118,9 +120,9 @@ func (c *copier) sendChanged(ctx context.Context, keys []key) error {
 	return nil
 }
 
-// finish copies again what has changed, until little is left, and removes the rest from the new memcached. From then
-// on it removes each change immediately. What changed before the last copy, and is in the log only when the session
-// settles, is removed, too.
+// finish copies changed keys again until few are left, and removes these from the new memcached. From then on, each
+// changed key is removed immediately. This includes keys that changed before the last copy, but are in the log only
+// when the session settles.
 func (c *copier) finish(ctx context.Context) error {
 	if err := errors.Join(c.drain(ctx), c.each(func(s *side) error { return s.heartbeat.wait(ctx) })); err != nil {
 		return err

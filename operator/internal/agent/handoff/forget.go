@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// forgetAgainAfter is how long a memcached whose log keeps losing lines is left alone.
+// forgetAgainAfter is the least time between two removals because of a memcached whose log keeps losing lines.
 const forgetAgainAfter = time.Second
 
-// survives reports whether the session continues without a memcached, or a part of its log: it does once it only
-// follows clients of memcacheds that are no Pods of the cache. Nobody else would.
+// survives reports whether the session continues without a memcached, or without a part of its log. It does if sources
+// are outside of the cache, once it copies nothing any more and only follows changes of clients: no other agent would
+// follow them.
 func (s *session) survives() bool { return s.move.external && s.settled.Load() }
 
-// unknown acts on changes in a memcached that are not known. If the session survives, the memcached itself is right,
-// and only what it shares with others may be outdated there.
+// unknown acts when changes in a memcached are unknown. If the session survives, that memcached itself is up to date,
+// and only keys that it shares with other memcacheds may be outdated there.
 func (s *session) unknown(side *side, err error) error {
 	if !s.survives() {
 		return err
@@ -30,7 +31,7 @@ func (s *session) unknown(side *side, err error) error {
 	return nil
 }
 
-// fillGaps forgets what a memcached shares with the others whenever changes in it are not known.
+// fillGaps removes the keys that a memcached shares with the others from these, whenever changes in it are unknown.
 func (s *session) fillGaps(ctx context.Context, side *side) {
 	for {
 		select {
@@ -44,8 +45,8 @@ func (s *session) fillGaps(ctx context.Context, side *side) {
 	}
 }
 
-// forget removes from all others what they share with a memcached, and with both from that one, too. Its error is that
-// of the session.
+// forget removes the keys that a memcached shares with the others from these and, with both, also from the memcached
+// itself. It returns an error only if the session ends.
 func (s *session) forget(ctx context.Context, side *side, both bool) error {
 	s.forgetting.Lock() // memcached's crawler serves one at a time
 	defer s.forgetting.Unlock()
@@ -64,8 +65,8 @@ func (s *session) forget(ctx context.Context, side *side, both bool) error {
 	return nil
 }
 
-// removeKeys removes keys of a memcached, not faster than its log can take, and returns when they are removed. If that
-// fails, the memcached is lost, and there is an error only if the session ends with it.
+// removeKeys removes keys of a memcached, not faster than its log can take, and returns when they are removed. If this
+// fails, the memcached is lost, and removeKeys returns an error only if the session ends because of that.
 func (s *session) removeKeys(ctx context.Context, side *side, which func(raw []byte) bool) error {
 	present, cancel := side.whilePresent(ctx)
 	defer cancel()

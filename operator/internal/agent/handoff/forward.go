@@ -23,7 +23,8 @@ func (c *copier) forward(ctx context.Context) {
 	}
 }
 
-// lostWhileForwarding blames the memcached whose connection failed: a writer keeps its error.
+// lostWhileForwarding reports the memcached whose connection failed as lost: the new one if its writer has an error,
+// and otherwise the old one.
 func (c *copier) lostWhileForwarding(to *store, err error) {
 	if failed := to.items.Flush(); failed != nil {
 		to.side.lost(failed)
@@ -52,7 +53,7 @@ func (c *copier) forwardBatch(ctx context.Context, b batch) error {
 	}
 }
 
-// endBatch removes the keys that have changed and of which there is no copy, and waits for nothing.
+// endBatch removes changed keys that were not copied. It does not wait for answers.
 func (c *copier) endBatch(b batch, copied []bool) error {
 	for i, key := range b.keys {
 		if b.changed && !copied[i] {
@@ -109,21 +110,22 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	return c.pace.Wait(ctx, size)
 }
 
-// age takes the time since the item was requested from its time to live: it may have waited for the network.
+// age subtracts the time since the item was requested from its time to live: the item may have waited for the network.
 func (i *item) age(since time.Duration) {
 	if i.ttl > 0 {
 		i.ttl = max(0, i.ttl-int(since/time.Second))
 	}
 }
 
-// expiring reports whether the item expires within a second. Memcached counts whole seconds.
+// expiring reports whether the item expires within a second. It is also true for a time to live of one, because
+// memcached counts whole seconds.
 func (i item) expiring() bool { return i.ttl == 0 || i.ttl == 1 }
 
-// command is the command that stores the item, which the value follows. A changed item replaces that of the new
+// command returns the command that stores the item. The value has to follow it. A changed item replaces that of the new
 // memcached; any other one is added, because what a client stored there is newer.
 //
-// The item lives up to a second shorter than in the old memcached, and never longer: their seconds begin at different
-// times.
+// The item lives up to a second shorter than in the old memcached, and never longer, because the seconds of the two
+// memcacheds begin at different times.
 func (i item) command(k key, changed bool) string {
 	ttl, mode := int64(0), " ME"
 	if i.ttl > 0 {

@@ -34,8 +34,8 @@ import (
 	"time"
 )
 
-// OldConnections and NewConnections are how many connections a handoff opens at most to each memcached, besides those
-// of its clients. Memcached's --conn-limit must include them.
+// OldConnections and NewConnections are how many connections a handoff opens at most to each old and to each new
+// memcached, in addition to those of clients. Memcached's --conn-limit must include them.
 const (
 	OldConnections = 6
 	NewConnections = 5
@@ -47,8 +47,8 @@ const (
 	emptyWithin  = 5 * time.Second // a memcached that does not answer
 	searchWithin = time.Minute     // the same, with many keys to look through
 
-	// endOfCopy is the least time that is left for the end of a copy, if possible: what has changed is copied again, and
-	// the operator has to learn of it.
+	// endOfCopy is the least time that is left for the end of a copy, if possible. In this time, changed keys are
+	// copied again, and the operator learns that the copy is complete.
 	endOfCopy = 5 * time.Second
 )
 
@@ -60,12 +60,12 @@ type Settings struct {
 	// Rate limits the copy, in bytes of keys and values per second. 0 is no limit.
 	Rate int64
 
-	// Within is for how long the old memcached is sure to serve, from Run, or an earlier Hurry. Rate is exceeded if the
-	// copy would take longer. 0 is unknown.
+	// Within is for how long the old memcached is certain to serve, counted from Run or from an earlier call of Hurry.
+	// Rate is exceeded if the copy would take longer. 0 means that the time is unknown.
 	Within time.Duration
 
-	// Until is when the copy has to be complete. Keys that it does not reach by then are left out: the coldest. Zero is
-	// never.
+	// Until is when the copy has to be complete. Keys that are not copied by then are left out: the coldest. Zero means
+	// no limit.
 	Until time.Time
 }
 
@@ -74,13 +74,15 @@ type Handoff struct {
 	Move     Move
 	Settings Settings
 
-	// Hold, unless it is nil, delays the end of the copy: until it is closed, what changes is copied again.
+	// Hold, unless it is nil, delays the end of the copy: until it is closed, changed keys are copied again.
 	Hold <-chan struct{}
 
-	// Followed, unless it is nil, is called once: every item is in its new memcached, and what changes follows.
+	// Followed, unless it is nil, is called once every item is in its new memcached. Changed keys are then still copied
+	// again.
 	Followed func()
 
-	// Copied is called once: every item is in its new memcached, or by Resume in none of both, and clients may use it.
+	// Copied is called once every item is in its new memcached, and clients may use it. Resume calls it once the items
+	// are removed from both the old and the new memcacheds.
 	Copied func()
 
 	Log *slog.Logger
@@ -88,10 +90,10 @@ type Handoff struct {
 	report func() // Copied, once
 	counts counts
 	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
-	late   atomic.Pointer[time.Time] // when it has to come to its end, with Until, too
+	late   atomic.Pointer[time.Time] // when the end of the copy has to begin, because of due or Until
 
-	left    atomic.Int64 // about how many bytes of the lists are to be copied still
-	speed   speed        // at which those of the lists are copied
+	left    atomic.Int64 // about how many bytes of the lists are still to be copied
+	speed   speed        // at which the keys of the lists are copied
 	hurried atomic.Bool  // whether the hottest keys are copied first
 }
 
@@ -103,7 +105,7 @@ func (h *Handoff) Hurry(within time.Duration) {
 	}
 }
 
-// endsWithin lets the copy come to its end in time, unless it does so earlier.
+// endsWithin makes the end of the copy begin early enough for this limit, unless an earlier limit does.
 func (h *Handoff) endsWithin(limit time.Duration) {
 	at := time.Now().Add(limit - min(limit/2, max(endOfCopy, limit/10)))
 	if late := h.late.Load(); late == nil || at.Before(*late) {
@@ -111,9 +113,9 @@ func (h *Handoff) endsWithin(limit time.Duration) {
 	}
 }
 
-// Run removes what is to be copied from the new memcacheds, copies all items, calls Copied, and keeps the memcacheds
-// consistent. It returns nil once an old memcached whose items all moved has ended, and nothing is left to do, the
-// context's error if that ends first, and otherwise a *Failure.
+// Run removes the keys that are to be copied from the new memcacheds, copies all items, calls Copied, and keeps the
+// memcacheds consistent. It returns nil once an old memcached whose items all moved has ended and nothing is left to
+// do. If the context ends before that, it returns the context's error, and otherwise a *Failure.
 func (h *Handoff) Run(ctx context.Context) error {
 	h.report = sync.OnceFunc(h.Copied)
 	if h.due.Load() == nil {
@@ -134,22 +136,23 @@ func (h *Handoff) Run(ctx context.Context) error {
 	return h.finish(ctx, err)
 }
 
-// Resume keeps the memcacheds consistent when clients use both already, but not all that changed since is known, for
-// this reason. So it removes what moves from both first: most of it before it watches them, since the log of a
-// memcached can't take all of these lines.
+// Resume keeps the memcacheds consistent if clients already use both the old and the new ones, but some changes since
+// then are unknown, for this reason. So it first removes the keys that move from both. It removes most of them before
+// it watches the memcacheds, because the log of a memcached can't take that many lines.
 func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	h.report = sync.OnceFunc(h.Copied)
 	h.counts.copied.Store(true)
 	h.counts.used.Store(true)
 	h.counts.lose(reason)
 	if !h.Move.whole {
-		h.empty(ctx, true) // One that does not answer is emptied later.
+		h.empty(ctx, true) // A memcached that does not answer is emptied later.
 	}
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
-// finish returns what Run and Resume return. Once clients use both memcacheds, it begins again without the items that
-// move if it can. Before, the old one has all that they wrote, and stays as it is.
+// finish returns the result of Run and Resume. After a failure, if clients use both the old and the new memcacheds, it
+// tries to begin again without the items that move. If they use only the old ones, these have all that clients wrote,
+// and stay as they are.
 func (h *Handoff) finish(ctx context.Context, err error) error {
 	for attempt := 1; ; attempt++ {
 		if errors.Is(err, errDone) {
@@ -174,15 +177,15 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 	}
 }
 
-// giveUp removes an unfinished copy that nobody else removes: it would be outdated once clients use it.
+// giveUp removes an unfinished copy if no other Pod does: it would be outdated once clients use it.
 func (h *Handoff) giveUp(ctx context.Context) {
 	if h.Move.external && !h.counts.copied.Load() && !h.empty(context.WithoutCancel(ctx), false) {
 		h.Log.Error("The keys that were copied could not be removed: they may be outdated")
 	}
 }
 
-// empty removes what moves from the new memcacheds, and with both from the old ones, too. It returns whether that
-// worked.
+// empty removes the keys that move from the new memcacheds and, with both, also from the old ones. It returns whether
+// that worked.
 func (h *Handoff) empty(ctx context.Context, both bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, h.Move.cleanWithin())
 	defer cancel()

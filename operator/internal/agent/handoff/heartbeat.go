@@ -19,26 +19,28 @@ const (
 	// seconds, with its Node or the network.
 	patience = 10 * time.Second
 
-	// lostAfter is when a marker that is not in the log is taken for a lost line.
+	// lostAfter is how long a marker may be missing in the log before its line counts as lost.
 	lostAfter = time.Second
 
-	// pause is between two markers. Memcached reads its log the more rarely the less is in it, down to once a second.
+	// pause is the time between two markers. The fewer lines memcached's log gets, the more rarely memcached reads it,
+	// down to once a second.
 	pause = 20 * time.Millisecond
 
-	// markersPerBeat are enough that all that had happened before a beat has been read when it ends. Memcached collects
-	// the log of each of its threads in turn. So what a thread wrote before a marker of another may come one round after
-	// it, and the next marker may come first in that round.
+	// markersPerBeat is enough that all lines from before a beat have been read when the beat ends. Memcached collects
+	// the log of its threads one after another. So a line that a thread wrote before another thread's marker may come
+	// one round after that marker, and the next marker may come first in that round.
 	markersPerBeat = 4
 )
 
-// heartbeat keeps a memcached's log awake and looks after what the log does not say.
+// heartbeat writes markers so that memcached reads its log often, and detects what the log does not show: lost lines,
+// and flushes by clients.
 type heartbeat struct {
 	client  *protocol.Client
 	markers *markers
 	left    <-chan struct{} // closed when the session continues without memcached
 
-	gap     func(error) error // lines of the log are lost
-	flushed func() error      // a client emptied memcached
+	gap     func(error) error // called when lines of the log are lost
+	flushed func() error      // called when a client emptied memcached
 	empty   atomic.Bool       // memcached is to be emptied with the next beat
 
 	mutex sync.Mutex
@@ -46,7 +48,7 @@ type heartbeat struct {
 	beat  chan struct{} // closed with the next beat
 
 	first   map[string]string // statistics of the first beat
-	lost    map[string]string // of the beat before: how many lines are lost
+	lost    map[string]string // statistics of the last beat: how many lines were lost
 	flushes string            // cmd_flush as last seen
 }
 
@@ -98,7 +100,7 @@ func (h *heartbeat) writeMarker(ctx context.Context) error {
 	return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("memcached's log did not arrive for %s", patience)}
 }
 
-// check compares the statistics with those of the beat before, and empties memcached if it should.
+// check compares the statistics with those of the last beat, and empties memcached if that was requested.
 func (h *heartbeat) check(ctx context.Context) error {
 	stats, err := h.client.Stats(ctx, "")
 	if err != nil {
@@ -128,7 +130,7 @@ func (h *heartbeat) check(ctx context.Context) error {
 	return nil
 }
 
-// flush empties memcached. A client's flush at the same moment is not noticed, so the count is read before.
+// flush empties memcached. A flush by a client at the same moment would not be noticed, so the count is read before.
 func (h *heartbeat) flush(ctx context.Context) error {
 	if err := flush(ctx, h.client); err != nil {
 		return err
@@ -141,7 +143,7 @@ func (h *heartbeat) flush(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits until all that had happened in memcached before is known.
+// wait waits until all that had happened in memcached before the call is known.
 func (h *heartbeat) wait(ctx context.Context) error {
 	for range 2 { // the beat in progress and a whole one
 		h.mutex.Lock()

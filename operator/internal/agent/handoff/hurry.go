@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// rate returns how many bytes per second may be copied now; 0 is no limit. There is none for the last keys if it is
-// late. The copy is to be complete in half of the time that is left, since the speed may fall.
+// rate returns how many bytes per second may be copied now; 0 is no limit. If the copy is late, there is no limit for
+// the last keys. Otherwise the rate is enough to complete the copy in half of the time that is left, because the speed
+// may fall.
 func (h *Handoff) rate(now time.Time) float64 {
 	const part = 2
 	limit, due, late := float64(h.Settings.Rate), h.due.Load(), h.late.Load()
@@ -22,8 +23,8 @@ func (h *Handoff) rate(now time.Time) float64 {
 	return max(limit, part*float64(h.left.Load())/late.Sub(now).Seconds())
 }
 
-// hurries reports whether the time may not suffice for what is left, as fast as keys were copied so far. Then the
-// hottest ones come first, until the end.
+// hurries reports whether the time that is left may not be enough for the remaining keys, at the speed of the copy so
+// far. From then on, the hottest keys are copied first.
 func (h *Handoff) hurries(now time.Time) bool {
 	const margin = 1.5
 	late := h.late.Load()
@@ -41,7 +42,7 @@ func (h *Handoff) hurries(now time.Time) bool {
 	return h.hurried.Load()
 }
 
-// isHalfOver reports whether half of the time is over that the copy had at some point of time.
+// isHalfOver reports whether half of the time is over that the copy had left at the time since.
 func (h *Handoff) isHalfOver(since, now time.Time) bool {
 	late := h.late.Load()
 	return late != nil && now.Sub(since) > late.Sub(since)/2
@@ -53,8 +54,8 @@ func (h *Handoff) isLate(now time.Time) bool {
 	return late != nil && now.After(*late)
 }
 
-// copiedOfList notes that so many bytes of a list are in the new memcached. What changes is copied again, and does not
-// count.
+// copiedOfList records that this many bytes of a list are in the new memcached. Changed keys, which are copied again,
+// do not count.
 func (h *Handoff) copiedOfList(bytes int64, now time.Time) {
 	h.left.Add(-bytes)
 	h.speed.add(bytes, now)
@@ -68,7 +69,7 @@ type speed struct {
 	measured       time.Duration
 }
 
-// begin begins to measure, unless it was begun.
+// begin starts the measurement, unless it has started.
 func (s *speed) begin(now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -77,7 +78,7 @@ func (s *speed) begin(now time.Time) {
 	}
 }
 
-// add adds bytes that were copied, and forgets what was long ago.
+// add adds bytes that were copied. Earlier bytes count less and less.
 func (s *speed) add(bytes int64, now time.Time) {
 	const memory = 10 // seconds
 	s.mutex.Lock()
@@ -88,7 +89,7 @@ func (s *speed) add(bytes int64, now time.Time) {
 	s.bytes, s.seconds = s.bytes*kept+float64(bytes), s.seconds*kept+passed.Seconds()
 }
 
-// at returns the bytes per second, and whether it was measured for long enough, when so many seconds are left.
+// at returns the bytes per second, and whether the speed was measured for long enough if left seconds remain.
 func (s *speed) at(now time.Time, left float64) (perSecond float64, isKnown bool) {
 	const enough, ofLeft = 0.5, 0.05
 	s.mutex.Lock()

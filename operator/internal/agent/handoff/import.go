@@ -10,7 +10,7 @@ import (
 type Ring struct {
 	Hash clienthash.Algorithm
 
-	// Names are what clients call the servers, as HOST:PORT: they are hashed.
+	// Names are the names of the servers that clients hash, as HOST:PORT.
 	Names []string
 
 	// Dials connect to the servers, in the same order.

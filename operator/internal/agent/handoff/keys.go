@@ -20,8 +20,8 @@ type key struct {
 // isBinary reports whether a key can only be written as base64: it has a blank or a line end.
 func isBinary(raw []byte) bool { return bytes.ContainsAny(raw, " \r\n\x00") }
 
-// isUnnamed reports whether no command can name the item of a key: only the binary protocol can. Such an item is
-// neither copied nor followed.
+// isUnnamed reports whether no command can name the item of a key: only the binary protocol can store or read it. Such
+// an item is neither copied nor followed.
 func isUnnamed(raw []byte) bool {
 	return base64.StdEncoding.EncodedLen(len(raw)) > maxToken && isBinary(raw)
 }
@@ -52,14 +52,15 @@ func (k key) flag() string {
 	return ""
 }
 
-// removal is the command that removes the item of a key, if memcached has one: it stores an item that has expired. The
-// log line of a store names the connection, so that it is known as the agent's own; the line of a deletion does not.
+// removal is the command that removes the item of a key, if memcached has one: it stores an item that has expired. A
+// store is used because its log line names the connection, so the agent recognizes its own removals. The log line of a
+// deletion does not.
 func (k key) removal() string { return "ms " + k.token + " 0 " + k.flag() + "T-1 MR q\r\n\r\n" }
 
-// dumpedKey is how a line of a dump begins.
+// dumpedKey is the beginning of a line of a dump.
 const dumpedKey = "key="
 
-// dumped is what a dump says about an item.
+// dumped has the information about an item in a dump.
 type dumped struct {
 	key
 

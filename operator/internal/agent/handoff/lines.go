@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// Types of log lines that say something about an item. Memcached has more.
+// Types of log lines that are about an item. Memcached has more types.
 const (
 	typeStore  = "item_store"
 	typeGet    = "item_get"
 	typeDelete = "deleted"
 )
 
-// line is what a line of memcached's log says about an item, such as
+// line has the information about an item in a line of memcached's log, such as
 //
 //	ts=1.5 gid=7 type=item_store key=a status=stored cmd=set ttl=0 clsid=1 cfd=30 size=1
 type line struct {
@@ -25,7 +25,7 @@ type line struct {
 	cfd    int // memcached's descriptor of the connection; -1 if the line has none
 }
 
-// parseLine reads a line without its end, and may overwrite it.
+// parseLine reads a line without its line end, and may overwrite its memory.
 func parseLine(text []byte) (line, error) {
 	l := line{cfd: -1}
 	for field := range bytes.SplitSeq(text, []byte(" ")) {
@@ -54,7 +54,7 @@ func parseLine(text []byte) (line, error) {
 	return l, nil
 }
 
-// oneOf returns the word that a text is, without an allocation, or nothing.
+// oneOf returns the word that a text equals, without an allocation, or nothing.
 func oneOf(text []byte, words ...string) string {
 	for _, word := range words {
 		if string(text) == word {
@@ -65,22 +65,22 @@ func oneOf(text []byte, words ...string) string {
 }
 
 // changed reports whether the item may differ from now on: another connection stored it, deleted it, or found that
-// memcached does not have it. The last one matters because memcached does not log the deletion of a key that it does
-// not have, while the other memcached may hold it.
+// memcached does not have it. A missing item counts because memcached does not log the deletion of a key that it does
+// not have, while the other memcached may have the key.
 func (l line) changed(own map[int]bool) bool {
 	switch l.kind {
 	case typeDelete:
-		return true // by others: this package deletes nothing
+		return true // by another client: this package deletes nothing
 	case typeGet:
 		return l.status != "found" && !own[l.cfd]
 	case typeStore:
-		// Memcached also removes an item that is too large, and logs a random connection for it.
+		// If a new item is too large, memcached removes the old one, and logs a random connection for it.
 		return l.status == "stored" && !own[l.cfd] || l.status == "too_large" || l.status == "no_memory"
 	}
 	return false
 }
 
-// unescape decodes %XX in place. Memcached escapes all but letters, digits and -._~ of a key.
+// unescape decodes %XX in place. Memcached escapes all characters of a key except letters, digits and -._~.
 func unescape(text []byte) []byte {
 	out := text[:0]
 	for i := 0; i < len(text); i++ {

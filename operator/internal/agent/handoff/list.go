@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// busyFor is how long the LRU crawler of memcached may be busy. It serves one request at a time.
+	// busyFor is how long to wait while the LRU crawler of memcached is busy: it serves one request at a time.
 	busyFor = time.Minute
 
 	retryBusy = 100 * time.Millisecond
 )
 
-// errEnough is the cause of the end of a list that has enough keys: those that it has are all of them.
+// errEnough is the cause when the listing of keys ends early: the keys that are listed by then are the whole list.
 var errEnough = errors.New("there is no time to list more keys")
 
 // errBusy means that the dump can be tried again.
@@ -44,10 +44,10 @@ func anyKey(key) bool { return true }
 // list returns the keys of those items of a memcached that are wanted, and calls unnamed for each item whose key no
 // command can name.
 //
-// They are in a temporary file: as long as memcached sends a list, the thread of whoever requests another one waits,
-// and all clients of that thread with it. If the list waited for items, and these for that thread, memcached would
-// stand still. So no list lasts longer than it must. If the context ends because of errEnough, the list is complete:
-// memcached lists the keys by their hash, so that those that are missing are as hot as the others.
+// The keys are in a temporary file, so that no list lasts longer than it must. As long as memcached sends a list, a
+// request for another list blocks the memcached thread that serves it, and all clients of that thread. If the list
+// waited for items, and these for that thread, memcached would stand still. If the context ends because of errEnough,
+// the list is complete: memcached lists the keys by their hash, so the missing keys are as hot as the others.
 func list(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) (*spool, error) {
 	keys, err := newSpool()
 	if err != nil {
@@ -61,7 +61,7 @@ func list(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func())
 	return keys, nil
 }
 
-// fill lists all keys, as soon as memcached lists none for others.
+// fill lists all keys, as soon as memcached lists no keys for other clients.
 func (s *spool) fill(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) error {
 	until := time.Now().Add(busyFor)
 	for {
@@ -89,7 +89,8 @@ func (s *spool) tryFill(ctx context.Context, dial Dial, wanted func(key) bool, u
 	if err := s.readTime(connection, reader); err != nil {
 		return err
 	}
-	// Of the two dumps, this one escapes keys: one of the binary protocol may have the end of the other dump in it.
+	// Memcached has two dumps. Only this one escapes keys: a key of the binary protocol may contain the text with which
+	// the other dump ends.
 	if _, err := connection.Write([]byte("lru_crawler metadump hash\r\n")); err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (s *spool) tryFill(ctx context.Context, dial Dial, wanted func(key) bool, u
 	}
 }
 
-// readTime asks memcached for its clock, which the times of a list are of: that of the Node here may differ.
+// readTime reads memcached's clock, to which the times of a list refer: the clock of this Node may differ.
 func (s *spool) readTime(connection net.Conn, reader *bufio.Reader) error {
 	if _, err := connection.Write([]byte("stats\r\n")); err != nil {
 		return err
@@ -146,7 +147,7 @@ func (s *spool) addLine(text string, wanted func(key) bool, unnamed func()) erro
 	return s.add(d)
 }
 
-// remove removes the items of some keys of a memcached. One that does not answer is not waited for.
+// remove removes the items of some keys of a memcached. It does not wait for a memcached that does not answer.
 func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	return removing(ctx, dial, func(remove func(key)) error {
 		return listEach(ctx, dial, func(k key) error {
@@ -158,7 +159,8 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	})
 }
 
-// removing calls choose with what removes the item of a key, and returns when memcached has removed all.
+// removing calls choose with a function that removes the item of a key, and returns when memcached has removed all of
+// them.
 func removing(ctx context.Context, dial Dial, choose func(remove func(key)) error) error {
 	connection, err := dial(ctx)
 	if err != nil {
@@ -169,7 +171,7 @@ func removing(ctx context.Context, dial Dial, choose func(remove func(key)) erro
 		return err
 	}
 	answered := make(chan error, 1)
-	r := newRemovals(connection, func(error) {}) // run returns it, too
+	r := newRemovals(connection, func(error) {}) // run returns the error, too
 	go func() { answered <- r.run() }()
 	err = choose(r.remove)
 	r.flush()
@@ -177,8 +179,8 @@ func removing(ctx context.Context, dial Dial, choose func(remove func(key)) erro
 	return errors.Join(err, ignoreEnd(<-answered))
 }
 
-// ignoreEnd returns nil if memcached has closed the connection. With TLS, it answers the end of the commands by an
-// alert: OpenSSL misses the one that announces it.
+// ignoreEnd returns nil if memcached has closed the connection. With TLS, memcached answers the end of the commands
+// with an alert, because the connection was closed without the alert that OpenSSL expects before.
 func ignoreEnd(err error) error {
 	alert, ok := errors.AsType[*net.OpError](err)
 	if errors.Is(err, io.EOF) || ok && alert.Op == "remote error" {

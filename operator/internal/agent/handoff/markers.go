@@ -27,7 +27,8 @@ func newMarkers() *markers {
 	return &markers{prefix: markerPrefix + rand.Text()[:10] + "-", waiting: map[uint64]func(){}}
 }
 
-// command returns a command, which memcached answers by markerAnswer, and calls seen once its line is in the log.
+// command returns a command that memcached answers with markerAnswer. It calls seen once the line of the command is in
+// the log.
 func (m *markers) command(seen func()) string {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -10,10 +10,10 @@ import (
 
 // Member is a memcached that takes part in a handoff.
 type Member struct {
-	// Side is what reasons of a Failure call it: Old or New.
+	// Side is the beginning of reasons of a Failure about this memcached: Old or New.
 	Side string
 
-	// Name is what the text of a Failure calls it. It may be empty.
+	// Name is the name of this memcached in the text of a Failure. It may be empty.
 	Name string
 
 	Dial Dial
@@ -25,26 +25,26 @@ const (
 	New = "New"
 )
 
-// Move says which items move between which servers. A server is its place in Servers.
+// Move says which items move between which servers. A server is identified by its index in Servers.
 type Move struct {
 	Servers []Member
 
-	// Of returns the server that has a key, and the one that is to have it; the same if the key stays. It is called for
-	// each key and each line of a log, at the same time.
+	// Of returns the server that has a key, and the server that is to have it: the same one if the key stays. It is
+	// called for each key and for each line of a log, also concurrently.
 	Of func(key []byte) (from, to int)
 
 	// Sources are the servers that a key may leave, and Targets those that may get one. All keys leave the servers in
-	// Leaving: they are about to end.
+	// Leaving, which are about to end.
 	Sources, Targets, Leaving []int
 
-	// Share is about how much of the sources' items move, from 0 to 1.
+	// Share is about which part of the sources' items moves, from 0 to 1.
 	Share float64
 
 	// whole: all items of one server move to an unused one, so that the servers are emptied rather than searched.
 	whole bool
 
-	// external: the sources are no Pods of the cache. They do not announce their end, and nobody else empties the targets
-	// of a copy that is given up. See source.go.
+	// external: the sources are no Pods of the cache. They do not announce their end, and no other Pod empties the
+	// targets of a copy that is given up. See source.go.
 	external bool
 }
 
@@ -99,7 +99,8 @@ func (m Move) cleanWithin() time.Duration {
 	return searchWithin
 }
 
-// clean removes from the targets what moves there. With both, it removes from the sources what moves, too.
+// clean removes the keys that move there from the targets. With both, it also removes the keys that move from the
+// sources.
 func (m Move) clean(ctx context.Context, both bool) error {
 	if m.whole {
 		if both {

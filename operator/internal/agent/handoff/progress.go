@@ -14,8 +14,8 @@ type Progress struct {
 	// in the meantime is copied again, and counts again.
 	Keys, Bytes int64
 
-	// TotalKeys and TotalBytes are about how much of what the old memcacheds held in the beginning moves, by their own
-	// statistics.
+	// TotalKeys and TotalBytes are about how many keys, and bytes of keys and values, move. They are estimated from the
+	// statistics of the old memcacheds at the beginning.
 	TotalKeys, TotalBytes int64
 
 	// Invalidated counts the keys that were removed from one memcached because they had changed in the other.
@@ -25,17 +25,18 @@ type Progress struct {
 	// memcached rejects, and the coldest ones, if the new memcached or the time does not suffice.
 	Skipped int64
 
-	// Followed is whether all that the old memcacheds had in the beginning is copied.
+	// Followed is whether all keys that the old memcacheds had at the beginning are copied.
 	Followed bool
 
 	// Copied is whether Handoff.Copied was called.
 	Copied bool
 
-	// Emptied is the reason of the first Failure after all was copied: what was copied is lost. Empty without one.
+	// Emptied is the reason of the first Failure after all was copied, through which the copied keys are lost; empty
+	// without such a Failure.
 	Emptied string
 }
 
-// counts are the Progress as it grows.
+// counts are the values of Progress while they grow.
 type counts struct {
 	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
 	followed, copied                                         atomic.Bool
@@ -46,15 +47,15 @@ type counts struct {
 	emptied atomic.Pointer[string]
 }
 
-// lose notes why what was copied is lost. Only the first reason counts: the others follow from it.
+// lose records why the copied keys are lost. Only the first reason counts, because the others follow from it.
 func (c *counts) lose(reason string) {
 	if c.copied.Load() {
 		c.emptied.CompareAndSwap(nil, &reason)
 	}
 }
 
-// total adds the share that moves of what a memcached holds by its statistics, and returns about how many keys, and
-// bytes of keys and values, that is.
+// total adds the keys that move from a memcached, as estimated from its statistics, to the totals. It returns about how
+// many keys these are, and bytes of keys and values.
 func (c *counts) total(stats map[string]string, share float64) (keys, bytes int64) {
 	items, _ := strconv.ParseFloat(stats["curr_items"], 64)
 	memory, _ := strconv.ParseFloat(stats["bytes"], 64)
@@ -64,7 +65,7 @@ func (c *counts) total(stats map[string]string, share float64) (keys, bytes int6
 	return keys, int64(max(0, memory-ofHeader*items) * share)
 }
 
-// Progress returns how far the handoff is. It may be called at any time.
+// Progress returns the progress of the handoff. It may be called at any time.
 func (h *Handoff) Progress() Progress {
 	c := &h.counts
 	emptied := ""
@@ -86,7 +87,7 @@ type pace struct {
 	due   time.Time
 }
 
-// Wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
+// Wait waits until the bytes may have been sent. It sleeps less often, but longer, than for each call.
 func (p *pace) Wait(ctx context.Context, bytes int64) error {
 	const shortest = 5 * time.Millisecond
 	if ahead := p.add(bytes, time.Now()); ahead > shortest {
@@ -95,7 +96,7 @@ func (p *pace) Wait(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// add returns after how long the bytes may have been sent.
+// add returns after what time the bytes may have been sent.
 func (p *pace) add(bytes int64, now time.Time) time.Duration {
 	rate := p.limit(now)
 	if rate <= 0 {

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stalledAfter is how long a memcached may not send or take anything.
+// stalledAfter is how long a memcached may send or accept nothing before the connection counts as broken.
 const stalledAfter = time.Minute
 
-// noop is a command that stores nothing, and that memcached answers by noopAnswer.
+// noop is a command that stores nothing, and that memcached answers with noopAnswer.
 const (
 	noop       = "mn\r\n"
 	noopAnswer = "MN"
@@ -28,7 +28,7 @@ type Item struct {
 	Key     []byte // as it is: not base64
 	Flags   uint32 // of the client
 	Expires int64  // in seconds since 1970; 0 is never
-	Used    int64  // when a client last used it, the same; 0 is unknown
+	Used    int64  // when a client last used it, in seconds since 1970; 0 is unknown
 	Value   []byte
 }
 
@@ -37,8 +37,8 @@ type Unread struct {
 	Numbers  int64 // values that incr and decr change, see answers.go
 	Stale    int64 // invalidated, or a client is to write them again
 	Expiring int64 // within a second
-	Unnamed  int64 // whose key no command can have
-	Failed   int64 // that memcached could not return
+	Unnamed  int64 // items whose key no command can name
+	Failed   int64 // items that memcached could not return
 }
 
 // Pace limits the bytes per second of all copies that share it.
@@ -62,11 +62,11 @@ type readout struct {
 	unread Unread
 }
 
-// Read calls found for each item that a memcached had in the beginning, and still has: the coldest first, so that a
-// memcached that gets them in this order evicts those first. found keeps nothing of the item.
+// Read calls found for each item that a memcached had at the beginning, and still has. The coldest items are first, so
+// that a memcached that gets them in this order evicts these first. found must keep no reference to the item.
 //
-// For memcached, the items were not used. But of an item that is stale, it takes the one answer by which a client is to
-// write it again: no command reads a value without that.
+// The reads do not count as uses of the items. But for a stale item, memcached instructs only one reader to write it
+// again, and this may be Read: no command reads a value without that.
 func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
 	connection, err := dial(ctx)
 	if err != nil {
@@ -123,7 +123,8 @@ func (r *readout) request(ctx context.Context, dial Dial) error {
 	return r.send(ctx, batch)
 }
 
-// send requests the items of a batch: without a bump, so that the least used ones stay the first to be evicted.
+// send requests the items of a batch. It does so without a bump in the LRU list, so that the least used items are still
+// evicted first.
 func (r *readout) send(ctx context.Context, keys []key) error {
 	for i, key := range keys {
 		write(r.commands, "mg "+key.token+" "+key.flag()+"v t f l u q O"+strconv.Itoa(i)+"\r\n")
@@ -192,7 +193,7 @@ func (r *readout) readItem(ctx context.Context, k key, i item) error {
 	now := time.Now().Unix()
 	found := Item{Key: k.raw(), Flags: uint32(flags), Used: now - int64(i.idle), Value: r.value[:i.size]}
 	if i.ttl > 0 {
-		found.Expires = now + int64(i.ttl) - 1 // memcached counts whole seconds, and an item must not live longer
+		found.Expires = now + int64(i.ttl) - 1 // memcached counts whole seconds, and the item must not live longer
 	}
 	if err := r.found(found); err != nil {
 		return err
@@ -200,7 +201,7 @@ func (r *readout) readItem(ctx context.Context, k key, i item) error {
 	return r.pace.Wait(ctx, int64(len(found.Key)+i.size))
 }
 
-// leftOut returns what counts the item if it is to be left out.
+// leftOut returns the counter for the item if it is to be left out, or nil.
 func (r *readout) leftOut(i item, numeric bool) *int64 {
 	switch {
 	case numeric:
@@ -213,7 +214,7 @@ func (r *readout) leftOut(i item, numeric bool) *int64 {
 	return nil
 }
 
-// grow makes room for a value. What a large one took is given back with the next small one.
+// grow makes room for a value. The memory of a large value is released with the next small one.
 func (r *readout) grow(size int) {
 	if cap(r.value) < size || cap(r.value) > copyBuffer && size <= copyBuffer {
 		r.value = make([]byte, max(size, copyBuffer))

@@ -26,7 +26,7 @@ func newRemovals(connection net.Conn, failed func(error)) *removals {
 	}
 }
 
-// remove removes the item of a key, at the latest with the next flush.
+// remove removes the item of a key. The command is sent with the next flush at the latest.
 func (r *removals) remove(k key) { r.write(k.removal()) }
 
 func (r *removals) write(command string) {
@@ -58,7 +58,8 @@ func (r *removals) run() error {
 	}
 }
 
-// stored reads an answer to ms. It is false if memcached has no memory for an item; then it has none of that key.
+// stored reads an answer to ms. It returns false if memcached has no memory for an item: memcached then has no item of
+// that key.
 func stored(answer string) (bool, error) {
 	switch {
 	case answer == "HD", answer == "NS", answer == markerAnswer:

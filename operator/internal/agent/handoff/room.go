@@ -11,11 +11,11 @@ import (
 const (
 	page = 1 << 20 // of slabs
 
-	// largestChunk is the size of an item above which memcached takes several chunks for it.
+	// largestChunk is the size of an item above which memcached stores it in several chunks.
 	largestChunk = page / 2
 )
 
-// chunks are the sizes of memcached's classes of items. Larger items have classes here, too.
+// chunks are the sizes of memcached's slab classes. Here, items that are larger than a chunk have classes, too.
 var chunks = func() (sizes []int64) {
 	const smallest, largest, factor, alignment = 96, 1 << 30, 1.25, 8
 	for size := int64(smallest); size < largest; size = int64(float64(size) * factor) {
@@ -25,24 +25,24 @@ var chunks = func() (sizes []int64) {
 	return sizes
 }()
 
-// classOf returns the class of an item of so many bytes.
+// classOf returns the class of an item of this many bytes.
 func classOf(size int64) byte {
 	return byte(min(len(chunks)-1, sort.Search(len(chunks), func(n int) bool { return chunks[n] >= size })))
 }
 
-// ofHeader is what memcached adds to key and value of an item.
+// ofHeader is how many bytes memcached adds to the key and value of an item.
 const ofHeader = 56
 
-// ofChunk is the part of its chunk that an item has as a rule.
+// ofChunk is the part of its chunk that an item usually fills.
 const ofChunk = 0.9
 
-// payload is about how many bytes key and value of an item of a class have.
+// payload returns about how many bytes the key and value of an item of a class have.
 func payload(class byte) int64 {
 	return max(1, int64(ofChunk*float64(chunks[class]))-ofHeader)
 }
 
-// need returns how many pages so many items of a class take. Each new memcached has one that is not full, which all
-// copiers fill.
+// need returns how many pages this many items of a class take. Each new memcached has one page of a class that is not
+// full, which all copiers fill.
 func (r room) need(class int, items int64) float64 {
 	size := chunks[class]
 	if size > largestChunk {
@@ -52,15 +52,15 @@ func (r room) need(class int, items int64) float64 {
 	return full + (servers*math.Ceil(full/servers)-full)/float64(r.copiers)
 }
 
-// room is how much of what a copier copies the new memcacheds can hold.
+// room is the memory of the new memcacheds for the items of one copier.
 type room struct {
 	pages   float64
-	servers int  // that have them
+	servers int  // that have the pages
 	copiers int  // that share the servers
-	larger  bool // than what the old memcached may have: nothing has to be left out
+	larger  bool // it is more than the old memcached has, so no key has to be left out
 }
 
-// sure returns how many pages surely are free for items: memcached keeps some for the class that needs one next.
+// sure returns how many pages certainly are free for items: memcached keeps some for the class that needs a page next.
 func (r room) sure() float64 {
 	const kept, ofAll = 1, 0.03
 	return r.pages*(1-ofAll) - kept*float64(r.servers)/float64(r.copiers)
@@ -69,13 +69,13 @@ func (r room) sure() float64 {
 // everything is room for all items.
 func everything() room { return room{math.Inf(1), 1, 1, true} }
 
-// room returns the part of the new memcacheds' memory that is for what comes from one of the old ones.
+// room returns the part of the new memcacheds' memory that is for the items of one old memcached.
 func (s *session) room(from *side) room {
 	limit := 0.0
 	for _, number := range s.move.Targets {
 		bytes, err := strconv.ParseFloat(s.side(number).heartbeat.first["limit_maxbytes"], 64)
 		if err != nil {
-			return everything() // of an import, the target may be absent
+			return everything() // the target of an import may be absent
 		}
 		limit += bytes
 	}

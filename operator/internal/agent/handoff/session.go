@@ -15,11 +15,11 @@ var errDone = errors.New("the old memcached has ended, and all its writes are kn
 type session struct {
 	handoff *Handoff
 	move    Move
-	sides   []atomic.Pointer[side] // as Move.Servers; of one that ended and has started again, the last
+	sides   []atomic.Pointer[side] // in the order of Move.Servers; the newest side of a memcached that started again
 	fail    context.CancelCauseFunc
 
-	// storing ends when the new memcacheds have stored all that was sent. If one is emptied earlier, it does not stay
-	// empty.
+	// storing ends when the new memcacheds have stored everything that was sent. A memcached that is emptied before
+	// would not stay empty.
 	storing sync.WaitGroup
 
 	pace *pace // of the copy
@@ -32,15 +32,17 @@ type session struct {
 
 	forgetting sync.Mutex
 
-	// here and elsewhere count the keys that clients used at the server that has them, and at one that neither has them
-	// nor gets them.
+	// here counts the keys that clients used at the server that has them, and elsewhere those that they used at a
+	// server that neither has nor gets them.
 	here, elsewhere atomic.Int64
 
-	// listed counts the keys that the sources listed, and misplaced those at another server than Move says.
+	// listed counts the keys that the sources listed, and misplaced those of them that are at another server than Move
+	// says.
 	listed, misplaced atomic.Int64
 }
 
-// run watches all memcacheds, does the work, and watches on until an error or the end of an old one.
+// run watches all memcacheds and does the work. It then continues to watch until an error, or the end of an old
+// memcached.
 func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -87,7 +89,7 @@ func (s *session) start(ctx context.Context) error {
 	return s.each(func(side *side) error { return side.ready(ctx) })
 }
 
-// open opens the connections of a side. A session that survives begins without one that does not answer.
+// open opens the connections of a side. A session that survives begins without a memcached that does not answer.
 func (s *session) open(ctx context.Context, side *side) error {
 	err := side.open(ctx)
 	if err == nil {
@@ -106,7 +108,7 @@ func (s *session) open(ctx context.Context, side *side) error {
 	return nil
 }
 
-// each does something with all sides that are present, at the same time.
+// each calls a function for all sides that are present, concurrently.
 func (s *session) each(do func(*side) error) error {
 	sides := s.present()
 	errs := make([]error, len(sides))
@@ -132,7 +134,7 @@ func (s *session) present() (sides []*side) {
 	return sides
 }
 
-// follow lets a side act on what its log says.
+// follow makes the session act on the log of a side.
 func (s *session) follow(ctx context.Context, side *side) {
 	side.stream.changed = func(raw []byte) error { return s.changed(side, raw) }
 	side.stream.gap = func(err error) error { return s.unknown(side, err) }
@@ -157,7 +159,7 @@ func (s *session) follow(ctx context.Context, side *side) {
 	go s.fillGaps(ctx, side)
 }
 
-// flushRemovals sends the removals that follow from the log of one side.
+// flushRemovals sends the removals from other sides that the log of one side has caused.
 func (s *session) flushRemovals(number int) {
 	for _, side := range s.present() {
 		if side.number != number {
@@ -188,7 +190,7 @@ func (s *session) changed(in *side, raw []byte) error {
 	return nil
 }
 
-// changedInOld has the key copied again, or removes it from the new memcached.
+// changedInOld makes the copier copy the key again or, after the copy, removes it from the new memcached.
 func (s *session) changedInOld(from, to *side, raw []byte) error {
 	collected, err := from.changes.add(raw)
 	if !collected && !to.isAbsent() {
@@ -208,9 +210,10 @@ func (s *session) changedInNew(from *side, raw []byte) {
 	from.removals.remove(keyOf(raw))
 }
 
-// removed follows changedInNew once the key is removed from the old memcached. The copy may have read the key before,
-// and may have overwritten what a client stored in the new memcached. So until Copied this is a change like any other.
-// It must not count earlier: the copy would read the key again before it is removed.
+// removed is called after changedInNew, once the key is removed from the old memcached. The copy may have read the key
+// before, and may have overwritten the item that a client stored in the new memcached. So until Copied, the removal
+// counts as a change like any other. It must not count earlier, because the copy would read the key again before it is
+// removed.
 func (s *session) removed(number int, raw []byte) error {
 	from, to := s.move.Of(raw)
 	if s.handoff.counts.copied.Load() || from == to || from != number {
@@ -223,7 +226,8 @@ func (s *session) removed(number int, raw []byte) error {
 	return err
 }
 
-// flushed empties the other memcached, too, if all its items moved, or else of those. An empty one needs no copy.
+// flushed acts when a client has emptied a memcached. If all items moved, it also empties the other memcached.
+// Otherwise, the changes in the memcached count as unknown.
 func (s *session) flushed(side *side) error {
 	if s.move.whole && s.handoff.counts.copied.Load() {
 		s.side(1 - side.number).heartbeat.empty.Store(true)
@@ -254,8 +258,8 @@ func resume(ctx context.Context, s *session) error {
 	return err
 }
 
-// settle waits until all that had happened before is known and done in all memcacheds, the sources first: what is
-// removed from them may have to be removed from the targets, too.
+// settle waits until all earlier changes are known, and all removals because of them are done. It waits for the sources
+// first, because keys that are removed there may have to be removed from the targets, too.
 func (s *session) settle(ctx context.Context) error {
 	if err := s.each(func(side *side) error { return side.heartbeat.wait(ctx) }); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// lastWords is how long the log of a memcached may take to end after another of its connections has ended.
+// lastWords is how long the log of a memcached may continue after another connection to it has ended.
 const lastWords = 5 * time.Second
 
 // side is one of the memcacheds, and the connections that last as long as the handoff.
@@ -27,10 +27,10 @@ type side struct {
 	number int // in Move.Servers
 
 	streamBuffer int             // bytes
-	changes      *changes        // keys to be copied again from here
+	changes      *changes        // keys that are to be copied again from this memcached
 	fail         func(error)     // ends the handoff, or continues without this memcached
 	leave        func()          // closes the connections
-	left         <-chan struct{} // closed when they are
+	left         <-chan struct{} // closed with the connections
 
 	markers   *markers
 	stream    *stream
@@ -42,7 +42,7 @@ type side struct {
 	lastUsed atomic.Int64 // when a client last changed or missed a key, as Unix nanoseconds; at first, when it was opened
 
 	logBuffer int // bytes of the log that each thread of memcached holds
-	itemSize  int // bytes of the largest item that memcached takes, with what it adds
+	itemSize  int // bytes of the largest item that memcached accepts, with its header
 
 	gaps chan struct{} // has an element if lines of the log are lost
 }
@@ -69,18 +69,18 @@ func (s *side) whilePresent(ctx context.Context) (context.Context, context.Cance
 
 func (s *side) isAbsent() bool { return s.state.Load() == absent }
 
-// ofItem is at least what memcached adds to key and value of an item.
+// ofItem is at least as many bytes as memcached adds to the key and value of an item.
 const ofItem = 64
 
-// isTooLarge reports whether memcached would refuse an item with so many bytes of key and value. It must not be asked
-// to store one: from 1.6.40 to 1.6.45 memcached crashes when it refuses an item of `ms` while its log is watched.
+// isTooLarge reports whether memcached would refuse an item with this many bytes of key and value. Such an item must
+// not be sent: memcached 1.6.40 to 1.6.45 crashes when it refuses an item of `ms` while its log is watched.
 func (s *side) isTooLarge(bytes int) bool { return isTooLarge(s.itemSize, bytes) }
 
-// isTooLarge is the same for a memcached with this size of its largest item; 0 is unknown.
+// isTooLarge is the same for a memcached whose largest item has this size; 0 means that the size is unknown.
 func isTooLarge(itemSize, bytes int) bool { return itemSize > 0 && bytes+ofItem > itemSize }
 
-// open opens the connections of a side. They are closed when it leaves, or the context ends. It sends nothing but the
-// command to watch: before the log is read, markers would wait.
+// open opens the connections of a side. They are closed when the side leaves, or the context ends. open writes no
+// markers: these would have to wait until the log is read.
 func (s *side) open(ctx context.Context) error {
 	ctx, s.leave = context.WithCancel(ctx)
 	s.left = ctx.Done()
@@ -124,7 +124,7 @@ func (s *side) connectUntil(ctx context.Context, end func(net.Conn)) (net.Conn, 
 	return connection, nil
 }
 
-// hangUp sends no more. Memcached then closes the connection once it has done what was sent.
+// hangUp closes a connection for writing. Memcached then closes it once it has done all commands that were sent.
 func hangUp(connection net.Conn) {
 	_ = connection.SetReadDeadline(time.Now().Add(emptyWithin))
 	if encrypted, ok := connection.(*tls.Conn); ok {
@@ -149,7 +149,8 @@ func (s *side) run(ctx context.Context, end func(error)) {
 	go func() { s.lost(s.heartbeat.run(ctx)) }()
 }
 
-// ready waits until memcached's log names the connection of removals as the agent's. The heartbeat does that itself.
+// ready waits until memcached's log has shown that the connections of removals and of the heartbeat are the agent's
+// own.
 func (s *side) ready(ctx context.Context) error {
 	return errors.Join(s.sync(ctx), s.heartbeat.wait(ctx))
 }
@@ -175,8 +176,9 @@ func (s *side) sync(ctx context.Context) error {
 	}
 }
 
-// lost ends the handoff because of a connection other than the log's. When memcached ends, all connections end, and
-// what counts is the end of the log: so that may come first. One that does not answer has not ended.
+// lost ends the handoff because of a connection other than the log's. When memcached ends, all its connections end. The
+// end of the log then explains more than other errors, so lost waits for it. It does not wait if memcached only does
+// not answer.
 func (s *side) lost(err error) {
 	if s.isAbsent() {
 		return

@@ -8,8 +8,8 @@ import (
 )
 
 // sourceEnded ends the session, unless it can continue without the source. All changes are known if the memcached
-// announced its end. If only some of its items moved, the others are lost, and nobody knows here which Pod takes its
-// place.
+// announced its end. If only some of its items moved, the others are lost, and it is unknown here which Pod replaces
+// it.
 func (s *session) sourceEnded(ctx context.Context, source *side, err error) {
 	if failure(Internal, err).Reason == OldEnded && s.handoff.counts.copied.Load() && source.stream.announced &&
 		slices.Contains(s.move.Leaving, source.number) {

@@ -26,10 +26,10 @@ type spool struct {
 type listed struct {
 	key
 
-	bytes int64 // about those of key and value
+	bytes int64 // about the bytes of key and value
 }
 
-// newSpool makes the file in the folder for temporary ones, and removes its name.
+// newSpool creates the file in the folder for temporary files, and removes its name.
 func newSpool() (*spool, error) {
 	file, err := os.CreateTemp("", "memcached-keys-")
 	if err != nil {
@@ -45,14 +45,14 @@ func newSpool() (*spool, error) {
 	return s, nil
 }
 
-// noFile returns an error of the temporary file as a Failure of whoever reads it: the memcached is not to blame.
+// noFile returns an error of the temporary file as a Failure, because it is no error of memcached.
 func noFile(err error) error {
 	const text = "the keys are listed in a temporary file in %s: make room there, or set TMPDIR to another folder: %w"
 	return &Failure{Reason: NoTemporaryFile, Err: fmt.Errorf(text, os.TempDir(), err)}
 }
 
-// stream encrypts and decrypts from the beginning. Each secret is for one file that is written once, so that it needs
-// no other initial value.
+// stream encrypts or decrypts the file from its beginning. Each secret is for one file that is written once, so the
+// initial value of the cipher can always be zero.
 func (s *spool) stream() cipher.Stream {
 	block, err := aes.NewCipher(s.secret[:])
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *spool) stream() cipher.Stream {
 
 func (s *spool) close() { _ = s.file.Close() }
 
-// add adds a key: its class and whether it is base64, its age, the length of its token, and the token, which has at
-// most maxToken bytes.
+// add writes a key to the file: its class and whether it is base64, its age, the length of its token, and the token,
+// which has at most maxToken bytes.
 func (s *spool) add(d dumped) error {
 	age, class := ageOf(d.age(s.now)), classOf(d.size)
 	s.ages.add(age, class)
@@ -78,7 +78,7 @@ func (s *spool) add(d dumped) error {
 	return nil
 }
 
-// isBase64 is the bit of the class that says so of the token.
+// isBase64 is the bit in the class which says that the token is base64.
 const isBase64 = 1 << 7
 
 // flush writes what was added.
@@ -89,7 +89,8 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// each calls found for each key of a span that is not copied yet. After an error of found, the next one is next.
+// each calls found for each key of a span that is not copied yet. After an error of found, the next call continues with
+// the next key.
 func (s *spool) each(of *span, found func(listed) error) error {
 	if err := s.flush(); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (s *spool) each(of *span, found func(listed) error) error {
 	return nil
 }
 
-// read calls found, unless it is nil, for the key that comes next.
+// read reads the next key and, unless found is nil, calls found for it.
 func (s *spool) read(reader *bufio.Reader, head [3]byte, found func(listed) error) error {
 	if found == nil {
 		if _, err := reader.Discard(int(head[2])); err != nil {

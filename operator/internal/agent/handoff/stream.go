@@ -22,22 +22,22 @@ type stream struct {
 	reader  *bufio.Reader
 	markers *markers
 
-	changed func(key []byte) error // a key may differ
-	removed func(key []byte) error // the agent has removed a key, if that is of interest
-	gap     func(error) error      // lines are lost
-	idle    func()                 // all lines that have arrived are read
-	others  func() error           // another agent uses this memcached
-	unused  func() bool            // no client is to use this memcached yet, so that a missing key says nothing
+	changed func(key []byte) error // called when the item of a key may have changed
+	removed func(key []byte) error // called when the agent has removed a key; may be nil
+	gap     func(error) error      // called when lines are lost
+	idle    func()                 // called when all lines that have arrived are read
+	others  func() error           // called when another agent uses this memcached
+	unused  func() bool            // whether no client uses this memcached yet: a missing key then has no meaning
 
 	own       map[int]bool // memcached's descriptors of the agent's connections
-	announced bool         // the end of memcached
+	announced bool         // the end of memcached was announced
 }
 
 func newStream(connection net.Conn, markers *markers, size int) *stream {
 	return &stream{reader: bufio.NewReaderSize(connection, size), markers: markers, own: map[int]bool{}}
 }
 
-// watch makes the connection the log of memcached.
+// watch makes memcached write its log to the connection.
 func (s *stream) watch(connection net.Conn) error {
 	if err := connection.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
@@ -97,7 +97,8 @@ func (s *stream) read(text []byte) error {
 	return nil
 }
 
-// marker reads a line about a key of an agent. Only a store counts: it comes after the line of its fetch.
+// marker reads a line about a marker, of this agent or another. Only the line of a store counts: it comes after the
+// line of the fetch by the same command.
 func (s *stream) marker(l line) error {
 	switch {
 	case l.kind != typeStore:

@@ -7,8 +7,9 @@ import (
 	"math"
 )
 
-// Trim removes the coldest items of a memcached, so that the others surely fit into so much memory for items, in bytes.
-// It returns how many it removed. Memcached itself would evict any of those that are in the pages that it gives up.
+// Trim removes the coldest items of a memcached, so that the others certainly fit into this memory for items, in bytes.
+// It returns how many it removed. Without this, memcached would evict all items in the pages that it releases, whether
+// cold or not.
 func Trim(ctx context.Context, dial Dial, memory int64) (removed int64, err error) {
 	keys, err := list(ctx, dial, anyKey, func() {})
 	if err != nil {
@@ -27,7 +28,7 @@ func Trim(ctx context.Context, dial Dial, memory int64) (removed int64, err erro
 	return removed, err
 }
 
-// above returns the spans of the keys that do not surely fit.
+// above returns the spans of the keys that may not fit.
 func (s *spool) above(r room) []*span {
 	age, keys, isAll := s.fitting(r)
 	if isAll {

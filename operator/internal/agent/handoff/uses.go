@@ -8,12 +8,12 @@ const (
 	// fewUses are too few keys to judge where clients look for them.
 	fewUses = 200
 
-	// maxElsewhere is the share of keys, as one of so many, that clients may look for at another server than Move says:
-	// some may still have an older list.
+	// maxElsewhere limits the keys that clients may look for at another server than Move says, to one of this many
+	// keys: some clients may still have an older list.
 	maxElsewhere = 5
 
-	// mostMisplaced is from which percentage of keys at other servers on they were placed by another hash: of three
-	// servers, this is two thirds.
+	// mostMisplaced is the percentage of keys at other servers than Move says from which on clients must have placed
+	// them with another hash. With another hash and three servers, two thirds of the keys are at other servers.
 	mostMisplaced = 60
 )
 
@@ -27,8 +27,8 @@ func (s *session) checkUses() error {
 		"clients looked for %d of %d keys at another server than clientHash says", elsewhere, here+elsewhere)}
 }
 
-// checkPlaces returns an error if most keys are at another server than Move says. Some are in any case, where clients
-// once had a list of another length.
+// checkPlaces returns an error if most keys are at another server than Move says. Some keys always are, if clients had
+// a list of another length before.
 func (s *session) checkPlaces() error {
 	listed, misplaced := s.listed.Load(), s.misplaced.Load()
 	if !s.move.external || listed < fewUses || misplaced < listed*mostMisplaced/100 {

@@ -21,7 +21,7 @@ const lookupTimeout = 5 * time.Second
 // resolvConf is where the kubelet writes the domains of the cluster.
 const resolvConf = "/etc/resolv.conf"
 
-// resolver reports a server that fails as a failure, rather than as a name that does not exist.
+// resolver reports a failed DNS server as an error, and not as a name that does not exist.
 var resolver = &net.Resolver{PreferGo: true, StrictErrors: true}
 
 // HolderByName finds out who has a slot by the name that clients use.
@@ -39,8 +39,8 @@ func HolderByName(ctx context.Context, slot string) Holder {
 }
 
 // hostOf returns the whole name of a slot, such as shop-0.shop-slots.team.svc.cluster.local. for shop-0. It is empty if
-// the domain of the Pod's namespace is not known. With a shorter name, servers outside of the cluster would be asked,
-// too, and their answer would count if those of the cluster have none.
+// the domain of the Pod's namespace is not known. A shorter name would also be looked up at DNS servers outside of the
+// cluster, and their answer would count if the cluster has none.
 func hostOf(slot, resolvConf string) string {
 	cache := slot[:max(strings.LastIndex(slot, "-"), 0)]
 	for line := range strings.Lines(resolvConf) {
@@ -91,7 +91,7 @@ func (m *Memcached) IsCopied(ctx context.Context) bool {
 	return err == nil && watchers > m.ownWatchers()
 }
 
-// ownWatchers returns how many of the watchers are this agent's: it watches both memcacheds of its handoff, and how its
+// ownWatchers returns how many watchers of the log are this agent's own: for its handoff, and to observe how its
 // memcached is used.
 func (m *Memcached) ownWatchers() (count int) {
 	if m.Watching != nil {

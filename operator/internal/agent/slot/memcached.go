@@ -19,25 +19,26 @@ const (
 	// endTimeout limits how long memcached may take to end.
 	endTimeout = 10 * time.Second
 
-	// mostGives is how often to try to give memcached its memory before a copy.
+	// mostGives is how many times the agent tries to give memcached its memory before a copy.
 	mostGives = 10
 )
 
 // Memcached is the Copier for the memcached next to the agent.
 type Memcached struct {
-	// Own connects to it.
+	// Own connects to this memcached.
 	Own handoff.Dial
 
 	// Peer returns how to connect to the memcached of another Pod of the cache, by its IP address.
 	Peer func(address string) handoff.Dial
 
-	// Signal makes it send its log to the end, and returns when it has ended.
+	// Signal makes memcached send the rest of its log and end. It returns when memcached has ended.
 	Signal func(ctx context.Context) error
 
-	// Give gives it memory for items, in bytes.
+	// Give sets memcached's memory for items, in bytes.
 	Give func(ctx context.Context, bytes int64) error
 
-	// Watching returns how many clients of this agent watch its log for another purpose than a handoff; nil is none.
+	// Watching returns how many connections of this agent watch memcached's log for another purpose than a handoff; nil
+	// means none.
 	Watching func() int
 
 	Log *slog.Logger
@@ -49,8 +50,8 @@ type Memcached struct {
 	Tracker report.Tracker
 }
 
-// Copy is one of the Copier. Memcached may start after the agent, so it waits for it. With less memory than it is to
-// have, it would not get all keys.
+// Copy implements Copier. It waits for memcached, which may start after the agent. It first gives memcached its
+// memory, because not all keys may fit into less.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
 	h, err := m.handoff(order)
 	if err != nil {
@@ -77,7 +78,8 @@ func (m *Memcached) reach(ctx context.Context, order instruction.Instruction, se
 	return nil
 }
 
-// give gives this memcached the memory for the keys that it is to get. After some attempts it gets those that fit.
+// give gives this memcached the memory for the keys that it is to get. If some attempts fail, the copy begins without
+// it, and only the keys that fit are copied.
 func (m *Memcached) give(ctx context.Context, order instruction.Instruction) error {
 	if order.Role != instruction.Receive || order.Memory == 0 {
 		return nil
@@ -95,7 +97,7 @@ func (m *Memcached) give(ctx context.Context, order instruction.Instruction) err
 	return nil
 }
 
-// Resume is one of the Copier.
+// Resume implements Copier.
 func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) error {
 	h, err := m.handoff(order)
 	if err != nil {
@@ -104,25 +106,25 @@ func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) e
 	return m.Tracker.Resume(ctx, h)
 }
 
-// Hurry is one of the Copier.
+// Hurry implements Copier.
 func (m *Memcached) Hurry(within time.Duration) {
 	if now := m.Tracker.Now(); now != nil {
 		now.Hurry(within)
 	}
 }
 
-// Lost is one of the Copier.
+// Lost implements Copier.
 func (m *Memcached) Lost() string { return m.Tracker.Lost() }
 
-// Empty is one of the Copier.
+// Empty implements Copier.
 func (m *Memcached) Empty(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, emptyTimeout)
 	defer cancel()
 	return handoff.Empty(ctx, m.Own)
 }
 
-// End is one of the Copier. Without the announcement, the agent of the other Pod empties its memcached; so memcached
-// ends also if it could not be announced.
+// End implements Copier. If the end can't be announced, memcached ends nevertheless: the agent of the other Pod
+// then empties its own memcached.
 func (m *Memcached) End(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
@@ -146,8 +148,9 @@ func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, er
 	}, nil
 }
 
-// until returns when a copy has to be complete: the operator counts the timeout from its instruction. If that is over,
-// or has not begun, the clock of the Node differs: the operator would have instructed otherwise.
+// until returns when a copy has to be complete: the operator counts the timeout from the time of its instruction. If
+// the timeout is over already, or that time is in the future, the clock of the Node differs from the operator's,
+// because the operator would have given another instruction.
 func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Time {
 	if m.Timeout <= 0 {
 		return time.Time{}
@@ -162,7 +165,7 @@ func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Tim
 	return now.Add(m.Timeout - waited)
 }
 
-// move returns which keys move: all from one Pod to this one, or those whose server changes with clients' list.
+// move returns which keys move: all keys of one Pod to this Pod, or the keys whose server changes with clients' list.
 func (m *Memcached) move(order instruction.Instruction) (handoff.Move, error) {
 	scale := order.Scale
 	if scale == (instruction.Scale{}) {

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// begin follows another instruction. Nothing in it waits before the agent reports that it is not ready.
+// begin starts to follow another instruction. It waits for nothing before the agent reports that it is not ready.
 func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now time.Time) {
 	f.Log.Info("Following the instruction", "slot", order.Slot, "role", order.Role, "from", order.From)
 	previous := f.job
@@ -36,11 +36,11 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	}
 }
 
-// prepare notes what is to be done for an instruction.
+// prepare sets todo to the work that an instruction requires.
 func (f *Follower) prepare(order instruction.Instruction, previous *job, now time.Time) {
 	switch order.Role {
 	case instruction.Serve:
-		if previous.holdsAll(order.Slot) { // The kubelet may have left out Moved, which came in between.
+		if previous.holdsAll(order.Slot) { // The kubelet may have skipped the role Moved, which came in between.
 			f.dirty = false
 		}
 		if f.dirty {
@@ -63,16 +63,17 @@ func (f *Follower) prepare(order instruction.Instruction, previous *job, now tim
 	}
 }
 
-// leavesDirty reports whether this memcached may hold a part of a copy. One whose keys are copied away does not.
+// leavesDirty reports whether this memcached may have a part of a copy. It has none if its own keys are copied to other
+// Pods.
 func (j *job) leavesDirty() bool {
 	return j != nil && j.order.Role != instruction.Send && (!j.hasEnded() || j.err != nil)
 }
 
-// scales reports whether the order is about a change of clients' list of servers.
+// scales reports whether the instruction is about a change of clients' list of servers.
 func scales(order instruction.Instruction) bool { return order.Scale != (instruction.Scale{}) }
 
-// keepsJob reports whether the copier continues under another instruction. Where not all was copied, what clients
-// changed in the meantime on this side is not known: then Moved begins again.
+// keepsJob reports whether the copier continues with another instruction. If not all keys were copied, the changes that
+// clients made in this memcached in the meantime are unknown, so the role Moved starts the copier again.
 func (f *Follower) keepsJob(order instruction.Instruction) bool {
 	switch order.Role {
 	case instruction.Moved:
@@ -93,8 +94,8 @@ func (f *Follower) empty(ctx context.Context) error {
 	return err
 }
 
-// resume empties this side first: the agent may have missed what clients changed on the other one. If only some keys
-// move, the copier removes these.
+// resume first empties this memcached, because the agent may have missed changes of clients in the other one. If only
+// some keys move, the copier removes only these.
 func (f *Follower) resume(ctx context.Context) error {
 	if !scales(f.order) {
 		if err := f.empty(ctx); err != nil {
@@ -105,7 +106,8 @@ func (f *Follower) resume(ctx context.Context) error {
 	return nil
 }
 
-// checkJob looks once at how the copier ended. After the copy, clients use this Pod already, so the agent stays.
+// checkJob examines once how the copier ended. If that is after the copy, the agent continues to run, because clients
+// already use this Pod.
 func (f *Follower) checkJob(ctx context.Context) error {
 	job := f.job
 	if job == nil || job.judged || !job.hasEnded() || ctx.Err() != nil {
@@ -124,7 +126,7 @@ func (f *Follower) checkJob(ctx context.Context) error {
 	f.Log.Error("The handoff failed after all keys were copied", "slot", f.order.Slot, "error", job.err)
 	switch {
 	case f.todo != nil:
-	case isUnused && f.order.Role == instruction.Moved: // The other side was not emptied, and clients use it still.
+	case isUnused && f.order.Role == instruction.Moved: // The other memcached was not emptied; clients still use it.
 		f.todo = f.resume
 	case failure == nil || !failure.NotEmptied:
 	case scales(f.order):
@@ -166,14 +168,14 @@ func (f *Follower) reason() string {
 // several probes must fail for the operator to see that the copy began.
 const sendUnready = 12 * time.Second
 
-// job is a copier at work. It is kept when it has ended, because what it copied is still there.
+// job is a run of the copier. It is kept after its end, because the keys that it copied are still in memcached.
 type job struct {
 	order  instruction.Instruction
 	copied atomic.Bool
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error // valid once it has ended
-	judged bool  // its end was looked at
+	judged bool  // checkJob has examined its end
 }
 
 // start runs the copier in the background.
@@ -196,17 +198,17 @@ func (f *Follower) start(ctx context.Context, resume bool) {
 	}()
 }
 
-// wakeUp lets Run look immediately.
+// wakeUp makes Run take its next step immediately.
 func (f *Follower) wakeUp() {
 	select {
 	case f.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // it is about to take it
 	}
 }
 
 func (j *job) hasCopied() bool { return j != nil && j.copied.Load() }
 
-// holdsAll reports whether this side has all keys of a slot.
+// holdsAll reports whether this memcached has all keys of a slot.
 func (j *job) holdsAll(slot string) bool {
 	return j.hasCopied() && j.order.Slot == slot && (!j.hasEnded() || j.err == nil)
 }

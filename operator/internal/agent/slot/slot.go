@@ -24,24 +24,26 @@ const interval = 200 * time.Millisecond
 
 // Copier acts on this Pod's memcached, and on that of the Pod that the instruction names.
 type Copier interface {
-	// Copy removes what moves from where it is to be, copies it, calls copied, and then keeps all sides invalidated. It
-	// returns nil when a side that keys leave has ended in order, and an error also when the context ends. A failure has
-	// removed what was copied and, after the copy, what moves from all sides where it could.
+	// Copy removes the keys that move from the memcacheds that are to get them, copies them, and calls copied. Then it
+	// removes each key that changes in one memcached from the others. It returns nil when a memcached that keys leave
+	// has ended in order, and an error also when the context ends. After a failure, it has removed the copied keys. If
+	// the failure was after the copy, it has removed the keys that move from all memcacheds, where it could.
 	Copy(ctx context.Context, order instruction.Instruction, copied func()) error
 
-	// Resume removes what moves from all sides and keeps them invalidated, until a side that keys leave ends.
+	// Resume removes the keys that move from all memcacheds. Then it removes each key that changes in one of them from
+	// the others, until a memcached that keys leave ends.
 	Resume(ctx context.Context, order instruction.Instruction) error
 
-	// Hurry lets a Copy in progress be complete within this time, faster than its rate if it must.
+	// Hurry makes a Copy in progress end within this time, faster than its rate if necessary.
 	Hurry(within time.Duration)
 
-	// Lost returns why what the last Copy had copied is lost; empty if it is not.
+	// Lost returns why the keys that the last Copy copied are lost; empty if they are not.
 	Lost() string
 
 	// Empty empties this memcached.
 	Empty(ctx context.Context) error
 
-	// End ends this memcached, which sends its log to the end before.
+	// End ends this memcached, which sends the rest of its log before.
 	End(ctx context.Context) error
 }
 
@@ -52,17 +54,17 @@ type Follower struct {
 	Log    *slog.Logger
 
 	order    instruction.Instruction
-	ordered  atomic.Pointer[instruction.Instruction] // order, for others
+	ordered  atomic.Pointer[instruction.Instruction] // a copy of order, for other goroutines
 	job      *job
 	dirty    bool                        // memcached may hold a part of a copy
-	lost     string                      // why the copy of a slot that now only serves is lost; empty if it is not
-	todo     func(context.Context) error // what is still to be done for the order; nil if nothing is
-	due      time.Time                   // when to do it
+	lost     string                      // why the copied keys of a slot that now serves are lost; empty if they are not
+	todo     func(context.Context) error // the rest of the work for the order; nil if it is done
+	due      time.Time                   // when to do this work
 	began    time.Time                   // when the order was read
-	now      time.Time                   // of the step in progress
+	now      time.Time                   // the time of the step in progress
 	unread   report.Problem
 	undone   report.Problem
-	waitsFor atomic.Pointer[string] // why the agent is not ready: nil before the first look, "" if it is
+	waitsFor atomic.Pointer[string] // why the agent is not ready: nil before the first step, "" if it is ready
 	wake     chan struct{}
 }
 
@@ -81,8 +83,8 @@ func (f *Follower) Ready() error {
 // Order returns the last instruction. It is nil until the file was read for the first time.
 func (f *Follower) Order() *instruction.Instruction { return f.ordered.Load() }
 
-// Memory returns the memory for items that the last instruction wants, in bytes; 0 if it wants no other than at the
-// start.
+// Memory returns the memory for items that the last instruction requires, in bytes; 0 means the memory that memcached
+// starts with.
 func (f *Follower) Memory() int64 {
 	if order := f.Order(); order != nil {
 		return order.Memory
@@ -109,7 +111,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	return nil
 }
 
-// step does all that can be done now.
+// step reads the instruction, and does all work that can be done now.
 func (f *Follower) step(ctx context.Context, now time.Time) error {
 	f.now = now
 	order, err := f.read()
@@ -143,7 +145,7 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// read returns the instruction in the file without what the agent ignores.
+// read returns the instruction in the file, without the fields that the agent ignores.
 func (f *Follower) read() (instruction.Instruction, error) {
 	content, err := os.ReadFile(f.File)
 	if err != nil {
@@ -153,8 +155,8 @@ func (f *Follower) read() (instruction.Instruction, error) {
 	return decoded.Order(), err
 }
 
-// differs ignores how fast the copy is, and the memory: neither must make a copy start again. The rate applies from the
-// next one.
+// differs ignores the speed of the copy, and the memory: a change of these must not start a copy again. A changed rate
+// applies to the next copy.
 func differs(a, b instruction.Instruction) bool {
 	a.Rate, a.Within, a.Memory = b.Rate, b.Within, b.Memory
 	return a != b

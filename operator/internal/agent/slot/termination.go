@@ -15,16 +15,16 @@ const (
 	// and started, sometimes on a Node that an autoscaler has to add first.
 	Patience = 2 * time.Minute
 
-	// remembered is how long a DNS server may answer with what was before: 30 seconds by the defaults of kubeadm, and some
-	// more. A restarted server may not know all names yet, either.
+	// remembered is how long a DNS server may give an outdated answer: 30 seconds with the defaults of kubeadm, and
+	// some more. A restarted DNS server may not know all names yet, either.
 	remembered = 35 * time.Second
 
-	// look is how often a Pod that terminates looks who has its slot.
+	// look is the interval at which a terminating Pod looks up which Pod has its slot.
 	look = 2 * time.Second
 )
 
-// Holder is who has the slot of a Pod, as far as the Pod can find out by itself: while it terminates, the kubelet shows
-// it no new instruction.
+// Holder says which Pod has the slot of this Pod, as far as this Pod can find out by itself: while it terminates, the
+// kubelet gives it no new instruction.
 type Holder int
 
 // Holders.
@@ -35,15 +35,15 @@ const (
 	NoPod                    // the slot's DNS name does not exist
 )
 
-// Termination ends memcached when nobody needs the Pod any more.
+// Termination ends memcached when neither clients nor other Pods need this Pod any more.
 type Termination struct {
-	// Drain is how long clients with open connections still use a Pod whose slot another one has.
+	// Drain is how long clients with open connections still use a Pod after another Pod has its slot.
 	Drain time.Duration
 
 	// Timeout is how long the handoff may take.
 	Timeout time.Duration
 
-	// Holder finds out who has a slot, and Copied whether the keys of this Pod are being copied.
+	// Holder finds out which Pod has a slot, and Copied whether the keys of this Pod are being copied.
 	Holder func(ctx context.Context, slot string) Holder
 	Copied func(ctx context.Context) bool
 
@@ -76,19 +76,19 @@ func (t *Termination) Wait(ctx context.Context, ordered instruction.Instruction)
 	}
 }
 
-// ending is what is known about a Pod that terminates.
+// ending has the observations of a terminating Pod about itself.
 type ending struct {
 	role           instruction.Role
 	drain, timeout time.Duration
 	began          time.Time
 
 	copied bool      // a copy began
-	had    bool      // its name had this Pod's address, so another address is no answer from before it had the slot
+	had    bool      // the name had this Pod's address, so an answer with another one is not from before that
 	holder Holder    // the last answer
-	since  time.Time // of the first of these answers
+	since  time.Time // when this answer was first given
 }
 
-// mustLook reports whether it matters who has the slot.
+// mustLook reports whether the end of memcached depends on which Pod has the slot.
 func (e *ending) mustLook() bool {
 	return e.role != instruction.None && e.role != instruction.Leave
 }
@@ -104,7 +104,7 @@ func (e *ending) note(holder Holder, copied bool, now time.Time) {
 	}
 }
 
-// until returns when memcached ends, and why. It is never later than the time of a handoff and the drain allow.
+// until returns when memcached ends, and why. memcached ends no later than after the time for a handoff and the drain.
 func (e *ending) until() (until time.Time, why string) {
 	switch {
 	case e.role == instruction.None:

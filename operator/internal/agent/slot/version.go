@@ -39,7 +39,7 @@ func (m *Memcached) version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(answer, "VERSION "), err
 }
 
-// checkVersion accepts versions that it cannot read: of a fork, or of a memcached of the future.
+// checkVersion accepts versions that it cannot parse: those of a fork, or of a future memcached.
 func checkVersion(version string) error {
 	if isTooOld(version) {
 		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, "+
