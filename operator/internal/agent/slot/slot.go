@@ -57,7 +57,7 @@ type Follower struct {
 	ordered  atomic.Pointer[instruction.Instruction] // a copy of order, for other goroutines
 	job      *job
 	dirty    bool                        // memcached may hold a part of a copy
-	lost     string                      // why the copied keys of a slot that now serves are lost; empty if they are not
+	lost     string                      // why the copied keys of the slot are lost while it only serves; empty if not
 	todo     func(context.Context) error // the rest of the work for the order; nil if it is done
 	due      time.Time                   // when to do this work
 	began    time.Time                   // when the order was read

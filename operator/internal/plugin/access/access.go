@@ -33,7 +33,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// pageSize is how many objects one answer of the API server has at most: kubectl's own.
+// pageSize is how many objects one answer of the API server has at most, the same as with kubectl.
 const pageSize = 500
 
 // Cluster is what a user may read and change.
@@ -65,7 +65,7 @@ func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			panic(err) // Two types of one name: a programming error.
+			panic(err) // Two types have the same name: a programming error.
 		}
 	}
 	return scheme
@@ -86,7 +86,8 @@ func (c Cluster) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	return decode(found.Object, object)
 }
 
-// List reads all objects that the options choose, page by page. The indexes of the operator's cache are labels here.
+// List reads all objects that the options choose, page by page. Instead of indexes of the operator's cache, it uses
+// labels.
 func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	resource, kind, err := resourceOf(list)
 	if err != nil {
@@ -112,7 +113,7 @@ func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...cl
 	}
 }
 
-// isKindMissing reports whether the API server does not know the kind of an object: then it answers with no status.
+// isKindMissing reports whether the API server does not know the kind of an object: its answer then has no status.
 func isKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
@@ -132,13 +133,14 @@ func explained(err error, resource schema.GroupVersionResource) error {
 	case isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group:
 		return fmt.Errorf("the cluster does not have the CRD %s.%s: install the operator, or choose another cluster by "+
 			"--context (%w)", resource.Resource, resource.Group, err)
-	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "): // No webhook refuses.
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "): // It is no refusal of a webhook.
 		return fmt.Errorf("%w: docs/kubectl-memcached.md#rights has the role that it takes", err)
 	}
 	return err
 }
 
-// interrupted is the error of a request that the user has ended, who needs no details of it.
+// interrupted is the error of a request that the user has interrupted. It shows no details, which the user does not
+// need.
 type interrupted struct{ error }
 
 func (interrupted) Error() string { return "interrupted before the API server answered" }
@@ -165,7 +167,8 @@ func selectors(chosen *client.ListOptions, kind schema.GroupVersionKind) (byLabe
 	return set.String(), ""
 }
 
-// decodeList reads the items of a list. Of the Pods with the labels of a Memcached, only those that belong to it count.
+// decodeList reads the items of a list. It leaves out Pods that have the labels of a Memcached, but do not belong to
+// it.
 func decodeList(all map[string]any, list client.ObjectList, chosen *client.ListOptions) error {
 	if err := decode(all, list); err != nil || chosen.FieldSelector == nil {
 		return err
@@ -177,7 +180,7 @@ func decodeList(all map[string]any, list client.ObjectList, chosen *client.ListO
 	return nil
 }
 
-// Patch changes an object, or only tries to, by the options.
+// Patch changes an object. With a dry run in the options, it only tries to.
 func (c Cluster) Patch(
 	ctx context.Context, object client.Object, patch types.PatchType, content []byte, options metav1.PatchOptions,
 ) error {
@@ -193,7 +196,7 @@ func (c Cluster) Patch(
 	return decode(changed.Object, object)
 }
 
-// logBytes is the most that is read of a log.
+// logBytes limits how many bytes of a log are read.
 const logBytes = 64 << 10
 
 // Log returns the last lines of the log of a container, or of its previous run.
@@ -219,7 +222,7 @@ func resourceOf(object runtime.Object) (schema.GroupVersionResource, schema.Grou
 	if meta.IsListType(object) {
 		kind.Kind = kind.Kind[:len(kind.Kind)-len("List")]
 	}
-	resource, _ := meta.UnsafeGuessKindToResource(kind) // All kinds that are read have regular plurals.
+	resource, _ := meta.UnsafeGuessKindToResource(kind) // The plugin reads only kinds with regular plurals.
 	return resource, kind, nil
 }
 

@@ -25,9 +25,9 @@ import (
 // FieldManager is the field manager of the plugin.
 const FieldManager = "kubectl-memcached"
 
-// Applied returns what the API server would make of a manifest: with defaults, and validated. Nothing changes. A field
-// that the manifest no longer has is removed as it would be by the client that applied the existing object; an empty
-// manager finds that one out.
+// Applied returns the object that the API server would store for a manifest, validated and with defaults, and changes
+// nothing. Fields that the manifest no longer has are removed in the same way as the client that applied the existing
+// object would remove them. If manager is empty, Applied finds out the field manager of that client.
 func (c Cluster) Applied(
 	ctx context.Context, manifest *unstructured.Unstructured, live *cachev1.Memcached, manager string,
 ) (*cachev1.Memcached, error) {
@@ -84,7 +84,7 @@ func (c Cluster) appliedByClient(
 	return c.Patch(ctx, result, types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
-// Current reads what the operator's plan depends on, except for Secrets: these are taken as usable.
+// Current reads the state on which the operator's plan depends, except for Secrets: it assumes that they are usable.
 func (c Cluster) Current(ctx context.Context, mc *cachev1.Memcached) (plan.Current, error) {
 	reader := withoutSecrets{c}
 	collector := observe.Collector{Cache: reader, Live: reader, Secrets: secrets.NewMemory(reader, time.Now)}
@@ -100,7 +100,7 @@ func (c Cluster) Current(ctx context.Context, mc *cachev1.Memcached) (plan.Curre
 	return current, nil
 }
 
-// withoutSecrets reads no Secrets: they do not exist for it.
+// withoutSecrets reads no Secrets: it reports that they do not exist.
 type withoutSecrets struct{ Cluster }
 
 // Get reads an object that is no Secret.

@@ -21,22 +21,22 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// Observed is what a user may read of a cache.
+// Observed has the objects of a cache that a user may read.
 type Observed struct {
 	Memcached  *cachev1.Memcached
-	Deployment *appsv1.Deployment // nil if there is none, or another client's
+	Deployment *appsv1.Deployment // nil if there is none, or if it does not belong to the Memcached
 	Pods       []corev1.Pod       // sorted by name
-	Bootstrap  []corev1.Pod       // those that copy the keys of other servers, sorted by name
+	Bootstrap  []corev1.Pod       // Pods that copy the keys of other servers, sorted by name
 	Nodes      map[string]corev1.Node
 
-	// Events are those about the Memcached and the objects of its name, the last one at the end.
+	// Events are the events about the Memcached and the objects with its name, the last event at the end.
 	Events []corev1.Event
 
-	// Unread is what the user has no right to read.
+	// Unread lists the objects that the user has no right to read.
 	Unread []string
 }
 
-// Memcached reads a Memcached. The error has the fix if there is none.
+// Memcached reads a Memcached. If there is none, the error has the fix.
 func (c Cluster) Memcached(ctx context.Context, key client.ObjectKey) (*cachev1.Memcached, error) {
 	mc := &cachev1.Memcached{}
 	err := c.Get(ctx, key, mc)
@@ -47,7 +47,7 @@ func (c Cluster) Memcached(ctx context.Context, key client.ObjectKey) (*cachev1.
 	return mc, err
 }
 
-// Observe reads a cache and what belongs to it. What the user has no right to read is left out and named.
+// Observe reads a cache and its objects. Objects that the user has no right to read are listed in Unread.
 func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, error) {
 	mc, err := c.Memcached(ctx, key)
 	if err != nil {
@@ -73,7 +73,8 @@ type read struct {
 	do func() error
 }
 
-// together reads all at the same time, as the API server may be slow, and returns the errors in their order.
+// together performs all reads at the same time, because the API server may be slow. It returns the errors in the order
+// of the reads.
 func together(reads []read) []error {
 	errs := make([]error, len(reads))
 	var group sync.WaitGroup
@@ -131,7 +132,7 @@ func (c Cluster) observeNodes(ctx context.Context, o *Observed) error {
 		node := &corev1.Node{}
 		err := c.Get(ctx, client.ObjectKey{Name: name}, node)
 		if apierrors.IsForbidden(err) {
-			return o.leaveOut(err, "Nodes") // The user may read none, or all.
+			return o.leaveOut(err, "Nodes") // If the user may not read this Node, the user may read no Node.
 		}
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read Node %s: %w", name, err)
@@ -141,7 +142,7 @@ func (c Cluster) observeNodes(ctx context.Context, o *Observed) error {
 	return nil
 }
 
-// leaveOut names what the user may not read, and returns any other error.
+// leaveOut adds objects that the user may not read to Unread. It returns any other error.
 func (o *Observed) leaveOut(err error, what string) error {
 	switch {
 	case err == nil:
@@ -159,7 +160,7 @@ func Ordered(events []corev1.Event) []corev1.Event {
 	return events
 }
 
-// LastSeen returns when an event happened last. Clients of the two versions of the API fill different fields.
+// LastSeen returns when an event happened last. Clients of the two versions of the events API set different fields.
 func LastSeen(event *corev1.Event) time.Time {
 	last := event.CreationTimestamp.Time
 	for _, seen := range []time.Time{event.EventTime.Time, event.FirstTimestamp.Time, event.LastTimestamp.Time} {

@@ -28,10 +28,11 @@ type Patience struct {
 	printed  bool
 }
 
-// pause ends a wait: a command that has done something else for so long, such as to print, begins another one.
+// pause separates two waits: another wait begins if the command did something else, such as print, for this long after
+// the last answer.
 const pause = 100 * time.Millisecond
 
-// Watch has a configuration's requests watched.
+// Watch makes p watch the requests of a configuration.
 func (p *Patience) Watch(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return patient{Patience: p, next: next} })
 }
@@ -50,12 +51,12 @@ func (p patient) RoundTrip(request *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(request)
 }
 
-// WrappedRoundTripper is how client-go finds the transport that cancels a request.
+// WrappedRoundTripper returns the transport, which client-go needs to cancel a request.
 func (p patient) WrappedRoundTripper() http.RoundTripper { return p.next }
 
 var _ net.RoundTripperWrapper = patient{}
 
-// begin returns how long the answer may take.
+// begin begins a request, and returns how long its answer may take until the line is printed.
 func (p *Patience) begin(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

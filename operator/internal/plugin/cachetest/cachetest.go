@@ -18,7 +18,7 @@ var Now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // Ago is a time before Now.
 func Ago(before time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-before)) }
 
-// uid is that of all caches.
+// uid is the uid of all caches.
 const uid = "11111111-1111-1111-1111-111111111111"
 
 // Memcached is a cache of three Pods in the namespace team, whose condition Ready has a reason, with more conditions.
@@ -47,7 +47,8 @@ func Condition(conditionType, reason, message string) metav1.Condition {
 	}
 }
 
-// Deployment is that of a cache: so many Pods of three are up to date, and so many are ready.
+// Deployment returns the Deployment of a cache with three Pods. The arguments are how many of them are up to date, and
+// how many are ready.
 func Deployment(name string, upToDate, ready int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, OwnerReferences: []metav1.OwnerReference{{
@@ -95,7 +96,7 @@ func Crashing(pod corev1.Pod, exitCode int32) corev1.Pod {
 	return pod
 }
 
-// Pending makes a Pod one that the scheduler finds no Node for.
+// Pending makes a Pod unschedulable: the scheduler finds no Node for it.
 func Pending(pod corev1.Pod, message string) corev1.Pod {
 	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 	pod.Status.Conditions = []corev1.PodCondition{{

@@ -20,7 +20,8 @@ type Advice struct {
 	For     string `json:"for"`
 }
 
-// next returns the commands for the reasons of a cache, each once, for the first of its reasons.
+// next returns the commands for the reasons of a cache. A command for several reasons is returned once, for the first
+// of them.
 func next(e Evidence, reasons []overview.Waiting) []Advice {
 	c := commands{Evidence: e, namespaced: "kubectl -n " + e.Memcached.Namespace}
 	var found []Advice
@@ -39,10 +40,10 @@ func next(e Evidence, reasons []overview.Waiting) []Advice {
 type commands struct {
 	Evidence
 
-	namespaced string // begins a command
+	namespaced string // the beginning of a command of kubectl
 }
 
-// after returns what to do about a reason. Those of the API that are not here need nothing.
+// after returns what to do about a reason. Reasons of the API that are not here need no action.
 func (c commands) after(asked overview.Waiting) []Advice {
 	switch asked.Reason {
 	case "":
@@ -125,7 +126,8 @@ func (c commands) wait() []Advice {
 	return c.one("wait --for=condition=Ready --timeout=10m memcached/"+c.Memcached.Name, "wait until all Pods are ready")
 }
 
-// missingSecrets returns how to make the Secrets that a message names as missing: no command shows what does not exist.
+// missingSecrets returns commands that create the Secrets which a message names as missing, because no command can show
+// them.
 func (c commands) missingSecrets(message string) []Advice {
 	var advice []Advice
 	isMissing := func(name string) bool { return strings.Contains(message, fmt.Sprintf("%q does not exist", name)) }
@@ -147,7 +149,7 @@ func (c commands) missingSecrets(message string) []Advice {
 // named finds the object that a message begins with, such as PodDisruptionBudget "shop".
 var named = regexp.MustCompile(`([A-Z][A-Za-z]+)[ /]"?([a-z0-9][-a-z0-9.]*)"?`)
 
-// object returns how to look at the object that a message names. Of a Secret, the content is not shown.
+// object returns a command that shows the object which a message names. For a Secret, it does not show the content.
 func (c commands) object(message string) []Advice {
 	const reason = "see who owns and who writes the object that the message names"
 	found := named.FindStringSubmatch(message)
@@ -161,7 +163,7 @@ func (c commands) object(message string) []Advice {
 	return c.one(fmt.Sprintf("get %s %s -o yaml --show-managed-fields", strings.ToLower(found[1]), found[2]), reason)
 }
 
-// secrets returns how to look at the Secrets that the spec names, without their content.
+// secrets returns commands that show the Secrets which the spec names, without their content.
 func (c commands) secrets() []Advice {
 	var advice []Advice
 	if name := c.Memcached.TLSSecretName(); name != "" {
@@ -173,7 +175,7 @@ func (c commands) secrets() []Advice {
 	return advice
 }
 
-// certificate returns how to look at the certificate: by cert-manager, if that makes it.
+// certificate returns a command that shows the certificate: the Certificate of cert-manager, if cert-manager issues it.
 func (c commands) certificate() []Advice {
 	if tls := c.Memcached.Spec.TLS; tls != nil && tls.IssuerRef != nil {
 		return c.one("describe certificate "+c.Memcached.Name, "see what cert-manager does about it")
@@ -181,7 +183,7 @@ func (c commands) certificate() []Advice {
 	return c.secrets()
 }
 
-// bootstrap returns how to look at the Pod that copies the keys of other servers: its log, if it has one.
+// bootstrap returns a command that shows the Pod which copies the keys of other servers: its log, if it has one.
 func (c commands) bootstrap(reason string) []Advice {
 	pod, source, found := BootstrapSuspect(c.Observed)
 	switch {

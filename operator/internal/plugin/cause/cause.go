@@ -22,15 +22,15 @@ import (
 type Evidence struct {
 	access.Observed
 
-	// Testimony is that of the suspect, Bootstrap that of the Pod that copies the keys of other servers.
+	// Testimony is about the suspect, and Bootstrap about the Pod that copies the keys of other servers.
 	Testimony
 
 	Bootstrap Testimony
 }
 
-// Testimony is what is known about a Pod.
+// Testimony has the events and the log of a Pod.
 type Testimony struct {
-	// PodEvents are the events about it.
+	// PodEvents are the events about the Pod.
 	PodEvents []corev1.Event
 
 	// Log is the end of the log of its container; LogErr is why it cannot be read.
@@ -38,7 +38,7 @@ type Testimony struct {
 	LogErr error
 }
 
-// Explanation is why a cache is as it is, and what to do.
+// Explanation says why a cache is in its state, and what to do.
 type Explanation struct {
 	Namespace string   `json:"namespace"`
 	Name      string   `json:"name"`
@@ -56,7 +56,7 @@ type Chain struct {
 	Links     []Link     `json:"links"`
 }
 
-// Link is an object of a chain, with what it says.
+// Link is an object of a chain, with its message.
 type Link struct {
 	Object string `json:"object"`
 	Says   string `json:"says"`
@@ -89,7 +89,8 @@ func Explain(e Evidence) Explanation {
 	return explanation
 }
 
-// chainOf returns the chain of a condition whose message has the cause already, or leads to the Pod that copies.
+// chainOf returns the chain of a condition whose message already has the cause. The chain of a bootstrap leads to the
+// Pod that copies keys.
 func chainOf(e Evidence, waiting overview.Waiting) Chain {
 	mc := e.Memcached
 	chain := Chain{
@@ -106,7 +107,7 @@ func chainOf(e Evidence, waiting overview.Waiting) Chain {
 	return chain
 }
 
-// linksOf leads from the Deployment to the log. A cache whose Pods are ready has none.
+// linksOf returns the links from the Deployment to the log. A cache whose Pods are ready has none.
 func linksOf(e Evidence) []Link {
 	links := deploymentLinks(e.Deployment)
 	pod, _, found := Suspect(e.Observed)
@@ -116,7 +117,7 @@ func linksOf(e Evidence) []Link {
 	return append(links, podLinks(e.Nodes, pod, e.Testimony)...)
 }
 
-// podLinks leads from a Pod to its log.
+// podLinks returns the links from a Pod to its log.
 func podLinks(nodes map[string]corev1.Node, pod *corev1.Pod, t Testimony) []Link {
 	says := overview.StatusOf(pod)
 	if problem := observe.ProblemOf(pod); problem != "" {
@@ -151,7 +152,7 @@ func deploymentLinks(deployment *appsv1.Deployment) []Link {
 	return links
 }
 
-// nodeLink states what is wrong with a Node, or that nothing is.
+// nodeLink says what is wrong with a Node, or that nothing is wrong.
 func nodeLink(nodes map[string]corev1.Node, name string) Link {
 	node, known := nodes[name]
 	if !known {
@@ -186,7 +187,7 @@ func lastWarning(events []corev1.Event) *corev1.Event {
 // logLines is how many lines of a log are shown.
 const logLines = 3
 
-// logLinks returns the last lines of the log, which say why memcached ended.
+// logLinks returns a link with the last lines of the log, which usually say why memcached ended.
 func logLinks(t Testimony, pod *corev1.Pod) []Link {
 	source, hasLog := SourceOf(pod)
 	switch {
@@ -208,5 +209,5 @@ func logLinks(t Testimony, pod *corev1.Pod) []Link {
 	return []Link{{source.String(), strings.Join(lines, "\n")}}
 }
 
-// age is how old an object is.
+// age returns the creation time of an object, to compare ages.
 func age(object metav1.Object) int64 { return object.GetCreationTimestamp().Unix() }

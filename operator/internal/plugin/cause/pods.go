@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// inspect returns how to look at the Pod that is the cause, and what to correct if that is known.
+// inspect returns commands that show the Pod which is the cause, and what to correct, if that is known.
 func (c commands) inspect() []Advice {
 	pod, source, found := Suspect(c.Observed)
 	switch {
@@ -33,7 +33,7 @@ func (c commands) inspect() []Advice {
 	return append(advice, c.correct(pod)...)
 }
 
-// missing returns how to find out why there are fewer Pods than expected.
+// missing returns commands that show why there are fewer Pods than expected.
 func (c commands) missing() []Advice {
 	advice := c.one("describe replicaset -l "+names.LabelInstance+"="+c.Memcached.Name, "see why Pods are missing")
 	if c.Deployment == nil {

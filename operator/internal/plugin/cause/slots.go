@@ -16,7 +16,7 @@ import (
 // slotFailed is the event about a slot whose handoff failed.
 const slotFailed = "SlotStartedCold"
 
-// meanings are those of the reasons, as docs/memcached/status.md has them.
+// meanings are the meanings of the reasons, the same as in docs/memcached/status.md.
 var meanings = map[string]string{
 	"NoPod":                    "no Pod holds the slot",
 	"PodLost":                  "the Pod that held the slot ended before all keys were copied",
@@ -75,7 +75,7 @@ func slotChains(e Evidence) []Chain {
 	return chains
 }
 
-// podOf is the state of the Pod of a slot; empty if there is none.
+// podOf returns the state of the Pod of a slot; empty if there is none.
 func podOf(e Evidence, slot *cachev1.SlotStatus) string {
 	for i := range e.Pods {
 		if e.Pods[i].Name == slot.Pod {
@@ -85,7 +85,7 @@ func podOf(e Evidence, slot *cachev1.SlotStatus) string {
 	return ""
 }
 
-// failure is the last event about a slot whose handoff failed.
+// failure returns the message of the last event about a failed handoff of a slot.
 func failure(e Evidence, slot string) string {
 	for _, event := range slices.Backward(e.Events) {
 		if event.Reason == slotFailed && strings.Contains(event.Message, "Slot "+slot+":") {
@@ -95,7 +95,8 @@ func failure(e Evidence, slot string) string {
 	return ""
 }
 
-// slotAdvice is how to find out why a handoff failed. What the spec forbids, and Pods that ended, need none.
+// slotAdvice returns commands that show why a handoff failed. It returns none if the spec forbids handoffs, or if the
+// Pod ended.
 func slotAdvice(e Evidence) []Advice {
 	var found []Advice
 	for i := range e.Memcached.Status.Slots {

@@ -18,7 +18,7 @@ type Source struct {
 	Pod       string
 	Container string
 
-	// Previous: the log of the run that ended.
+	// Previous: the log is that of the previous run of the container.
 	Previous bool
 }
 
@@ -30,11 +30,12 @@ func (s Source) String() string {
 	return "Log of " + s.Container
 }
 
-// Suspect returns the Pod that is the most likely cause, and its log if it has one: a Pod with a problem before one
-// that is only not ready, and of several the newest, since it has the current template.
+// Suspect returns the Pod that is the most likely cause, and its log if it has one: a Pod with a problem rather than
+// one that is only not ready and, if there are several, the newest, because it has the current template.
 func Suspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Pods) }
 
-// BootstrapSuspect returns the Pod that copies the keys of other servers, unless it is ready, and clients may use both.
+// BootstrapSuspect returns the Pod that copies the keys of other servers, unless that Pod is ready: clients may then
+// use both the other servers and the cache.
 func BootstrapSuspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Bootstrap) }
 
 func suspectOf(pods []corev1.Pod) (*corev1.Pod, Source, bool) {
@@ -55,7 +56,7 @@ func suspectOf(pods []corev1.Pod) (*corev1.Pod, Source, bool) {
 	return suspects[0], source, true
 }
 
-// weight is greater for a Pod that says more about the cause.
+// weight is greater for a Pod that is more likely the cause.
 func weight(pod *corev1.Pod) int {
 	if observe.ProblemOf(pod) != "" {
 		return 1

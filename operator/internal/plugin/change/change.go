@@ -30,7 +30,7 @@ type Input struct {
 // Pods is what happens to the Pods.
 type Pods string
 
-// What happens to the Pods.
+// Values of Pods.
 const (
 	// PodsStay: none is replaced.
 	PodsStay Pods = "Unchanged"
@@ -48,18 +48,19 @@ const (
 // Keys is what happens to the keys.
 type Keys string
 
-// What happens to the keys.
+// Values of Keys.
 const (
 	// KeysStay: each stays where it is.
 	KeysStay Keys = "Kept"
 
-	// KeysAreHandedOver: each Pod gets those of the Pod that it replaces.
+	// KeysAreHandedOver: each Pod gets the keys of the Pod that it replaces.
 	KeysAreHandedOver Keys = "HandedOver"
 
-	// KeysAreMoved: those that clients look for elsewhere are copied there.
+	// KeysAreMoved: keys that clients will look for in another Pod are copied to that Pod.
 	KeysAreMoved Keys = "Moved"
 
-	// SomeKeysAreLost: those of removed Pods, those that clients look for elsewhere, and those that do not fit any more.
+	// SomeKeysAreLost: lost keys are those of removed Pods, those that clients will look for in another Pod, and those
+	// that do not fit any more.
 	SomeKeysAreLost Keys = "SomeLost"
 
 	// AllKeysAreLost: new Pods start empty.
@@ -71,7 +72,7 @@ type Change struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 
-	// Problems are the errors in the new spec. Nothing would be done.
+	// Problems are the errors in the new spec. With errors, the operator would change nothing.
 	Problems []string `json:"problems,omitempty"`
 
 	Spec    []Difference `json:"spec,omitempty"`
@@ -79,7 +80,7 @@ type Change struct {
 	Pods    Pods         `json:"pods"`
 	Keys    Keys         `json:"keys"`
 
-	// Notes are what else to know, such as what the change waits for.
+	// Notes have more information, such as what the change waits for.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -126,11 +127,11 @@ func specOf(mc *cachev1.Memcached) any {
 	return map[string]any{"spec": mc.Spec}
 }
 
-// newImage stands for the operator's default image, which a user does not know.
+// newImage stands for the operator's default image, which the plugin does not know.
 const newImage = "default-of-the-operator"
 
-// defaultsOf returns what the Pods are made from. For a new cache, that is what the operator would use; the user knows
-// none of it, and sees only which objects are created.
+// defaultsOf returns the inputs that the Pods are made from. For a new cache, they stand for the operator's current
+// inputs. The plugin does not know these, so it only shows which objects are created.
 func defaultsOf(in Input) (plan.Record, plan.Defaults, error) {
 	revisions := render.Revisions()
 	defaults := plan.Defaults{
@@ -168,7 +169,7 @@ func (c *Change) judge(in Input, planned plan.Plan, record plan.Record) {
 	c.Keys = keysOf(in, c.Pods)
 }
 
-// keysOf decides what happens to the keys: by a replacement of the Pods first, since it concerns all of them.
+// keysOf decides what happens to the keys. It first considers a replacement of the Pods, which concerns all keys.
 func keysOf(in Input, pods Pods) Keys {
 	before, after := sizeNow(in.Current.Deployment), plan.SizeWith(in.After, in.Current)
 	slots := in.After.Spec.Slots
@@ -192,7 +193,7 @@ func keysOf(in Input, pods Pods) Keys {
 	return KeysStay
 }
 
-// handsOver reports whether Pods that have slots now give their keys to their successors.
+// handsOver reports whether Pods have slots now, and will hand their keys over to their successors.
 func handsOver(record plan.Record, mc *cachev1.Memcached) bool {
 	return record.Slots && mc.Spec.Slots != nil && plan.HandsOver(mc.Spec)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// grows returns 1 if running Pods get more memory, -1 if they get less, and 0 if that stays as it is, or if they are
-// replaced.
+// grows returns 1 if running Pods get more memory, -1 if they get less, and 0 if their memory stays as it is, or if
+// they are replaced.
 func grows(in Input) int {
 	spec := in.After.Spec
 	if in.Before == nil || spec.Suspend || !plan.Resizes(spec) {

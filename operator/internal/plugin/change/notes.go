@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// waits are what a blocked plan waits for.
+// waits says what a blocked plan waits for.
 var waits = map[plan.Blocker]string{
 	plan.SecretUnusable: "The Pod template waits for a Secret with which new Pods can start",
 	plan.SlotMoves:      "The Pod template waits until the Pod that has just given its slot away is deleted",
@@ -21,7 +21,7 @@ var waits = map[plan.Blocker]string{
 	plan.UpdateQueued:   "The update to the operator's defaults waits for the updates of other caches",
 }
 
-// notes returns what else to know of a change.
+// notes returns more information about a change.
 func notes(in Input, outcome plan.Outcome, c Change) []string {
 	var found []string
 	if blocked, ok := outcome.(plan.Blocked); ok {
@@ -58,7 +58,7 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	return found
 }
 
-// hashNote states what another hash means: it moves no key by itself.
+// hashNote says what a change of the client hash means: it moves no key by itself.
 func hashNote(before, after *cachev1.Memcached) string {
 	if before == nil || before.Spec.Slots == nil || after.Spec.Slots == nil {
 		return ""

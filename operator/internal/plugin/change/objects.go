@@ -47,8 +47,8 @@ type Difference struct {
 	After  string `json:"after,omitempty"`
 }
 
-// formerObjects returns what the operator applies without the change: nothing for a new cache. With an invalid spec, it
-// is not known.
+// formerObjects returns the objects that the operator applies without the change: none for a new cache. They are not
+// known if the former spec is invalid.
 func formerObjects(in Input, defaults plan.Defaults) (former []render.Object, known bool, err error) {
 	if in.Before == nil {
 		return nil, true, nil
@@ -110,10 +110,10 @@ func (o Object) withoutSecrets() Object {
 	return o
 }
 
-// recordPath ends the path of the operator's own record, which changes with every template.
+// recordPath is the end of the path of the operator's own record, which changes with every template.
 var recordPath = "/annotations/" + strings.ReplaceAll(names.AnnotationTemplateInputs, "/", "~1")
 
-// compare returns the fields in which two values differ, by their JSON.
+// compare returns the fields in which the JSON of two values differs.
 func compare(before, after any) ([]Difference, error) {
 	patch, err := jsondiff.Compare(before, after)
 	if err != nil {
@@ -156,7 +156,7 @@ func fieldOf(pointer string) string {
 	return path
 }
 
-// written is a value on one line.
+// written returns a value on one line.
 func written(value any) string {
 	if text, ok := value.(string); ok {
 		return text

@@ -17,13 +17,13 @@ import (
 type step struct {
 	patch    string // a merge patch; empty: there is nothing to change
 	question string // what the change does
-	done     string // what is reported, of the change or of what is so already
+	done     string // what is reported after the change, or if nothing had to change
 
 	// then is what to do afterwards.
 	then string
 }
 
-// decide finds out what to change of a Memcached, or refuses to, with the fix.
+// decide returns the change of a Memcached, or an error with the fix.
 type decide func(*cachev1.Memcached) (step, error)
 
 // changes completes a command that changes a Memcached.
@@ -37,7 +37,7 @@ func (p *plugin) changes(decide decide, command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// change asks, and then patches a Memcached.
+// change asks the user, and then patches a Memcached.
 func (p *plugin) change(ctx context.Context, name string, decide decide, options changeOptions) error {
 	patchOptions, err := options.patchOptions()
 	if err != nil {
@@ -72,12 +72,12 @@ func (p *plugin) change(ctx context.Context, name string, decide decide, options
 	return nil
 }
 
-// own is a command of this plugin for a Memcached.
+// own returns a command of this plugin for a Memcached.
 func own(command string, mc *cachev1.Memcached) string {
 	return fmt.Sprintf("kubectl memcached %s %s -n %s", command, mc.Name, mc.Namespace)
 }
 
-// notSuspended refuses a change that the operator would not act on.
+// notSuspended returns an error if the operator would not act on a change, because the Memcached is suspended.
 func notSuspended(mc *cachev1.Memcached) error {
 	if !mc.Spec.Suspend {
 		return nil

@@ -17,13 +17,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
-// completionTimeout is how long the API server may take to answer a shell, whose user waits for it with a key pressed.
+// completionTimeout is how long the API server may take to answer a shell, whose user has pressed a key and waits.
 const completionTimeout = 3 * time.Second
 
 // completion finds what a shell completes.
 type completion = func(ctx context.Context) ([]string, error)
 
-// completed is a completion for cobra. Without an answer there is nothing to complete, and files would be wrong.
+// completed returns a completion for cobra. If there is no answer, it completes nothing: names of files would be wrong.
 func completed(find completion) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(command.Context(), completionTimeout)
@@ -105,19 +105,20 @@ func (p *plugin) fromKubeconfig(names func(*api.Config) []string) cobra.Completi
 	})
 }
 
-// sorted are the keys of a map of the kubeconfig.
+// sorted returns a function that returns the sorted keys of a map of the kubeconfig.
 func sorted[V any](of func(*api.Config) map[string]V) func(*api.Config) []string {
 	return func(config *api.Config) []string { return slices.Sorted(maps.Keys(of(config))) }
 }
 
-// flagsWithFiles are those whose value is a file or a folder, which shells complete themselves. An output that is a
-// format has a completion already.
+// flagsWithFiles are the flags whose value is a file or a folder, which shells complete themselves. A flag --output for
+// a format has its own completion, which stays.
 var flagsWithFiles = []string{
 	"kubeconfig", "cache-dir", "certificate-authority", "client-certificate", "client-key",
 	"filename", "output", reach.FlagCA, reach.FlagCertificate, reach.FlagKey, reach.FlagUsers,
 }
 
-// completeFlags completes the flags of a connection, and keeps shells from completing files for flags that are none.
+// completeFlags completes the flags of a connection. It keeps shells from completing files for flags whose value is no
+// file.
 func (p *plugin) completeFlags(root *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"namespace": completed(p.namespaces),

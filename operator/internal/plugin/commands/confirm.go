@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/access"
 )
 
-// changeOptions are those of all commands that change something.
+// changeOptions are the options of all commands that change something.
 type changeOptions struct {
 	yes    bool
 	dryRun string
@@ -45,7 +45,7 @@ func (o *changeOptions) patchOptions() (metav1.PatchOptions, error) {
 
 func (o *changeOptions) isDryRun() bool { return o.dryRun == "server" }
 
-// done ends the line that reports a change.
+// done returns the end of the line that reports a change.
 func (o *changeOptions) done(what string) string {
 	if o.isDryRun() {
 		return what + " (server dry run)"
@@ -61,7 +61,7 @@ func (p *plugin) confirm(ctx context.Context, options changeOptions, question st
 	const prompt, inOneLine = " Continue? [y/N] ", " Continue?\u00a0[y/N]\u00a0"
 	fmt.Fprint(p.ErrOut, strings.Replace(p.screen.Wrap(question+inOneLine, ""), inOneLine[1:], prompt[1:], 1))
 	answers := make(chan string, 1)
-	go func() { // No signal ends a read of a terminal.
+	go func() { // A signal does not end a read of a terminal.
 		answer, _ := bufio.NewReader(p.In).ReadString('\n')
 		answers <- strings.ToLower(answer)
 	}()
@@ -70,7 +70,7 @@ func (p *plugin) confirm(ctx context.Context, options changeOptions, question st
 	case answer = <-answers:
 	case <-ctx.Done():
 	}
-	if !strings.HasSuffix(answer, "\n") { // The cursor is behind the question still.
+	if !strings.HasSuffix(answer, "\n") { // The cursor is still behind the question.
 		fmt.Fprintln(p.ErrOut)
 	}
 	switch strings.TrimSpace(answer) {

@@ -84,7 +84,8 @@ func (p *plugin) diff(ctx context.Context, options diffOptions) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// manifests reads the Memcacheds of files. Other objects are left out. A namespace of a flag has to be that of all.
+// manifests reads the Memcacheds in files. Other objects are left out. If a flag names a namespace, all Memcacheds have
+// to be in that namespace.
 func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]*unstructured.Unstructured, error) {
 	infos, err := resource.NewLocalBuilder().Unstructured().
 		NamespaceParam(namespace).DefaultNamespace().FilenameParam(false, &files).Flatten().Do().Infos()
@@ -115,7 +116,7 @@ func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]
 	return found, nil
 }
 
-// changeOf reads what exists, and asks the API server what the manifest would become.
+// changeOf reads the existing objects, and asks the API server which object the manifest would become.
 func changeOf(
 	ctx context.Context, cluster access.Cluster, manifest *unstructured.Unstructured, manager string, now time.Time,
 ) (change.Change, error) {

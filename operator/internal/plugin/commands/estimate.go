@@ -44,7 +44,7 @@ func newEstimate(p *plugin) *cobra.Command {
 	return command
 }
 
-// estimate shows the hit ratios of other memories.
+// estimate shows the hit ratios with other amounts of memory.
 func (p *plugin) estimate(ctx context.Context, name string, options watchOptions) error {
 	r, err := p.reach(ctx, name, options.reachOptions)
 	if err != nil {
@@ -56,7 +56,8 @@ func (p *plugin) estimate(ctx context.Context, name string, options watchOptions
 	if err := failed(answers); err != nil {
 		return err
 	}
-	// A connection that watches the log answers nothing else. An interrupt ends only the reading of the log.
+	// Connections that watch the log answer nothing else, so they are closed first. An interrupt ends only the reading
+	// of the log.
 	r.Close()
 	after := reach.All(context.WithoutCancel(ctx), r.Cache, r.servers, 0, load.Take)
 	var estimates []screen.Estimate
@@ -72,7 +73,7 @@ func (p *plugin) estimate(ctx context.Context, name string, options watchOptions
 	})
 }
 
-// sampled are the requests of a server, and its statistics before them.
+// sampled has the observed requests of a server, and its statistics from before.
 type sampled struct {
 	traffic.Seen
 
@@ -94,8 +95,8 @@ func sample(limits traffic.Limits) func(context.Context, *reach.Connection) (*sa
 	}
 }
 
-// estimate predicts from what was seen, and from the statistics afterwards. Of a Pod that does not run any more, those
-// before are used: it counts as evicting if it ever has.
+// estimate predicts hit ratios from the observed requests, and from the statistics after them. If the Pod does not run
+// any more, it uses the statistics from before: the server then counts as evicting if it has ever evicted an item.
 func (s *sampled) estimate(after reach.Answer[load.Sample]) screen.Prediction {
 	var l load.Load
 	server := estimate.Server{}

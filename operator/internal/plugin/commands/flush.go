@@ -93,7 +93,7 @@ func flushAll(ctx context.Context, connection *reach.Connection) (struct{}, erro
 	return struct{}{}, nil
 }
 
-// keep keeps the server of a slot, if one is named.
+// keep keeps only the server of a slot, if a slot is named.
 func (r *reached) keep(slot string) error {
 	if slot == "" {
 		return nil
@@ -114,7 +114,7 @@ func (r *reached) keep(slot string) error {
 	return fmt.Errorf("--slot %q has no Pod that runs: name one of %q", slot, slots)
 }
 
-// flushQuestion states what may not be flushed, too.
+// flushQuestion returns the question before a flush. It also says which servers may not be flushed.
 func flushQuestion(r *reached) string {
 	question := fmt.Sprintf("All keys of %d servers of %s/%s will be removed.", len(r.servers), r.mc.Namespace, r.mc.Name)
 	if len(r.servers) == 1 {

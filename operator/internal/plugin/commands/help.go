@@ -14,8 +14,8 @@ const (
 	connectionFlags = "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
 )
 
-// help makes the help of a command fit a terminal: it is wrapped, and those of a connection are in the root's help
-// only, as with kubectl. A wrong flag leads to the help.
+// help makes the help of a command fit a terminal: its lines are wrapped, and the flags of a connection are only in the
+// root's help, as with kubectl. The error about a wrong flag names the command for the help.
 func (p *plugin) help(root *cobra.Command) {
 	template := strings.NewReplacer(
 		allFlags, fmt.Sprintf("%sWrapped %d", allFlags, p.screen.Width()),
@@ -29,6 +29,6 @@ func (p *plugin) help(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see %s --help", err, command.CommandPath())
 	})
-	// The shell loads completions of kubectl, not of a plugin: docs/kubectl-memcached.md has how.
+	// The shell loads completions of kubectl, but not of a plugin. docs/kubectl-memcached.md says how to load them.
 	root.CompletionOptions.HiddenDefaultCmd = true
 }

@@ -43,7 +43,7 @@ func (o *watchOptions) check() error {
 	return nil
 }
 
-// warn states what reading the log costs.
+// warn prints what reading the log costs the servers.
 func (p *plugin) warn(r *reached, o watchOptions) {
 	fmt.Fprintln(p.ErrOut, p.screen.Reflow(fmt.Sprintf("Reading the log of %d servers for %s: each of them spends CPU "+
 		"time on a line for each request, and\nskips lines rather than have clients wait.", len(r.servers), o.limits.For)))

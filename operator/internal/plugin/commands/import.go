@@ -61,7 +61,7 @@ func newImport(p *plugin) *cobra.Command {
 	return command
 }
 
-// importCache prints the Memcached of what a file, or stdin, describes.
+// importCache prints the Memcacheds of the caches that a file, or stdin, describes.
 func (p *plugin) importCache(files []string, options importOptions) error {
 	hash := clienthash.Algorithm(options.clientHash)
 	if hash != "" && !slices.Contains(clienthash.Algorithms, hash) {
@@ -90,7 +90,7 @@ func (p *plugin) importCache(files []string, options importOptions) error {
 	return err
 }
 
-// input reads a file, or stdin. A terminal is no input, unless it is named: the user has forgotten one.
+// input reads a file, or stdin. It refuses a terminal that is not named explicitly: the user has forgotten the input.
 func (p *plugin) input(files []string) ([]byte, error) {
 	if len(files) > 0 && files[0] != "-" {
 		return os.ReadFile(files[0])

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// output is the value of --output: empty for people, or one of the formats.
+// output is the value of --output: one of the formats, or empty for output that people read.
 type output struct {
 	format  string
 	formats []string
@@ -19,7 +19,7 @@ type output struct {
 
 var _ pflag.Value = &output{}
 
-// addFlag adds --output with the formats json and yaml, and others.
+// addFlag adds the flag --output with the formats json and yaml, and with other formats.
 func (o *output) addFlag(command *cobra.Command, others ...string) {
 	o.formats = append([]string{"json", "yaml"}, others...)
 	last := len(o.formats) - 1
@@ -41,7 +41,7 @@ func (o *output) Set(format string) error {
 // String returns the format.
 func (o *output) String() string { return o.format }
 
-// Type is what the help calls a value.
+// Type returns the name of the flag's value in the help.
 func (o *output) Type() string { return "string" }
 
 func (o *output) isWide() bool { return o.format == "wide" }
@@ -49,7 +49,7 @@ func (o *output) isWide() bool { return o.format == "wide" }
 // isDocument: the output is for programs.
 func (o *output) isDocument() bool { return o.format == "json" || o.format == "yaml" }
 
-// print prints a value as a document of a kind, or for people.
+// print prints a value as a document of a kind or, with forPeople, as text that people read.
 func (p *plugin) print(o output, kind string, value any, forPeople func() error) error {
 	if o.isDocument() {
 		return p.screen.Document(o.format, kind, value)

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/owner"
 )
 
-// keyOptions are those of commands about keys.
+// keyOptions are the options of commands about keys.
 type keyOptions struct {
 	cache, hash string
 	base64      bool

@@ -109,13 +109,13 @@ func (p *plugin) report(ctx context.Context, name, version string, options repor
 	return nil
 }
 
-// builder collects what a page shows.
+// builder collects the content of a page.
 type builder struct {
 	now  time.Time
 	page report.Report
 }
 
-// add adds a section with what a screen prints.
+// add adds a section with the text that a function prints to a screen.
 func (b *builder) add(title string, show func(screen.Screen) error) {
 	var out bytes.Buffer
 	if err := show(screen.Screen{Writer: &out, Now: b.now}); err != nil {
@@ -126,7 +126,8 @@ func (b *builder) add(title string, show func(screen.Screen) error) {
 	}
 }
 
-// addCauses adds why the cache is as it is. A log in which memcached writes the keys of clients is left out.
+// addCauses adds the explanation of the state of the cache. It leaves out a log in which memcached writes the keys of
+// clients.
 func (b *builder) addCauses(e cause.Evidence) {
 	if isVerbose(e.Memcached) && e.Log != "" {
 		e.Log, e.LogErr = "", errors.New("left out, as spec.extraArgs has memcached log keys")
@@ -140,14 +141,14 @@ func isVerbose(mc *cachev1.Memcached) bool {
 	})
 }
 
-// addStatus adds the screen of the cache. All events have a section.
+// addStatus adds the screen of the cache without events, which have their own section.
 func (b *builder) addStatus(observed access.Observed) {
 	cache := overview.CacheOf(observed, b.now)
 	cache.Events = nil
 	b.add("State and slots", func(s screen.Screen) error { return s.Cache(cache, true) })
 }
 
-// addRest adds the events and the spec. That has names of Secrets, and nothing of their content.
+// addRest adds the events and the spec. The spec has the names of Secrets, but nothing of their content.
 func (b *builder) addRest(observed access.Observed) error {
 	if events := overview.EventsOf(observed.Events); len(events) > 0 {
 		b.add("Events", func(s screen.Screen) error { return s.Events(events) })
@@ -222,7 +223,7 @@ func (b *builder) addLoads(loads []screen.Load) {
 	}
 }
 
-// known is a value with its text, or that it is not known.
+// known returns a value and its text, or a text that says that the value is not known.
 func known(value *float64, text func(*float64) string) (float64, string) {
 	if value == nil {
 		return 0, "not known"

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// restartedAt is the annotation of kubectl rollout restart, which the operator leaves alone.
+// restartedAt is the annotation that kubectl rollout restart sets, and that the operator does not change.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
 func newRestart(p *plugin) *cobra.Command {
@@ -72,7 +72,7 @@ func (p *plugin) restart(ctx context.Context, name string, options changeOptions
 	return nil
 }
 
-// restartable refuses a restart that would not end.
+// restartable returns an error if a restart would not end.
 func restartable(mc *cachev1.Memcached, deployment *appsv1.Deployment) error {
 	switch {
 	case !metav1.IsControlledBy(deployment, mc):
@@ -102,7 +102,7 @@ func restartPatch(now time.Time) []byte {
 	template := map[string]any{"template": map[string]any{"metadata": metadata}}
 	content, err := json.Marshal(map[string]any{"spec": template})
 	if err != nil {
-		panic(err) // It has nothing but texts.
+		panic(err) // It consists of texts only.
 	}
 	return content
 }

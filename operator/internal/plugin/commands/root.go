@@ -31,7 +31,7 @@ type plugin struct {
 	// timeout limits each request to the API server, if it is set.
 	timeout time.Duration
 
-	// patience is that with the API server, of all requests of the command.
+	// patience watches all requests of the command to the API server.
 	patience *access.Patience
 
 	// dialer connects to Pods of the cluster of a configuration.
@@ -78,10 +78,10 @@ func newRoot(
 // that run all day.
 const requestsPerSecond, requestsAtFirst = 50, 300
 
-// patience is how long a user waits without knowing for what.
+// patience is how long a user waits before the command prints what it waits for.
 const patience = 2 * time.Second
 
-// connect returns what the user may use, and the namespace that the flags or the kubeconfig choose.
+// connect returns the cluster with the rights of the user, and the namespace that the flags or the kubeconfig choose.
 func (p *plugin) connect() (access.Cluster, string, error) {
 	namespace, _, err := p.flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *plugin) connect() (access.Cluster, string, error) {
 	return cluster, namespace, err
 }
 
-// config returns how to connect to the API server. A user at a terminal sees when that is slow.
+// config returns how to connect to the API server. At a terminal, the user sees a message when the API server is slow.
 func (p *plugin) config() (*rest.Config, error) {
 	config, err := p.flags.ToRESTConfig()
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *plugin) config() (*rest.Config, error) {
 	return config, nil
 }
 
-// list reads the Memcacheds of the namespace, or of all.
+// list reads the Memcacheds of the namespace, or of all namespaces.
 func (p *plugin) list(ctx context.Context, all bool) ([]cachev1.Memcached, error) {
 	cluster, namespace, err := p.connect()
 	if err != nil {
@@ -145,7 +145,8 @@ func oneName(_ *cobra.Command, arguments []string) error {
 	return fmt.Errorf("%q are more names than one: name one Memcached", arguments)
 }
 
-// bare refuses a name with a namespace, which the output of commands has, or with a kind, which kubectl accepts.
+// bare refuses a name with a namespace or a kind before it. The output of commands has names with a namespace, and
+// kubectl accepts names with a kind.
 func bare(argument string) error {
 	before, name, found := strings.Cut(argument, "/")
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
-// reachOptions are those of all commands that connect to memcached servers.
+// reachOptions are the options of all commands that connect to memcached servers.
 type reachOptions struct {
 	files   reach.Files
 	timeout time.Duration
@@ -51,8 +51,8 @@ type reached struct {
 	servers []reach.Server
 }
 
-// reach reads what it takes to connect to the servers of a Memcached or, without a name, of the only one. It connects
-// to none yet.
+// reach reads everything that is needed to connect to the servers of a Memcached or, without a name, of the only
+// Memcached in the namespace. It does not connect yet.
 func (p *plugin) reach(ctx context.Context, name string, options reachOptions) (*reached, error) {
 	if err := options.check(); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r *reached) refresh(ctx context.Context) error {
 	return r.find(ctx)
 }
 
-// failed returns an error if no server has answered. Others are shown among the answers.
+// failed returns an error if no server has answered. Otherwise, errors are shown among the answers.
 func failed[T any](answers []reach.Answer[T]) error {
 	for i := range answers {
 		if answers[i].Err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/slabs"
 )
 
-// show shows the slab classes of servers in some form.
+// show prints the slab classes of servers.
 type show func([]screen.Slabs, output) error
 
 func newSlabs(p *plugin) *cobra.Command {
@@ -69,11 +69,11 @@ func (p *plugin) readSlabs(ctx context.Context, name string, options reachOption
 	return slabsOf(answers), failed(answers)
 }
 
-// slabsOf joins the answers with their servers.
+// slabsOf converts answers to Slabs.
 func slabsOf(answers []reach.Answer[[]slabs.Class]) []screen.Slabs {
 	servers := []screen.Slabs{}
 	for _, answer := range answers {
-		classes := append([]slabs.Class{}, answer.Value...) // Programs are to find a list.
+		classes := append([]slabs.Class{}, answer.Value...) // Programs expect a list, even if it is empty.
 		servers = append(servers, screen.Slabs{Server: answer.Server, Classes: classes, Error: screen.Text(answer.Err)})
 	}
 	return servers

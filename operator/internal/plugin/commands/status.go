@@ -62,7 +62,7 @@ func (p *plugin) status(ctx context.Context, name string, options statusOptions)
 	})
 }
 
-// fleet shows all caches by one list.
+// fleet shows all caches. It needs only one list request.
 func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
 	caches, err := p.list(ctx, options.all)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
 	})
 }
 
-// noCaches states where no Memcacheds were found. It is no error, as with kubectl get.
+// noCaches prints where no Memcacheds were found. As with kubectl get, this is no error.
 func (p *plugin) noCaches(all bool) error {
 	if all {
 		fmt.Fprintln(p.ErrOut, "No Memcacheds found.")

@@ -75,7 +75,7 @@ func (p *plugin) top(ctx context.Context, name string, options topOptions) error
 		select {
 		case <-time.After(options.interval):
 		case <-ctx.Done():
-			return nil // The user has interrupted it.
+			return nil // The user has interrupted the command.
 		}
 		loads, err := r.loads(ctx, before)
 		switch {
@@ -98,13 +98,13 @@ func (p *plugin) top(ctx context.Context, name string, options topOptions) error
 	}
 }
 
-// mustEnd: the cache does not exist any more, or the user may not read it. Anything else may be over in the next
-// interval, such as a restart of the API server.
+// mustEnd: the cache does not exist any more, or the user may not read it. Other errors, such as during a restart of
+// the API server, may be over in the next interval.
 func mustEnd(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
-// loads takes samples, and computes the loads since those before.
+// loads takes samples, and computes the loads since the previous samples.
 func (r *reached) loads(ctx context.Context, before map[string]load.Sample) ([]screen.Load, error) {
 	answers := reach.All(ctx, r.Cache, r.servers, 0, load.Take)
 	var loads []screen.Load

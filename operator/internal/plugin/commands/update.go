@@ -48,7 +48,7 @@ func (p *plugin) update(mc *cachev1.Memcached) (step, error) {
 	}, nil
 }
 
-// what leaves out of the message of a pending update how to apply it.
+// what returns the message of a pending update without the part that says how to apply it.
 func what(message string) string {
 	for _, how := range []string{". It is applied ", ". A new value "} {
 		message, _, _ = strings.Cut(message, how)

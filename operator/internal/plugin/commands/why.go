@@ -48,7 +48,7 @@ func (p *plugin) why(ctx context.Context, name string, o output) error {
 	return p.print(o, "CacheExplanation", explanation, func() error { return p.screen.Explanation(explanation) })
 }
 
-// evidence adds the events and the log of the Pod that is the most likely cause, and of the one that copies keys.
+// evidence adds the events and the log of the Pod that is the most likely cause, and those of the Pod that copies keys.
 func evidence(ctx context.Context, cluster access.Cluster, observed access.Observed) cause.Evidence {
 	e := cause.Evidence{Observed: observed}
 	if pod, source, found := cause.Suspect(observed); found {
@@ -60,7 +60,7 @@ func evidence(ctx context.Context, cluster access.Cluster, observed access.Obser
 	return e
 }
 
-// testimony reads what is known about a Pod. Without the right for the events, they are left out.
+// testimony reads the events and the log of a Pod. If the user has no right to read the events, they are left out.
 func testimony(ctx context.Context, cluster access.Cluster, pod *corev1.Pod, source cause.Source) (t cause.Testimony) {
 	events := &corev1.EventList{}
 	about := client.MatchingFields{"involvedObject.name": pod.Name}

@@ -9,10 +9,10 @@ import (
 	"sort"
 )
 
-// atRisk is how many reads must have a larger distance for a point of the curve to be known.
+// atRisk is how many reads must have a larger distance than a point of the curve, so that the point counts as known.
 const atRisk = 100
 
-// point is the hit ratio of a memory for so many items.
+// point is the hit ratio with memory for this many items.
 type point struct{ items, ratio float64 }
 
 // curve is the hit ratio by the number of items that fit into memory.
@@ -24,13 +24,13 @@ type curve struct {
 	capacity, measured float64
 }
 
-// newCurve estimates a curve from sampled distances. All are the reads of all keys.
+// newCurve estimates a curve from sampled distances. The argument all is the number of reads of all keys.
 func newCurve(distances []distance, rate, all float64) *curve {
 	slices.SortFunc(distances, func(a, b distance) int {
 		return cmp.Or(cmp.Compare(a.keys, b.keys), compareBools(a.censored, b.censored))
 	})
 	c := &curve{points: []point{{0, 0}}}
-	// Of the sample, all*rate reads were expected. The difference is that of hot keys, whose distances are small.
+	// The sample should have all*rate reads. Reads of hot keys, whose distances are small, cause the difference.
 	missing := max(all*rate-float64(len(distances)), -float64(len(distances))/2)
 	left, misses := float64(len(distances))+missing, 1.
 	if missing > 0 && len(distances) > 0 {
@@ -46,7 +46,7 @@ func newCurve(distances []distance, rate, all float64) *curve {
 				hits++
 			}
 		}
-		used := min(hits, -missing) // Too many reads of hot keys do not count.
+		used := min(hits, -missing) // Surplus reads of hot keys do not count.
 		missing, hits = missing+used, hits-used
 		if left > 0 {
 			misses *= 1 - min(1, hits/left)
@@ -70,7 +70,8 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// anchor adjusts the curve to the hit ratio that the server has: items also expire, or are deleted.
+// anchor adjusts the curve to the measured hit ratio of the server, which is also affected by items that expire or are
+// deleted.
 func (c *curve) anchor(capacity, ratio float64) {
 	c.capacity, c.measured = capacity, ratio
 	if capacity <= c.last().items {
@@ -80,7 +81,7 @@ func (c *curve) anchor(capacity, ratio float64) {
 
 func (c *curve) last() point { return c.points[len(c.points)-1] }
 
-// estimated is the ratio up to the last point.
+// estimated returns the ratio for a number of items up to that of the last point.
 func (c *curve) estimated(items float64) float64 {
 	next := sort.Search(len(c.points), func(i int) bool { return c.points[i].items > items })
 	return c.points[max(0, next-1)].ratio
@@ -113,7 +114,7 @@ func (c *curve) beyond(items float64) float64 {
 	return end.ratio + max(0, end.ratio-half)*math.Log2(items/end.items)
 }
 
-// between interpolates on a logarithmic scale: hit ratios are about straight there.
+// between interpolates on a logarithmic scale, on which curves of hit ratios are nearly straight.
 func between(a, b point, items float64) float64 {
 	if a.items <= 0 {
 		a.items = 1

@@ -20,7 +20,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/uselog"
 )
 
-// sampledKeys are about how many keys of those that fit into memory are sampled. The errors of FAST '15 are below 1%.
+// sampledKeys is about how many of the keys that fit into memory are sampled. In the paper (FAST '15), the errors with
+// so many are below 1%.
 const sampledKeys = 8192
 
 // Sampler collects the requests of a server.
@@ -37,7 +38,7 @@ type reference struct {
 	read, found bool
 }
 
-// NewSampler returns one for a server that has as many items.
+// NewSampler returns a Sampler for a server with this many items.
 func NewSampler(items int64) *Sampler {
 	return &Sampler{seed: maphash.MakeSeed(), rate: min(1, sampledKeys/float64(max(items, 1)))}
 }
@@ -59,7 +60,7 @@ func (s *Sampler) Use(u uselog.Use) {
 // Reads returns how many reads were collected.
 func (s *Sampler) Reads() int { return s.reads }
 
-// Server is what the statistics of a server say.
+// Server has the statistics of a server that a prediction needs.
 type Server struct {
 	Items       int64 // that it has
 	Used, Limit int64 // bytes
@@ -68,12 +69,12 @@ type Server struct {
 
 // Prediction is the hit ratio with a memory.
 type Prediction struct {
-	// Memory is a multiple of what the server has.
+	// Memory is a multiple of the server's memory.
 	Memory float64 `json:"memory"`
 
 	HitRatio float64 `json:"hitRatio"`
 
-	// Extrapolated: too few keys were used to know it. It continues the curve of smaller memories.
+	// Extrapolated: too few keys were used to know the ratio, which continues the curve of smaller memories.
 	Extrapolated bool `json:"extrapolated,omitempty"`
 }
 
@@ -92,7 +93,7 @@ func (s *Sampler) Predict(server Server, memories ...float64) []Prediction {
 	for _, memory := range memories {
 		at := capacity * memory
 		if !server.Evicting && at >= float64(server.Items) {
-			at = capacity // It holds all items already.
+			at = capacity // The server has all items already.
 		}
 		ratio, known := c.at(at)
 		predictions = append(predictions, Prediction{Memory: memory, HitRatio: ratio, Extrapolated: !known})
@@ -101,13 +102,13 @@ func (s *Sampler) Predict(server Server, memories ...float64) []Prediction {
 }
 
 // distance is how many other sampled keys were used since the last use of a key. It is censored if that use was before
-// the first request: then it is at least as large.
+// the first observed request: the real distance then is at least as large.
 type distance struct {
 	keys     int
 	censored bool
 }
 
-// distances returns those of all sampled reads.
+// distances returns the distances of all sampled reads.
 func (s *Sampler) distances() []distance {
 	last := map[uint64]int{}
 	used := newTree(len(s.references)) // 1 at the last use of each key

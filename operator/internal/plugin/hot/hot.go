@@ -21,16 +21,16 @@ type Key struct {
 	Reads int     `json:"reads"`
 	Rate  float64 `json:"readsPerSecond"`
 
-	// Share is that of the reads of the server.
+	// Share is the part of the server's reads that are reads of this key.
 	Share float64 `json:"share"`
 
 	HitRatio float64 `json:"hitRatio"`
 
-	// Size is that of the last value, in bytes.
+	// Size is the size of the last value, in bytes.
 	Size int `json:"size"`
 }
 
-// Counter counts the reads of a server. It needs memory for each key, so the lines are limited.
+// Counter counts the reads of a server. It needs memory for each key, so the number of lines that are read is limited.
 type Counter struct {
 	reads int
 	keys  map[string]*count

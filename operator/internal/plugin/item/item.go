@@ -19,10 +19,10 @@ import (
 type Item struct {
 	Found bool `json:"found"`
 
-	// Size is that of the value, in bytes.
+	// Size is the size of the value, in bytes.
 	Size int `json:"size"`
 
-	// Flags are those that the client stored: most libraries use them for how the value is encoded.
+	// Flags are the flags that the client stored. Most libraries use them to say how the value is encoded.
 	Flags uint64 `json:"flags"`
 
 	// Read: a client has read the item since it was stored.
@@ -31,7 +31,7 @@ type Item struct {
 	// LastAccess is how long ago the item was stored, read or touched last.
 	LastAccess Duration `json:"lastAccessSeconds"`
 
-	// TTL is when it expires; nil if never.
+	// TTL is after what time the item expires; nil if it never does.
 	TTL *Duration `json:"ttlSeconds,omitempty"`
 
 	// Value is nil unless it was requested.
@@ -46,14 +46,14 @@ func (d Duration) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(d.Seconds()), 10), nil
 }
 
-// largest is the most that is read of a value: memcached's own limit of -I.
+// largest limits how many bytes of a value are read: the largest item size that memcached's option -I accepts.
 const largest = 1 << 30
 
-// longestBase64 is how long memcached accepts a key in base64, in bytes.
+// longestBase64 is memcached's limit of a key in base64, in bytes.
 const longestBase64 = 250
 
-// Read reads an item by a meta get. The flag u keeps it where it is in the LRU, and its last access as it was; b is for
-// a key in base64.
+// Read reads an item with a meta get. The flag u keeps its place in the LRU list and its last access as they were. The
+// flag b means that the key is in base64.
 func Read(key string, withValue bool) func(context.Context, *reach.Connection) (Item, error) {
 	request := "mg " + key + " s t f h l u"
 	encoded := owner.Base64(key)
@@ -71,7 +71,7 @@ func Read(key string, withValue bool) func(context.Context, *reach.Connection) (
 		if _, err := io.WriteString(connection, request+"\r\n"); err != nil {
 			return Item{}, fmt.Errorf("memcached accepts no commands: %w", err)
 		}
-		return parse(bufio.NewReader(connection)) // It leaves nothing behind: one answer was requested.
+		return parse(bufio.NewReader(connection)) // It buffers nothing else: one answer was requested.
 	}
 }
 

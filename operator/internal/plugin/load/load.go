@@ -27,23 +27,23 @@ func Take(ctx context.Context, connection *reach.Connection) (Sample, error) {
 	return Sample{At: time.Now(), General: general, Classes: exporter.ByClass(items, "items:")}, err
 }
 
-// Load is the load of a server. What is unknown is nil.
+// Load is the load of a server. Unknown values are nil.
 type Load struct {
 	Used        int64 `json:"usedBytes"`
 	Limit       int64 `json:"limitBytes"`
 	Items       int64 `json:"items"`
 	Connections int64 `json:"connections"`
 
-	// HitRatio is that since the sample before, TotalHitRatio that since the start of memcached.
+	// HitRatio is the hit ratio since the previous sample, TotalHitRatio the one since the start of memcached.
 	HitRatio      *float64 `json:"hitRatio,omitempty"`
 	TotalHitRatio *float64 `json:"totalHitRatio,omitempty"`
 
-	// Requests and Evictions are those per second since the sample before.
+	// Requests and Evictions are their numbers per second since the previous sample.
 	Requests  *float64 `json:"requestsPerSecond,omitempty"`
 	Evictions *float64 `json:"evictionsPerSecond,omitempty"`
 
-	// EvictedAge is for how many seconds the item that was evicted last had not been used: the smallest of the slab
-	// classes that evicted items since the sample before or, if none did, ever.
+	// EvictedAge is how many seconds the last evicted item had not been used. It is the smallest of the slab classes
+	// that evicted items since the previous sample or, if none did, since the start.
 	EvictedAge *int64 `json:"evictedAgeSeconds,omitempty"`
 
 	gets, hits, totalGets, totalHits int64
@@ -55,14 +55,14 @@ var requests = []string{
 	"delete_hits", "delete_misses", "incr_hits", "incr_misses", "decr_hits", "decr_misses",
 }
 
-// Of computes a load from a sample and the one before, which may be nil.
+// Of computes a load from a sample and the previous one, which may be nil.
 func Of(before *Sample, now Sample) Load {
 	l := Load{
 		Used: now.number("bytes"), Limit: now.number("limit_maxbytes"), Items: now.number("curr_items"),
 		Connections: now.number("curr_connections"), totalGets: now.number("cmd_get"), totalHits: now.number("get_hits"),
 	}
 	if before != nil && before.number("uptime") > now.number("uptime") {
-		before = nil // It has restarted.
+		before = nil // Memcached has restarted.
 	}
 	l.TotalHitRatio = ratio(l.totalHits, l.totalGets)
 	l.EvictedAge = evictedAge(before, now)
@@ -77,7 +77,7 @@ func Of(before *Sample, now Sample) Load {
 	return l
 }
 
-// Gets are those since the sample before.
+// Gets returns the number of gets since the previous sample.
 func (l Load) Gets() int64 { return l.gets }
 
 // Total is the load of all servers together.
@@ -137,7 +137,7 @@ func evictedAge(before *Sample, now Sample) *int64 {
 
 func (s Sample) number(name string) int64 { return number(s.General, name) }
 
-// since returns by how much the sum of counters grew.
+// since returns how much the sum of counters grew.
 func (s Sample) since(before Sample, names ...string) (grown int64) {
 	for _, name := range names {
 		grown += s.number(name) - before.number(name)
@@ -146,6 +146,6 @@ func (s Sample) since(before Sample, names ...string) (grown int64) {
 }
 
 func number(stats map[string]string, name string) int64 {
-	value, _ := strconv.ParseInt(stats[name], 10, 64) // Other versions of memcached may have fewer.
+	value, _ := strconv.ParseInt(stats[name], 10, 64) // Other versions of memcached may not have all statistics.
 	return value
 }

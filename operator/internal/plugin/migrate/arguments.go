@@ -17,7 +17,7 @@ type commandLine struct {
 	words []string
 }
 
-// argument is an option of memcached with its value; true for one without.
+// argument is an option of memcached with its value, which is true for an option without a value.
 type argument struct {
 	path, letter, value string
 }
@@ -31,7 +31,8 @@ type option struct {
 	set func(*release, argument)
 }
 
-// options of memcached. The operator refuses those that it sets itself: docs/memcached/server.md#extraargs.
+// memcachedOptions are the options of memcached. The operator refuses options in spec.extraArgs that it sets itself:
+// docs/memcached/server.md#extraargs.
 var memcachedOptions = []option{
 	{"m", "memory-limit", true, bounded(16, 4<<20, func(spec *cachev1.MemcachedSpec, mebibytes int64) {
 		spec.Memory = resource.NewQuantity(mebibytes*mebibyte, resource.BinarySI)
@@ -70,10 +71,10 @@ var memcachedOptions = []option{
 	{"C", "disable-cas", false, nil}, {"b", "listen-backlog", true, nil}, {"N", "napi-ids", true, nil},
 }
 
-// nameless is for the option that has only a letter in memcached.
+// nameless is a name for the option that has only a letter in memcached.
 const nameless = "stats-delimiter"
 
-// extraArg is an argument as one of spec.extraArgs: one word, and readable.
+// extraArg returns an argument in the form for spec.extraArgs: one word, and readable.
 func (o option) extraArg(a argument) string {
 	switch {
 	case o.name == nameless:
@@ -126,7 +127,7 @@ func instead(advice string) func(*release, argument) {
 	return func(r *release, a argument) { r.report("%s %s: %s", a.path, a, advice) }
 }
 
-// unless reports all values but some, which change nothing.
+// unless reports an option, except for the values in same, which change nothing.
 func unless(same, advice string) func(*release, argument) {
 	return func(r *release, a argument) {
 		for value := range strings.FieldsSeq(same) {
@@ -154,7 +155,8 @@ func bounded(least, most int64, set func(*cachev1.MemcachedSpec, int64)) func(*r
 	}
 }
 
-// setItemSize reads bytes, or a number of k or m. Memcached does not start with a size that is no multiple of 512Ki.
+// setItemSize reads a number of bytes, or a number with the unit k or m. Memcached does not start if the size is no
+// multiple of 512Ki.
 func (r *release) setItemSize(a argument) {
 	digits := strings.TrimRight(a.value, "kKmM")
 	bytes, err := strconv.ParseInt(digits, 10, 64)
@@ -176,7 +178,7 @@ func (r *release) setItemSize(a argument) {
 	}
 }
 
-// reportDumping explains why keys stay where they are.
+// reportDumping explains why the keys of the release can't be copied.
 func (r *release) reportDumping(a argument) {
 	without := "remove it from " + a.path
 	if a.path == "memcached.disableDumping" {

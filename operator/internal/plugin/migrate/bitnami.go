@@ -95,12 +95,12 @@ func (r *release) setScraping() {
 		}
 	}
 	if texts["prometheus.io/scrape"] != "" {
-		texts["prometheus.io/port"] = "9150" // The chart has a template of it.
+		texts["prometheus.io/port"] = "9150" // In the chart, this value is a template.
 	}
 	r.set(field{"metrics.podAnnotations", "podTemplate.metadata.annotations"}, texts)
 }
 
-// reportBitnamiImage: the image starts by its own script, so it cannot run in the Pods of a Memcached.
+// reportBitnamiImage: the image starts with its own script, so it cannot run in the Pods of a Memcached.
 func (r *release) reportBitnamiImage() {
 	registry, repository := cmp.Or(r.text("global.imageRegistry"), r.text("image.registry")), r.text("image.repository")
 	tag := cmp.Or(r.text("image.digest"), r.text("image.tag"))

@@ -19,20 +19,22 @@ import (
 
 // Options are what the descriptions of caches do not have.
 type Options struct {
-	// Namespace is that of the Memcached. If empty, that of a release is written, and none for a service.
+	// Namespace is the namespace of the Memcached. If it is empty, a Memcached for a release gets the namespace of the
+	// release, and one for a cloud service gets none.
 	Namespace string
 
-	// Memory is that of one server; nil: as described.
+	// Memory is the memory of one server; nil means the memory in the description.
 	Memory *resource.Quantity
 
-	// Chart is the name of the chart of values; empty: guessed from these.
+	// Chart is the name of the chart that values are for; empty means that it is guessed from the values.
 	Chart string
 
 	Release, ReleaseNamespace string
 	ClientHash                cachev1.ClientHash
 }
 
-// Translate returns the manifests of all described caches, and what was not translated, with what to do.
+// Translate returns the manifests of all described caches, and a report about each setting that was not translated,
+// with what to do about it.
 func Translate(content []byte, o Options) (manifests string, reports []string, err error) {
 	caches, err := read(content, o)
 	if err != nil {
@@ -57,10 +59,10 @@ type cache struct {
 	name, namespace string
 	spec            cachev1.MemcachedSpec
 	comment         string   // at the end of the manifest
-	reports         []string // what was not translated, and what to do
+	reports         []string // about settings that were not translated, with what to do
 }
 
-// What is reported for caches of both services.
+// Reports for caches of both cloud services.
 const (
 	image       = "the image is the operator's default; spec.image sets another one, from 1.6.40 on with slots"
 	cpu         = "spec.resources reserves CPU, spec.threads follows it above 4"
@@ -68,8 +70,9 @@ const (
 	maintenance = "there is none; Pods are replaced when the spec changes"
 )
 
-// newCache has what each cache gets: clients of both services learn the servers by auto discovery, and slots with
-// cluster IPs suit all of them, also those that hash addresses or resolve names once.
+// newCache returns a cache with the settings that each cache gets. Clients of both services learn the servers with auto
+// discovery. Slots with cluster IPs work for all clients, also for those that hash addresses or resolve names only
+// once.
 func newCache(name string, size int32, memory resource.Quantity, o Options) *cache {
 	c := &cache{name: name, namespace: o.Namespace, spec: cachev1.MemcachedSpec{
 		Size: &size, Memory: &memory,
@@ -87,7 +90,7 @@ func (c *cache) report(format string, args ...any) {
 	c.reports = append(c.reports, fmt.Sprintf(format, args...))
 }
 
-// reportPort is for clients that have a port written down.
+// reportPort reports a port that differs from the Memcached's, for clients whose configuration has the port.
 func (c *cache) reportPort(port int) {
 	if port != 0 && port != 11211 {
 		c.report("port %d: a Memcached has 11211, and 11212 with TLS", port)
@@ -114,7 +117,7 @@ func (c *cache) manifest() (string, error) {
 	return strings.Replace(string(content), "  slots:\n", "  slots:\n"+c.hashComment(), 1) + c.comment, err
 }
 
-// hashComment is where the user writes what no description has.
+// hashComment returns a comment for the place where the user has to write the client hash, which no description has.
 func (c *cache) hashComment() string {
 	if c.spec.Slots.ClientHash != "" {
 		return ""

@@ -21,7 +21,7 @@ var cloudPirates = chart{
 	translate: func(r *release) {
 		r.setOfficialImage()
 		if r.peek("service.clusterIP") == "None" {
-			r.at("service.clusterIP") // So is that of a Memcached.
+			r.at("service.clusterIP") // The Service of a Memcached has none, either.
 		}
 	},
 	servers: func(r *release) []string {
@@ -45,7 +45,7 @@ func withValue(name, value string) []string {
 	return []string{name, value}
 }
 
-// alone is an option without a value.
+// alone returns an option without a value, if it is on.
 func alone(name string, on bool) []string {
 	if !on {
 		return nil

@@ -75,7 +75,7 @@ func (c cluster) cache(o Options) (*cache, error) {
 	return result, nil
 }
 
-// reportRest reports what has no counterpart, or one that the description is not enough for.
+// reportRest reports settings that have no counterpart, or that the description does not have in full.
 func (c cluster) reportRest(result *cache) {
 	result.report("EngineVersion %s: "+image, c.EngineVersion)
 	result.report("CacheNodeType %s: only its memory is translated; "+cpu, c.CacheNodeType)
@@ -97,7 +97,7 @@ func (c cluster) reportRest(result *cache) {
 	}
 }
 
-// connect is a shell command that sends its input to one of the servers.
+// connect returns a shell command that sends its input to one of the servers.
 func (c cluster) connect() string {
 	server := c.server()
 	if c.TransitEncryptionEnabled {
@@ -106,7 +106,7 @@ func (c cluster) connect() string {
 	return fmt.Sprintf("nc %s %d", server.Address, server.Port)
 }
 
-// server is one of the servers, or the configuration endpoint if none is described.
+// server returns one of the servers, or the configuration endpoint if no server is described.
 func (c cluster) server() endpoint {
 	if len(c.CacheNodes) > 0 {
 		return c.CacheNodes[0].Endpoint

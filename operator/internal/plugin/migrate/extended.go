@@ -8,7 +8,7 @@ import (
 // extended is an extended option of memcached, and what to do without it.
 type extended struct{ prefix, advice string }
 
-// notExtended are the extended options that do not become one of spec.extraArgs, by their beginning.
+// notExtended are the beginnings of extended options that are not moved to spec.extraArgs.
 var notExtended = []extended{
 	{"modern", ""}, // Memcached 1.6 ignores it.
 	{"ssl_", "set spec.tls"},

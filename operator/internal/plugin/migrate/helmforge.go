@@ -28,7 +28,7 @@ var helmForge = chart{
 }
 
 func helmForgeArguments(r *release) []commandLine {
-	r.at("architecture") // It says the same as replicaCount.
+	r.at("architecture") // It has the same meaning as replicaCount.
 	value := func(path, letter string) commandLine { return commandLine{path, withValue(letter, r.text(path))} }
 	set := func(path, letter string) commandLine { return commandLine{path, alone(letter, r.on(path))} }
 	return []commandLine{
@@ -69,7 +69,7 @@ func (r *release) setTLS() {
 		"(docs/memcached/network.md#tls)", tls.SecretName)
 }
 
-// setUsers translates the login. The chart's Secret has the lines of users under another name.
+// setUsers translates the login. The chart's Secret has the lines of users in an entry with another name.
 func (r *release) setUsers() {
 	if !r.on("auth.enabled") {
 		return
@@ -88,7 +88,8 @@ func (r *release) setUsers() {
 		existing, strings.ReplaceAll(r.text("auth.authFileKey"), ".", `\.`), r.namespace, name)
 }
 
-// setHelmForgePolicy translates the NetworkPolicy. Without one, the Memcached's allows all clients, too.
+// setHelmForgePolicy translates the NetworkPolicy. Without it, the NetworkPolicy of the Memcached allows all clients,
+// too.
 func (r *release) setHelmForgePolicy() {
 	if !r.on("networkPolicy.enabled") {
 		return

@@ -55,7 +55,7 @@ func (i instance) cache(o Options) (*cache, error) {
 	return result, nil
 }
 
-// arguments are the parameters that are arguments of memcached with the value after them.
+// arguments are the parameters that become an argument of memcached with the same value.
 var arguments = map[string]string{"listen-backlog": "--listen-backlog", "slab-min-size": "--slab-min-size",
 	"slab-growth-factor": "--slab-growth-factor"}
 
@@ -78,7 +78,7 @@ func (c *cache) parameter(name, value string) error {
 	return nil
 }
 
-// reportRest reports what has no counterpart, or one that the description is not enough for.
+// reportRest reports settings that have no counterpart, or that the description does not have in full.
 func (i instance) reportRest(result *cache) {
 	result.report("memcacheVersion %s: "+image, i.MemcacheVersion)
 	result.report("nodeConfig.cpuCount %d: "+cpu, i.NodeConfig.CPUCount)

@@ -60,7 +60,7 @@ func (r *release) set(f field, value any) {
 func (r *release) setServiceAccount() {
 	token := "serviceAccount.automountServiceAccountToken"
 	if r.options.Chart == "bitnami" {
-		token = "automountServiceAccountToken" // The other one is that of the ServiceAccount.
+		token = "automountServiceAccountToken" // The other value is about the ServiceAccount.
 	}
 	if r.on(token) {
 		r.set(field{token, "podTemplate.automountServiceAccountToken"}, true)

@@ -16,7 +16,8 @@ func peer(pods, namespaces map[string]string) (found networkingv1.NetworkPolicyP
 	return found
 }
 
-// orNobody is for a policy that allows no client: the Memcached's would allow all then.
+// orNobody returns a peer that matches no client instead of an empty list, with which the NetworkPolicy of the
+// Memcached would allow all clients.
 func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
 	if len(peers) > 0 {
 		return peers
@@ -27,7 +28,7 @@ func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) 
 	return []networkingv1.NetworkPolicyPeer{peer(map[string]string{label: "true"}, nil)}
 }
 
-// reportPolicy is for the copy of keys, which the old policy does not know of.
+// reportPolicy reports that the NetworkPolicy of the release has to allow the copy of keys.
 func (r *release) reportPolicy() {
 	r.report("networkPolicy.enabled true: to copy keys, let the release's NetworkPolicy allow Pods with the label "+
 		"app=memcached of the namespace %s", r.namespace)

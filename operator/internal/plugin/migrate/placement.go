@@ -21,7 +21,7 @@ func (r *release) setOwnSelectors() {
 	for i := range r.spec.Placement.TopologySpreadConstraints {
 		constraint := &r.spec.Placement.TopologySpreadConstraints[i]
 		if r.selectsItself(constraint.LabelSelector) {
-			constraint.LabelSelector = nil // The operator selects the Pods of the cache then.
+			constraint.LabelSelector = nil // Without a selector, the operator selects the Pods of the cache.
 		}
 	}
 	if affinity := r.spec.Placement.Affinity; affinity != nil {
@@ -29,7 +29,7 @@ func (r *release) setOwnSelectors() {
 	}
 }
 
-// setOwnPods has the affinity to the release's own Pods be one to those of the Memcached.
+// setOwnPods replaces an affinity to the release's own Pods by an affinity to those of the Memcached.
 func (r *release) setOwnPods(affinity *corev1.Affinity) {
 	var terms []*corev1.PodAffinityTerm
 	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
@@ -96,7 +96,8 @@ func (r *release) resources(path string) *cachev1.Resources {
 	return &resources
 }
 
-// setDisruption translates the PodDisruptionBudget. minAvailable counts the Pods that stay.
+// setDisruption translates the PodDisruptionBudget. It converts minAvailable, which counts the Pods that stay
+// available.
 func (r *release) setDisruption() {
 	if !r.on("pdb.create") && !r.on("pdb.enabled") {
 		return
@@ -114,7 +115,7 @@ func (r *release) setDisruption() {
 	}
 }
 
-// others are all Pods except some, a number or a percentage.
+// others returns how many Pods there are except some: a number or a percentage, like some.
 func (r *release) others(some string) intstr.IntOrString {
 	if percentage, found := strings.CutSuffix(some, "%"); found {
 		number, err := strconv.Atoi(percentage)

@@ -22,16 +22,17 @@ type chart struct {
 	title     string
 	nameLimit int // of the names of its objects
 
-	// signs are values that no other chart has, by path; with an equals sign, a value that is only this chart's.
+	// signs are the paths of values that no other chart has. A path with an equals sign has a value that only this
+	// chart has.
 	signs []string
 
-	// arguments are those that the chart starts memcached with.
+	// arguments returns the arguments with which the chart starts memcached.
 	arguments func(*release) []commandLine
 
-	// translate does what the chart does in its own way.
+	// translate translates the values that are particular to this chart.
 	translate func(*release)
 
-	// servers are the addresses of the release's Pods; none if they do not stay.
+	// servers returns the addresses of the release's Pods; none if the addresses change when a Pod is replaced.
 	servers func(*release) []string
 }
 
@@ -51,7 +52,7 @@ type release struct {
 	err      error
 }
 
-// guess returns which of the charts has such values; empty if none or several could.
+// guess returns the chart that has such values; empty if no chart or several charts could have them.
 func guess(given map[string]any) string {
 	v := values{given: given}
 	var found []string
@@ -99,7 +100,7 @@ func readRelease(given map[string]any, o Options) (*cache, error) {
 	return r.cache, r.err
 }
 
-// begin makes a cache of another name than the release's objects, as both exist at the same time.
+// begin makes a cache whose name differs from the names of the release's objects, because both exist at the same time.
 func (r *release) begin() {
 	name := r.options.Release
 	if name == r.fullName {
@@ -113,7 +114,7 @@ func (r *release) begin() {
 	r.namespace = cmp.Or(r.options.Namespace, r.options.ReleaseNamespace)
 }
 
-// chartName is the name of the chart's objects. All three charts derive it in this way.
+// chartName returns the name of the chart's objects, which all three charts derive in this way.
 func (r *release) chartName(limit int) string {
 	name := r.text("fullnameOverride")
 	if name == "" {
@@ -154,8 +155,8 @@ func (r *release) translate(known chart) {
 	r.setServers(known.servers(r))
 }
 
-// setLogin requires a login, so that a cache with one does not become one without. It returns the name of its Secret,
-// which is the user's to make: it has other entries than the release's.
+// setLogin requires a login, so that a cache with one does not become one without. It returns the name of the Secret of
+// the login. The user has to create this Secret, because its entries differ from those of the release's Secret.
 func (r *release) setLogin(existing string) string {
 	name := r.name + "-users"
 	if name == existing {
@@ -165,8 +166,8 @@ func (r *release) setLogin(existing string) string {
 	return name
 }
 
-// leaveOutDefaults removes what a Memcached has without it. Later arguments override earlier ones, and the default of
-// threads depends on resources, so this comes after both.
+// leaveOutDefaults removes fields whose value is the default of a Memcached. It is called last: later arguments
+// override earlier ones, and the default of threads depends on resources.
 func (r *release) leaveOutDefaults() {
 	if size := r.spec.MaxItemSize; size != nil && size.Value() == mebibyte {
 		r.spec.MaxItemSize = nil
@@ -204,14 +205,14 @@ func (r *release) fail(format string, args ...any) {
 	}
 }
 
-// reportRest reports what was not translated, by path.
+// reportRest reports the values that were not translated, by path.
 func (r *release) reportRest() error {
 	instead, err := readTable[string]("instead")
 	if err != nil {
 		return err
 	}
 	rest := r.rest()
-	paths := map[string][]string{} // by what to do about them
+	paths := map[string][]string{} // by the text that says what to do about them
 	for _, path := range slices.Sorted(maps.Keys(rest)) {
 		advice, known := longest(instead, path)
 		if !known {

@@ -41,7 +41,7 @@ func (r *release) setServers(servers []string) {
 		"their order", comment)
 }
 
-// podServers are the Pods of a StatefulSet by their names.
+// podServers returns the addresses of the Pods of a StatefulSet, with their names.
 func (r *release) podServers(service, port string) (servers []string) {
 	for i := range *r.spec.Size {
 		servers = append(servers, fmt.Sprintf("%s-%d.%s", r.fullName, i, r.server(service, port)))
@@ -49,7 +49,7 @@ func (r *release) podServers(service, port string) (servers []string) {
 	return servers
 }
 
-// server is a Service of the release.
+// server returns the address of a Service of the release.
 func (r *release) server(service, port string) string {
 	domain := cmp.Or(r.text("clusterDomain"), "cluster.local")
 	namespace := cmp.Or(r.text("namespaceOverride"), r.options.ReleaseNamespace)

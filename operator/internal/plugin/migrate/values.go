@@ -16,7 +16,7 @@ import (
 // values are the values of a release, as helm get values prints them: all of them, or only those that it sets.
 type values struct {
 	given    map[string]any
-	defaults map[string]any // of the chart, by path; without those that are empty
+	defaults map[string]any // of the chart, by path; without empty values
 	used     map[string]bool
 }
 
@@ -57,7 +57,7 @@ func (v *values) peek(path string) any {
 	return value
 }
 
-// at is peek for a value that is translated, with all below it.
+// at is like peek, and marks the value, and all values below it, as translated.
 func (v *values) at(path string) any {
 	v.used[path] = true
 	return v.peek(path)
@@ -71,7 +71,8 @@ func (v *values) text(path string) string {
 	return ""
 }
 
-// on returns whether a value is true. Then it is translated; otherwise what differs from the default is reported.
+// on returns whether a value is true, and marks it as translated if it is. Otherwise it is reported if it is not the
+// default.
 func (v *values) on(path string) bool {
 	if fmt.Sprint(v.peek(path)) != "true" {
 		return false
@@ -91,7 +92,8 @@ func (v *values) rest() map[string]any {
 	return rest
 }
 
-// leaves are the values below a path that are no maps. What is not enabled has no effect, whatever else it has.
+// leaves returns the values below a path that are no maps. It leaves out the values of a feature that is not enabled,
+// because they have no effect.
 func leaves(path string, value any) map[string]any {
 	parent, ok := value.(map[string]any)
 	if !ok {
@@ -120,7 +122,7 @@ func (v *values) isDefault(path string, value any) bool {
 	return fmt.Sprint(value) == fmt.Sprint(standard)
 }
 
-// longest finds the entry of a table whose path is the longest beginning of a path.
+// longest returns the entry of a table for a path or, if it has none, for the longest beginning of the path.
 func longest[T any](table map[string]T, path string) (entry T, found bool) {
 	for {
 		if entry, found = table[path]; found {
@@ -134,7 +136,8 @@ func longest[T any](table map[string]T, path string) (entry T, found bool) {
 	}
 }
 
-// short describes a value in a few words. Lists of objects and passwords can have what is for no log.
+// short describes a value in a few words. It hides passwords and the content of lists of objects, which must not be in
+// logs.
 func short(path string, value any) string {
 	if strings.HasSuffix(strings.ToLower(path), "password") {
 		return "(hidden)"
@@ -155,7 +158,7 @@ func short(path string, value any) string {
 	}
 }
 
-// shortList is a list of scalars, the names of objects, or their number.
+// shortList returns a list of scalars, the names of objects, or the number of objects.
 func shortList(items []any) string {
 	var words []string
 	for _, item := range items {

@@ -29,11 +29,11 @@ type Cache struct {
 	Servers           []Server     `json:"servers,omitempty"`
 	Events            []Event      `json:"events,omitempty"`
 
-	// Unread is what the user has no right to read.
+	// Unread lists the objects that the user has no right to read.
 	Unread []string `json:"unread,omitempty"`
 }
 
-// Memory is what was found about the use of the memory.
+// Memory is the operator's finding about the memory of the Pods, from its use.
 type Memory struct {
 	Reason      string `json:"reason"`
 	Message     string `json:"message"`
@@ -41,7 +41,7 @@ type Memory struct {
 	Current     string `json:"current,omitempty"`
 }
 
-// memoryOf returns what was found; nil without spec.autoscaling.memory.
+// memoryOf returns the finding about the memory; nil without spec.autoscaling.memory.
 func memoryOf(status cachev1.MemcachedStatus) *Memory {
 	if status.Autoscaling == nil || status.Autoscaling.Memory == nil {
 		return nil
@@ -57,7 +57,7 @@ func memoryOf(status cachev1.MemcachedStatus) *Memory {
 	return memory
 }
 
-// Pods is what was found about the number of Pods.
+// Pods is the operator's finding about the number of Pods, from the use of the cache.
 type Pods struct {
 	Reason      string `json:"reason"`
 	Message     string `json:"message"`
@@ -65,7 +65,7 @@ type Pods struct {
 	Current     int32  `json:"current,omitempty"`
 }
 
-// podsOf returns what was found; nil without spec.autoscaling.size.
+// podsOf returns the finding about the number of Pods; nil without spec.autoscaling.size.
 func podsOf(status cachev1.MemcachedStatus) *Pods {
 	if status.Autoscaling == nil || status.Autoscaling.Size == nil {
 		return nil
@@ -87,7 +87,7 @@ type Certificate struct {
 	Expired  bool      `json:"expired"`
 }
 
-// Rollout is how far the replacement of Pods is.
+// Rollout is the progress of the replacement of Pods.
 type Rollout struct {
 	Size     int32 `json:"size"`
 	UpToDate int32 `json:"upToDate"`
@@ -96,7 +96,7 @@ type Rollout struct {
 	Paused   bool  `json:"paused,omitempty"`
 }
 
-// Event is something that happened to the cache or an object of its name.
+// Event is an event about the cache, or about an object with its name.
 type Event struct {
 	LastSeen time.Time `json:"lastSeen"`
 	Type     string    `json:"type"`

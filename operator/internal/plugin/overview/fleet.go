@@ -40,7 +40,7 @@ func FleetOf(caches []cachev1.Memcached) []Member {
 	return members
 }
 
-// worstFirst orders by the state, then by the share of Pods that are not ready, then by what waits.
+// worstFirst orders by the state, then by the share of Pods that are not ready, then by the number of Waits.
 func worstFirst(a, b Member) int {
 	return cmp.Or(
 		cmp.Compare(rank(a), rank(b)), cmp.Compare(a.readyShare(), b.readyShare()),
@@ -49,7 +49,8 @@ func worstFirst(a, b Member) int {
 	)
 }
 
-// rank is the place of a cache in the order of states. One whose Pods fail is worse than one that replaces them.
+// rank returns the place of a cache in the order of states. A cache whose Pods fail is worse than a cache that replaces
+// its Pods.
 func rank(m Member) int {
 	place := slices.Index([]State{Stalled, Unknown, Reconciling, Ready}, m.State) * 2
 	if m.State == Reconciling && (m.Reason == cachev1.ReasonRollingOut || m.Reason == cachev1.ReasonHandingOver) {

@@ -30,7 +30,7 @@ type Server struct {
 	Address  string     `json:"address,omitempty"`
 }
 
-// serversOf returns the slots in their order, then the Pods that have none.
+// serversOf returns the slots in their order, then the Pods without a slot.
 func serversOf(o access.Observed) []Server {
 	var servers []Server
 	placed := map[string]bool{}

@@ -42,7 +42,8 @@ type Summary struct {
 	Ready int32 `json:"ready"`
 }
 
-// noStatus and outdated are the messages of caches that the operator has not seen, or not as they are now.
+// noStatus is the message about a cache that the operator has not seen, and outdated about one of which it has seen
+// only an older generation.
 const (
 	noStatus = "The operator has written no status: check that it runs and serves this namespace"
 	outdated = "The operator has not seen generation %d of the spec yet, but %d: check that it runs"
@@ -72,7 +73,7 @@ func SummaryOf(mc *cachev1.Memcached) Summary {
 	return s
 }
 
-// Waiting is what waits, or needs an action, in a cache whose Pods may all be ready.
+// Waiting is a condition because of which something waits, or needs an action, although all Pods may be ready.
 type Waiting struct {
 	Condition string `json:"condition"`
 	Reason    string `json:"reason"`
@@ -85,13 +86,13 @@ var extras = []string{
 	cachev1.ConditionBootstrapped, cachev1.ConditionAsUsual,
 }
 
-// WaitsOf returns what waits in a cache.
+// WaitsOf returns the conditions because of which something waits in a cache.
 func WaitsOf(mc *cachev1.Memcached) []Waiting {
 	var found []Waiting
 	for _, name := range extras {
 		condition := meta.FindStatusCondition(mc.Status.Conditions, name)
 		switch {
-		case condition == nil, condition.Reason == cachev1.ReasonBootstrapRestored: // It is done.
+		case condition == nil, condition.Reason == cachev1.ReasonBootstrapRestored: // The bootstrap is done.
 		case name == cachev1.ConditionAsUsual:
 			if condition.Status == metav1.ConditionFalse || condition.Reason == cachev1.ReasonNotReported {
 				found = append(found, Waiting{Condition: name, Reason: condition.Reason, Message: condition.Message})

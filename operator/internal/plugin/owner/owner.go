@@ -29,7 +29,7 @@ type Owner struct {
 // longestKey is memcached's limit, in bytes.
 const longestKey = 250
 
-// Of returns the owners of keys in a cache. The hash is that of the spec, unless one is given.
+// Of returns the owners of keys in a cache. If no hash is given, the hash of the spec is used.
 func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
 	slots := mc.Status.Slots
 	if len(slots) == 0 {
@@ -65,7 +65,7 @@ func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
 	return owners, nil
 }
 
-// algorithmOf finds a hash by its name, in any case.
+// algorithmOf finds a hash by its name, in upper or lower case.
 func algorithmOf(name string) (clienthash.Algorithm, error) {
 	if name == "" {
 		return "", fmt.Errorf("spec.slots.clientHash is not set, so the operator does not know how clients choose: "+
@@ -88,8 +88,8 @@ func Hashes() string {
 	return strings.Join(all, ", ")
 }
 
-// Keys returns keys from arguments, as they are or in base64. It refuses what memcached refuses as a key: without
-// base64, what clients can't send by the text protocol, too.
+// Keys returns keys from arguments, as they are or in base64. It refuses keys that memcached refuses. Without base64,
+// it also refuses keys that clients can't send with the text protocol.
 func Keys(arguments []string, inBase64 bool) ([]string, error) {
 	var keys []string
 	for _, argument := range arguments {

@@ -23,11 +23,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// Files are what a user has instead of rights to read Secrets.
+// Files have the content of files that a user names who has no rights to read Secrets.
 type Files struct {
 	CA               string // PEM of the CAs of the servers
 	Certificate, Key string // PEM of a client certificate
-	Users            string // a line user:password each
+	Users            string // lines of the form user:password
 }
 
 // Flags that name the files.
@@ -47,7 +47,8 @@ type Credentials struct {
 	Users []users.User
 }
 
-// CredentialsOf reads those of a cache, as few Secrets as there have to be: that of a binding has no private key.
+// CredentialsOf reads the credentials of a cache, from as few Secrets as possible. It prefers the Secret of a binding,
+// which has no private key.
 func CredentialsOf(
 	ctx context.Context, reader client.Reader, mc *cachev1.Memcached, files Files,
 ) (Credentials, error) {
@@ -115,8 +116,8 @@ func (s source) tlsByFiles(files Files) (*tls.Config, error) {
 	return config, nil
 }
 
-// byAuthority accepts certificates by a CA for one of the names by which clients connect to the cache. A Pod has none
-// of these names here, as it is reached by its name in the API.
+// byAuthority accepts certificates that a CA issued for one of the names with which clients connect to the cache. A Pod
+// can't be verified by the name with which it is reached here, its name in the API.
 func (s source) byAuthority(authorities []byte, from string) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authorities) {
@@ -144,7 +145,7 @@ func (s source) byAuthority(authorities []byte, from string) (*tls.Config, error
 	}, nil
 }
 
-// hostsOf are the names by which clients connect.
+// hostsOf returns the names with which clients connect.
 func hostsOf(mc *cachev1.Memcached) []string {
 	hosts := []string{mc.Name + "." + mc.Namespace + ".svc"}
 	for _, slot := range mc.Status.Slots {

@@ -23,8 +23,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Forward connects to Pods through the API server, as kubectl port-forward does, but opens no port on this computer:
-// other users of it could connect to that, too.
+// Forward connects to Pods through the API server, as kubectl port-forward does, but opens no port on this computer, to
+// which other users of it could connect, too.
 type Forward struct{ Config *rest.Config }
 
 // Dial connects to a port of a Pod.
@@ -58,7 +58,8 @@ func (f Forward) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Con
 	}
 }
 
-// dialer is kubectl's: by WebSocket, or by SPDY with an API server or a proxy that knows no WebSocket.
+// dialer returns kubectl's dialer. It connects with WebSocket, or with SPDY if the API server or a proxy does not
+// support WebSocket.
 func (f Forward) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	set, err := kubernetes.NewForConfig(f.Config)
 	if err != nil {
@@ -80,7 +81,7 @@ func (f Forward) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	}), nil
 }
 
-// explained names the right that is missing. A refused upgrade arrives as a text.
+// explained names the right that is missing. The refusal of an upgraded connection is only a text.
 func explained(err error, pod *corev1.Pod) error {
 	if apierrors.IsForbidden(err) || strings.Contains(err.Error(), "forbidden") {
 		return fmt.Errorf("you have no right to create pods/portforward in namespace %s: %w", pod.Namespace, err)
@@ -98,13 +99,13 @@ func open(session httpstream.Connection, port int32) (net.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, session.Close())
 	}
-	_ = failures.Close() // Only the other side writes to it.
+	_ = failures.Close() // Only the API server writes to it.
 	headers.Set(corev1.StreamType, corev1.StreamTypeData)
 	data, err := session.CreateStream(headers)
 	if err != nil {
 		return nil, errors.Join(err, session.Close())
 	}
-	near, far := net.Pipe() // It has deadlines, which a stream has not.
+	near, far := net.Pipe() // A pipe has deadlines, but a stream has none.
 	f := &forwarded{Conn: near, session: session}
 	go f.receive(data, failures, far)
 	go func() {
@@ -122,7 +123,7 @@ type forwarded struct {
 	failure atomic.Pointer[error]
 }
 
-// receive copies what the Pod sends, and notes why it sends no more.
+// receive copies the data that the Pod sends, and records why they end.
 func (f *forwarded) receive(data, failures io.Reader, far net.Conn) {
 	noted := make(chan struct{})
 	go func() {
@@ -135,7 +136,7 @@ func (f *forwarded) receive(data, failures io.Reader, far net.Conn) {
 	_, _ = io.Copy(far, data)
 	select {
 	case <-noted:
-	case <-time.After(time.Second): // The other side may be unreachable.
+	case <-time.After(time.Second): // The API server may be unreachable.
 	}
 	_ = far.Close()
 }
@@ -149,5 +150,5 @@ func (f *forwarded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the forwarding, too.
+// Close closes the connection, and ends the forwarding.
 func (f *forwarded) Close() error { return errors.Join(f.Conn.Close(), f.session.Close()) }

@@ -17,11 +17,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// How many servers are asked at the same time: each is a connection through the API server.
+// How many servers are asked at the same time. Each of them needs a connection through the API server.
 const (
 	parallel = 8
 
-	// parallelWatches is for questions that take their time: their answers are to be of the same time.
+	// parallelWatches is for questions that observe a server for some time: all servers should be observed at the same
+	// time.
 	parallelWatches = 32
 )
 
@@ -39,7 +40,7 @@ type Server struct {
 	pod *corev1.Pod
 }
 
-// ServersOf returns the servers of a cache that run: first those with slots, in their order.
+// ServersOf returns the running servers of a cache: first those with slots, in their order.
 func ServersOf(mc *cachev1.Memcached, pods []corev1.Pod) []Server {
 	running := map[string]*corev1.Pod{}
 	for i := range pods {
@@ -104,7 +105,8 @@ type Answer[T any] struct {
 	Err   error
 }
 
-// All asks servers, some at the same time. Each may take its Timeout, and the time that the question needs in any case.
+// All asks servers, several of them at the same time. Each server may take the Timeout and, in addition, the time that
+// the question always needs (takes).
 func All[T any](
 	ctx context.Context, cache *Cache, servers []Server, takes time.Duration,
 	ask func(context.Context, *Connection) (T, error),
@@ -157,7 +159,7 @@ func (c *Cache) drop(server Server) {
 	delete(c.connections, server.Pod)
 }
 
-// connection returns that of a server, and opens it if there is none.
+// connection returns the connection to a server, and opens it if there is none.
 func (c *Cache) connection(ctx context.Context, server Server) (*Connection, error) {
 	c.mutex.Lock()
 	found := c.connections[server.Pod]

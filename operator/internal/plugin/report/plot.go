@@ -2,8 +2,8 @@ package report
 
 // Plots of bars, as inline SVG.
 
-// Sizes of a plot, in the units of its view box. A label is above its bar, the value to the right: so letters are large
-// enough on a phone, which shows the whole width.
+// Sizes of a plot, in the units of its view box. A label is above its bar, and the value to the right of it, so that
+// letters are large enough on a phone, which shows the whole width.
 const (
 	width      = 480
 	barWidth   = 360
@@ -29,7 +29,7 @@ type Bar struct {
 	Row         int
 }
 
-// Add adds a bar. Its length is the value, until Scale. Of a long label, the end is shown: servers differ in it.
+// Add adds a bar. Its length is the value, until Scale. A long label is shown from its end, in which servers differ.
 func (p *Plot) Add(label, text string, value float64) {
 	if runes := []rune(label); len(runes) > longestLabel {
 		label = "…" + string(runes[len(runes)-longestLabel+1:])
@@ -37,7 +37,7 @@ func (p *Plot) Add(label, text string, value float64) {
 	p.Bars = append(p.Bars, Bar{Label: label, Text: text, Length: value, Row: len(p.Bars)})
 }
 
-// Scale makes the bar of the highest value as long as the plot has room for, or that of most, if it is higher.
+// Scale scales the bars: a bar of the highest value, or of most if that is higher, fills the width of the plot.
 func (p *Plot) Scale(most float64) {
 	for _, bar := range p.Bars {
 		most = max(most, bar.Length)
@@ -49,10 +49,10 @@ func (p *Plot) Scale(most float64) {
 	}
 }
 
-// Width returns that of the view box.
+// Width returns the width of the view box.
 func (p Plot) Width() int { return width }
 
-// Height returns that of the view box.
+// Height returns the height of the view box.
 func (p Plot) Height() int { return rowHeight * len(p.Bars) }
 
 // End returns where the text of the value begins.
@@ -67,5 +67,5 @@ func (b Bar) Top() int { return b.Row*rowHeight + lineHeight }
 // Middle returns the line of the value.
 func (b Bar) Middle() int { return b.Top() + barHeight/2 }
 
-// Thickness returns that of all bars.
+// Thickness returns the height of a bar, which is the same for all.
 func (b Bar) Thickness() int { return barHeight }

@@ -15,11 +15,11 @@ type Report struct {
 	Namespace, Name string
 	Summary         overview.Summary
 
-	// Taken is when it was read, by Version of the plugin.
+	// Taken is when the cache was read, and Version the version of the plugin that read it.
 	Taken   time.Time
 	Version string
 
-	// Unread is what could not be read, and why.
+	// Unread lists what could not be read, with the reasons.
 	Unread []string
 
 	Plots    []Plot

@@ -56,7 +56,7 @@ func (s Screen) headline(summary overview.Summary) string {
 	return line
 }
 
-// facts prints what a cache has one of.
+// facts prints the properties of which a cache has one each.
 func (s Screen) facts(cache overview.Cache) {
 	fact := func(name, value string) {
 		if value != "" {
@@ -98,7 +98,7 @@ func (s Screen) expiry(certificate overview.Certificate) string {
 // barWidth is the number of characters of a full bar.
 const barWidth = 20
 
-// bar shows how far a rollout is.
+// bar draws the progress of a rollout.
 func bar(rollout overview.Rollout) string {
 	done := barWidth
 	if rollout.Size > 0 {
@@ -122,7 +122,7 @@ func (s Screen) waits(cache overview.Cache) {
 	}
 }
 
-// says is a message of the operator below its title.
+// says returns a message of the operator, indented below its title.
 func (s Screen) says(message string) string {
 	return s.Wrap(indent+printers.EscapeTerminal(message), indent)
 }
@@ -134,7 +134,7 @@ func (s Screen) servers(cache overview.Cache, wide bool) error {
 		if server.Reason != "" {
 			state += " (" + server.Reason + ")"
 		}
-		age, restarts := "", "" // There is no Pod, or it is not read.
+		age, restarts := "", "" // There is no Pod, or the user may not read it.
 		if server.Created != nil {
 			age, restarts = s.age(server.Created), fmt.Sprint(server.Restarts)
 		}
@@ -144,7 +144,7 @@ func (s Screen) servers(cache overview.Cache, wide bool) error {
 		})
 	}
 	columns := []string{"Slot", "State", "Pod", "Status", "Node", "Zone", "Version", "Restarts", "Age", "+Address"}
-	if cache.Servers[0].Slot == "" { // Those with slots come first.
+	if cache.Servers[0].Slot == "" { // Servers with slots come first.
 		const ofSlots = 2
 		columns = columns[ofSlots:]
 		for i := range rows {

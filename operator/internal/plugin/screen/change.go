@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/change"
 )
 
-// podsText and keysText are what happens to Pods and keys, in a sentence.
+// podsText and keysText say what happens to Pods and keys.
 var (
 	podsText = map[change.Pods]string{
 		change.PodsStay: "none is replaced", change.PodsAreCreated: "all are created: the cache is new",
@@ -62,7 +62,7 @@ func (s Screen) Change(c change.Change) {
 	}
 }
 
-// differences prints fields as diff does: what is removed, then what is added.
+// differences prints fields as diff does: the removed value, then the added one.
 func (s Screen) differences(fields []change.Difference) {
 	for _, field := range fields {
 		fmt.Fprintf(s, "  %s\n", field.Field)

@@ -18,13 +18,13 @@ type Estimate struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Prediction are hit ratios, and what they are computed from.
+// Prediction has predicted hit ratios, and the observations that they are computed from.
 type Prediction struct {
 	traffic.Seen
 
 	Predictions []estimate.Prediction `json:"predictions"`
 
-	// Reads were in the log, of those that were Requested in that time.
+	// Reads is how many reads were in the log. Requested is how many reads memcached had in that time.
 	Reads     int   `json:"reads"`
 	Requested int64 `json:"requested"`
 
@@ -32,7 +32,7 @@ type Prediction struct {
 	Full bool `json:"full"`
 }
 
-// fewReads is the share of reads in the log below which a prediction says little.
+// fewReads is the share of reads in the log below which a prediction is unreliable.
 const fewReads = 0.9
 
 // Estimates prints predictions, a column for each multiple of the memory.

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cause"
 )
 
-// Explanation prints the chains of a cache, each link below the one that it explains, and what to type next.
+// Explanation prints the chains of a cache, each link below the link that it explains, and the next commands to run.
 func (s Screen) Explanation(explanation cause.Explanation) error {
 	fmt.Fprintf(s, "Memcached %s/%s\n", explanation.Namespace, explanation.Name)
 	for _, chain := range explanation.Chains {

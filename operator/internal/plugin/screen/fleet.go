@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/overview"
 )
 
-// Fleet prints caches, a line each. The first column is the namespace if they are of several.
+// Fleet prints caches, one on each line. The first column is the namespace if the caches are in several namespaces.
 func (s Screen) Fleet(members []overview.Member, withNamespace, wide bool) error {
 	columns := []string{"Name", "State", "Reason", "Ready", "For", "Waits", "Certificate", "Age", "+Image", "+Message"}
 	if withNamespace {
@@ -45,7 +45,7 @@ func (s Screen) since(since *time.Time) string {
 	return s.age(since)
 }
 
-// left is how long a certificate is still valid.
+// left returns how long a certificate is still valid.
 func (s Screen) left(expires *time.Time) string {
 	switch {
 	case expires == nil:
@@ -56,7 +56,7 @@ func (s Screen) left(expires *time.Time) string {
 	return s.age(new(s.Now.Add(-expires.Sub(s.Now))))
 }
 
-// waitsIn names the conditions of what waits.
+// waitsIn returns the names of conditions because of which something waits.
 func waitsIn(waits []overview.Waiting) string {
 	var conditions []string
 	for _, waiting := range waits {

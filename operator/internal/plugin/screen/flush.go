@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
-// HoldsOf turns answers into what servers hold.
+// HoldsOf converts answers to the content of servers, for Flush.
 func HoldsOf(answers []reach.Answer[load.Sample]) []Load {
 	var held []Load
 	for _, answer := range answers {
@@ -40,7 +40,7 @@ func (s Screen) Flush(held []Load, dryRun bool) error {
 	for _, l := range held {
 		s.unreached(l.Server, l.Error)
 	}
-	all := "in total" // The question follows.
+	all := "in total" // A question follows.
 	if dryRun {
 		all = "would be removed (dry run)"
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
 )
 
-// Item is what a server holds for a key, or why that is not known.
+// Item is the item that a server has for a key, or why it is unknown.
 type Item struct {
 	reach.Server
 	item.Item
@@ -22,7 +22,7 @@ type Item struct {
 	Error string `json:"error,omitempty"`
 }
 
-// ItemsOf joins the answers with their servers.
+// ItemsOf converts answers to Items.
 func ItemsOf(answers []reach.Answer[item.Item]) []Item {
 	var items []Item
 	for _, answer := range answers {
@@ -31,7 +31,7 @@ func ItemsOf(answers []reach.Answer[item.Item]) []Item {
 	return items
 }
 
-// Text is that of an error, if there is one.
+// Text returns the text of an error; empty if there is none.
 func Text(err error) string {
 	if err == nil {
 		return ""
@@ -39,7 +39,8 @@ func Text(err error) string {
 	return err.Error()
 }
 
-// Items prints the items of a key, and the values that were read: as Go strings, since they may have any bytes.
+// Items prints the items of a key, and the values that were read. Values are printed as Go strings, because they may
+// have any bytes.
 func (s Screen) Items(items []Item) error {
 	var rows [][]string
 	for _, i := range items {
@@ -71,7 +72,7 @@ func (s Screen) Items(items []Item) error {
 	return nil
 }
 
-// unknown is in the row of a server that did not answer. Its error is below the table.
+// unknown is a cell in the row of a server that did not answer. Its error is below the table.
 const unknown = "unknown"
 
 // Unreached prints the errors of servers that did not answer.
@@ -81,7 +82,7 @@ func Unreached[T any](s Screen, answers []reach.Answer[T]) {
 	}
 }
 
-// Ended prints that the log of a server was not read to its end.
+// Ended prints why the log of a server was not read for the whole time, if it was not.
 func (s Screen) Ended(server reach.Server, seen traffic.Seen) {
 	if seen.Ended != "" {
 		fmt.Fprintf(s, "\n%s: the log was read for %s only: %s\n", s.painted("Pod "+server.Pod, Red),

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
-// Load is the load of a server, or why it is not known.
+// Load is the load of a server, or why it is unknown.
 type Load struct {
 	reach.Server
 	load.Load
@@ -21,10 +21,10 @@ type Load struct {
 	Error string `json:"error,omitempty"`
 }
 
-// clearTerminal moves the cursor of a terminal to the first character, and clears what follows.
+// clearTerminal moves the cursor of a terminal to the first character, and clears the screen.
 const clearTerminal = "\x1b[H\x1b[2J"
 
-// Clear clears a terminal; anything else gets an empty line.
+// Clear clears a terminal. If the output is no terminal, it prints an empty line.
 func (s Screen) Clear() {
 	if s.Terminal {
 		fmt.Fprint(s, clearTerminal)
@@ -33,8 +33,8 @@ func (s Screen) Clear() {
 	}
 }
 
-// Loads prints the load of servers and, of several, that of all together: without Pods that terminate and have no slot,
-// as their memory is about to be freed, and another Pod has their keys.
+// Loads prints the load of servers and, if there are several, the load of all together. The total is without
+// terminating Pods that have no slot: their memory is about to be freed, and other Pods have their keys.
 func (s Screen) Loads(loads []Load) error {
 	var rows [][]string
 	var known []load.Load

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/slabs"
 )
 
-// Slabs are the slab classes of a server, or why they are not known.
+// Slabs are the slab classes of a server, or why they are unknown.
 type Slabs struct {
 	reach.Server
 
@@ -41,7 +41,7 @@ func (s Screen) Slabs(servers []Slabs) error {
 	return s.itemTable(columns, rows, servers)
 }
 
-// itemTable prints a table about items, or that there are none.
+// itemTable prints a table about items, or that there are no items.
 func (s Screen) itemTable(columns []string, rows [][]string, servers []Slabs) error {
 	if len(rows) == 0 {
 		fmt.Fprintln(s, "No server that answered has items.")

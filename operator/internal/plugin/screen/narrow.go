@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// indent begins a line that continues one above.
+// indent is the beginning of a line that continues the line above.
 const indent = "  "
 
 // gap is the least number of spaces between two columns, as kubectl prints them.
@@ -38,7 +38,7 @@ func (s Screen) Wrap(text, prefix string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Reflow has a terminal's width decide where the lines of a paragraph end. Elsewhere they are as they are.
+// Reflow breaks a paragraph into lines of a terminal's width. If the output is no terminal, its lines stay as they are.
 func (s Screen) Reflow(text string) string {
 	if s.Width() == 0 {
 		return text
@@ -93,7 +93,8 @@ func folded(table string, width int) string {
 	return result.String()
 }
 
-// startsOf returns where to break rows: before each column that does not fit any more. The last one is the end.
+// startsOf returns where to break rows: before each column that does not fit any more. The last entry is the end of the
+// rows.
 func startsOf(header string, longest, width int) []int {
 	columns := []int{0}
 	for i := gap; i < len(header); i++ {

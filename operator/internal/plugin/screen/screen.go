@@ -24,17 +24,18 @@ import (
 type Screen struct {
 	io.Writer
 
-	// Terminal: the writer is a terminal that knows escape sequences; Colors: its user wants colors.
+	// Terminal: the writer is a terminal that supports escape sequences. Colors: its user wants colors.
 	Terminal, Colors bool
 
-	// Columns is how many characters a line has. With 0 that is read from the terminal: a user may change it.
+	// Columns is how many characters a line has. If it is 0, the width is read from the terminal each time, because the
+	// user may change it.
 	Columns int
 
-	// Now is what ages are counted from.
+	// Now is the time to which ages are computed.
 	Now time.Time
 }
 
-// New returns the screen of a writer. Colors are for terminals whose user has not turned them off.
+// New returns the screen of a writer. It has colors if it is a terminal whose user has not turned them off.
 func New(out io.Writer) Screen {
 	file, isFile := out.(*os.File)
 	terminal := isFile && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
@@ -85,10 +86,12 @@ func (s Screen) Document(format, kind string, value any) error {
 	return printer.PrintObj(&unstructured.Unstructured{Object: fields}, s)
 }
 
-// documentVersion is the version of what the plugin prints for programs. No API server has it.
+// documentVersion is the version of documents that the plugin prints for programs. It is not an API version of the
+// cluster.
 const documentVersion = "kubectl.cache.example.com/v1"
 
-// printable escapes what of a key could control a terminal, hide text or break the columns: it may have any bytes.
+// printable escapes the parts of a key that could control a terminal, hide text or break the columns: a key may have
+// any bytes.
 func printable(key string) string {
 	isOdd := func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }
 	if !strings.ContainsFunc(key, isOdd) {
@@ -98,7 +101,7 @@ func printable(key string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// table prints rows under a header, as kubectl get does, but breaks long ones between columns. Columns with a name that
+// table prints rows under a header, as kubectl get does, but breaks long rows between columns. Columns with a name that
 // begins with "+" are for -o wide.
 func (s Screen) table(columns []string, rows [][]string, wide bool) error {
 	table := &metav1.Table{}

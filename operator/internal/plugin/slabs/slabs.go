@@ -20,7 +20,7 @@ type Class struct {
 	Used      int64 `json:"usedChunks"`
 	Items     int64 `json:"items"`
 
-	// Requested are the bytes that the items take in their chunks.
+	// Requested is how many bytes the items use in their chunks.
 	Requested int64 `json:"requestedBytes"`
 
 	// Age is how many seconds the item at the end of the LRU has not been used.
@@ -28,7 +28,7 @@ type Class struct {
 
 	Evicted int64 `json:"evicted"`
 
-	// EvictedAge is for how many seconds the item that was evicted last had not been used.
+	// EvictedAge is how many seconds the last evicted item had not been used.
 	EvictedAge int64 `json:"evictedAgeSeconds"`
 
 	// OutOfMemory counts items that were refused, as no memory was free and nothing could be evicted.
@@ -48,7 +48,7 @@ func Take(ctx context.Context, connection *reach.Connection) ([]Class, error) {
 func classes(slabs, items map[string]map[string]string) []Class {
 	found := []Class{}
 	for name, slab := range slabs {
-		number, _ := strconv.Atoi(name) // It is one.
+		number, _ := strconv.Atoi(name) // The name is a number.
 		item := items[name]
 		class := Class{
 			Number: number, ChunkSize: value(slab, "chunk_size"), Pages: value(slab, "total_pages"),
@@ -65,13 +65,13 @@ func classes(slabs, items map[string]map[string]string) []Class {
 }
 
 func value(stats map[string]string, name string) int64 {
-	number, _ := strconv.ParseInt(stats[name], 10, 64) // Other versions of memcached may have fewer.
+	number, _ := strconv.ParseInt(stats[name], 10, 64) // Other versions of memcached may not have all statistics.
 	return number
 }
 
 // Bucket is how many items have a size.
 type Bucket struct {
-	// AtMost is the size of a chunk: the items are larger than the chunks of the bucket before.
+	// AtMost is the size of a chunk. The items are larger than the chunks of the previous bucket.
 	AtMost int64 `json:"atMostBytes"`
 
 	Items int64 `json:"items"`

@@ -25,15 +25,15 @@ type Limits struct {
 // Seen is how much of the log was read.
 type Seen struct {
 	Lines   int           `json:"lines"`
-	Skipped int           `json:"skipped"` // by memcached, since it was read too slowly
+	Skipped int           `json:"skipped"` // by memcached, because the log was read too slowly
 	Took    time.Duration `json:"-"`
 
 	// Ended is why the reading ended early, after some of the log was read.
 	Ended string `json:"ended,omitempty"`
 }
 
-// Watch reads the log of a server, and passes each use. The connection can't be used for anything else afterwards. What
-// was read counts, also if the Pod is deleted or the user interrupts the reading.
+// Watch reads the log of a server, and passes each use to a function. The connection can't be used for anything else
+// afterwards. If the Pod is deleted or the user interrupts the reading, the lines that were read count.
 func Watch(limits Limits, use func(uselog.Use)) func(context.Context, *reach.Connection) (Seen, error) {
 	return func(ctx context.Context, connection *reach.Connection) (Seen, error) {
 		if _, err := io.WriteString(connection, uselog.Watch); err != nil {
@@ -65,7 +65,7 @@ func Watch(limits Limits, use func(uselog.Use)) func(context.Context, *reach.Con
 	}
 }
 
-// read passes the uses of lines.
+// read reads lines, and passes the uses in them to a function.
 func read(lines *bufio.Reader, most int, use func(uselog.Use)) (seen Seen, err error) {
 	clients := uselog.Filter{Pass: use}
 	defer clients.Flush()
