@@ -129,7 +129,7 @@ func (a *agent) copied() time.Time {
 	return a.copier.Tracker.Copied()
 }
 
-// started returns an error until memcached can start.
+// started returns an error until memcached can start, which is when its authentication file exists.
 func (a *agent) started() error {
 	if a.users == nil {
 		return nil

@@ -27,15 +27,15 @@ const (
 	// endTimeout limits one attempt to reach memcached.
 	endTimeout = 5 * time.Second
 
-	// endWithin limits all attempts, to find it and to end it: nobody can use one that hangs, or copy its keys. Then the
-	// kubelet ends it.
+	// endWithin limits all attempts to find memcached and to end it. After that, the kubelet ends it: no client can use
+	// a memcached that hangs, or copy its keys.
 	endWithin = 15 * time.Second
 
 	endInterval = 200 * time.Millisecond
 
-	// hookPatience is how long the hook of memcached waits for that of the agent, which the kubelet starts at the same
-	// time, but on a busy Node later. mostEarly limits how many requests wait so: other clients must not use up all
-	// connections.
+	// hookPatience is how long the hook of memcached waits for the hook of the agent. The kubelet starts both at the
+	// same time, but on a busy Node the agent's hook may start later. mostEarly limits how many requests wait in this
+	// way: other clients must not use up all connections.
 	hookPatience = time.Minute
 	mostEarly    = 4
 )
@@ -46,8 +46,8 @@ const (
 	endedPath     = "/ended"
 )
 
-// End is the preStop hook of the agent: it asks the agent in the same Pod to end memcached as soon as nobody needs it,
-// and returns when that is done.
+// End is the preStop hook of the agent: it instructs the agent in the same Pod to end memcached as soon as the Pod is
+// not needed any more, and returns when memcached has ended.
 func End(ctx context.Context, options *Options) error {
 	_, port, err := net.SplitHostPort(options.ProbeAddress)
 	if err != nil {
@@ -78,7 +78,7 @@ type ender struct {
 	once  sync.Once
 	begun chan struct{} // closed when the Pod begins to terminate
 	ended chan struct{} // closed when memcached has ended
-	early chan struct{} // holds one for each request that waits for begun
+	early chan struct{} // holds an element for each request that waits for begun
 	done  <-chan struct{}
 }
 
@@ -89,7 +89,7 @@ func (a *agent) ender(ctx context.Context, follower *slot.Follower) *ender {
 	}
 }
 
-// terminate is asked by the agent's hook, which only a process in the Pod can run.
+// terminate answers the agent's hook. It accepts only requests of a process in the Pod.
 func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
 	if !isLocal(r) {
 		http.Error(w, "only a process in this Pod may end memcached", http.StatusForbidden)
@@ -102,8 +102,8 @@ func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
 	e.answerWhenEnded(w, r)
 }
 
-// isLocal reports whether a request comes from within the Pod, and to its loopback interface: a proxy in the Pod
-// connects to another address.
+// isLocal reports whether a request comes from within the Pod, and to its loopback interface. Requests through a proxy
+// in the Pod come to another address.
 func isLocal(r *http.Request) bool {
 	to, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	for _, address := range []string{r.RemoteAddr, fmt.Sprint(to)} {
@@ -115,7 +115,7 @@ func isLocal(r *http.Request) bool {
 	return true
 }
 
-// waitUntilEnded is asked by memcached's hook, which the kubelet runs from outside.
+// waitUntilEnded answers memcached's hook, a request of the kubelet from outside of the Pod.
 func (e *ender) waitUntilEnded(w http.ResponseWriter, r *http.Request) {
 	select {
 	case e.early <- struct{}{}:
@@ -144,7 +144,7 @@ func (e *ender) answerWhenEnded(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end ends memcached when nobody needs it any more. It returns when memcached has ended.
+// end ends memcached when it is not needed any more. It returns when memcached has ended.
 func (e *ender) end(ctx context.Context) {
 	defer close(e.ended)
 	ctx, cancel := context.WithCancel(ctx)
@@ -154,7 +154,7 @@ func (e *ender) end(ctx context.Context) {
 		e.log.Info("memcached does not run, or does not answer", "error", err)
 		return
 	}
-	go func() { // The last instruction may let the agent end it.
+	go func() { // With the last instruction, the agent may end memcached itself.
 		for reload.IsMemcached(e.options.Proc, pid) && pause(ctx) == nil {
 		}
 		cancel()

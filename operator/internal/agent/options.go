@@ -47,8 +47,8 @@ type Options struct {
 	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
 	HandoffFile string
 
-	// HandoffTimeout is how long a copy may take, and a Pod that terminates continues to serve its slot until another Pod
-	// has it.
+	// HandoffTimeout is how long a copy may take. It is also how long a terminating Pod continues to serve its slot
+	// until another Pod has it.
 	HandoffTimeout time.Duration
 
 	// TerminationDelay is how long a Pod that gave its slot away still serves, while it terminates.
@@ -57,17 +57,17 @@ type Options struct {
 	// DiscoveryFile is the file with the list of servers for clients with auto discovery; empty without discovery.
 	DiscoveryFile string
 
-	// DiscoveryAddress and DiscoveryTLSAddress are where such clients are answered; "0" turns one off. The latter needs
-	// TLSDir.
+	// DiscoveryAddress and DiscoveryTLSAddress are the addresses at which such clients are answered; "0" turns an
+	// address off. DiscoveryTLSAddress needs TLSDir.
 	DiscoveryAddress    string
 	DiscoveryTLSAddress string
 
-	// RequireClientCertificate refuses such clients over TLS without a certificate, and TLS13 those with an older version
-	// of TLS, as memcached does.
+	// RequireClientCertificate refuses such clients if they use TLS without a certificate, and TLS13 refuses them if
+	// they use an older version of TLS. Memcached does the same.
 	RequireClientCertificate bool
 	TLS13                    bool
 
-	// Proc is the folder with the processes. Tests show the agent only one.
+	// Proc is the folder with the processes, /proc. In tests, it has only one process.
 	Proc string
 
 	// Restarts is how often the supervisor restarted the agent.

@@ -18,9 +18,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimObject drops fields that the operator does not read before an object is cached. Deployments share equal amounts
-// of resources, which take more than a quarter of a Deployment's memory. Of the managed fields only the record of a
-// pause stays.
+// TrimObject drops fields that the operator does not read before an object is cached. Deployments share equal resource
+// lists, which would take more than a quarter of a Deployment's memory. Of the managed fields, only the record of a
+// pause is kept.
 func TrimObject(object any) (any, error) {
 	var managed []metav1.ManagedFieldsEntry
 	switch typed := object.(type) {

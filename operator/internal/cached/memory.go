@@ -12,7 +12,7 @@ import (
 // Memory is the memory of a container, in bytes; zero if that is unknown.
 type Memory struct{ Request, Limit int64 }
 
-// MemoryOf returns the memory that memcached's container shall have, and what it has.
+// MemoryOf returns the memory that memcached's container is to have, and the memory that it has.
 func MemoryOf(pod *corev1.Pod) (shall, has Memory) {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == names.Container {
@@ -25,8 +25,8 @@ func MemoryOf(pod *corev1.Pod) (shall, has Memory) {
 	return shall, has
 }
 
-// NotResized returns the condition that says why a Pod is not resized: that its Node has no room, or what failed. It is
-// nil if nothing does.
+// NotResized returns the condition that says why a Pod is not resized: its Node has no room, or the resize failed. It
+// is nil if there is no such condition.
 func NotResized(pod *corev1.Pod) *corev1.PodCondition {
 	if waits := Condition(pod, corev1.PodResizePending); waits != nil && waits.Status == corev1.ConditionTrue {
 		return waits

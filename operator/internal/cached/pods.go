@@ -19,7 +19,7 @@ import (
 func MemcachedOf(pod *corev1.Pod) string {
 	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
 	if controller != nil && controller.Name == "" {
-		return instance // It is trimmed already: that may happen twice on the way into the cache.
+		return instance // The Pod is trimmed already: this may be called twice for a Pod that is cached.
 	}
 	if controller == nil || controller.Kind != "ReplicaSet" ||
 		controller.APIVersion != appsv1.SchemeGroupVersion.String() ||
@@ -39,7 +39,7 @@ func Condition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev1.P
 	return nil
 }
 
-// IsTrue reports whether a condition of a Pod is true. One that is not there is not.
+// IsTrue reports whether a condition of a Pod is true. A missing condition is not true.
 func IsTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
 	condition := Condition(pod, conditionType)
 	return condition != nil && condition.Status == corev1.ConditionTrue

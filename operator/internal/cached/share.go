@@ -15,10 +15,10 @@ func shareResources(containers []corev1.Container) {
 	}
 }
 
-// amounts has the resource amounts of all containers. Cached objects are not modified.
+// amounts has the resource lists of all containers. They can be shared because cached objects are not modified.
 var amounts sharedLists
 
-// mostShared limits how many different amounts are shared. Few clusters have more; further ones are not shared.
+// mostShared limits how many different amounts are shared. Few clusters have more. Additional amounts are not shared.
 const mostShared = 64
 
 type sharedLists struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimPod keeps only what the type Pod of the package observe is made from, before a Pod is cached: ten thousand caches
-// have many Pods. It keeps more of a Pod that needs a slot.
+// TrimPod keeps only the fields from which observe.Pod is made, before a Pod is cached: ten thousand caches have many
+// Pods. It keeps more fields of a Pod that needs a slot.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
@@ -57,7 +57,8 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 	return trimmed
 }
 
-// relevantConditions returns the relevant conditions: that a Pod is ready, and since when, or that it is unschedulable.
+// relevantConditions returns the conditions that show whether a Pod is ready, and since when, or that it is
+// unschedulable.
 func relevantConditions(pod *corev1.Pod) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	if ready := Condition(pod, corev1.PodReady); ready != nil {
@@ -84,7 +85,7 @@ func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// keepSlot adds to a trimmed Pod what slotPod reads.
+// keepSlot adds the fields that observe.slotPod reads to a trimmed Pod.
 func keepSlot(trimmed, pod *corev1.Pod) {
 	if trimmed.Labels == nil {
 		return // It belongs to no Memcached.
@@ -102,7 +103,8 @@ func keepSlot(trimmed, pod *corev1.Pod) {
 	keepMemory(trimmed, pod)
 }
 
-// keepMemory adds to a trimmed Pod what memory memcached's container shall have and has, and why it is not resized.
+// keepMemory adds to a trimmed Pod the memory that memcached's container is to have, the memory that it has, and why it
+// is not resized.
 func keepMemory(trimmed, pod *corev1.Pod) {
 	shall, has := MemoryOf(pod)
 	trimmed.Spec.Containers = append(slices.Clip(trimmed.Spec.Containers), withMemory(shall))
@@ -118,7 +120,7 @@ func keepMemory(trimmed, pod *corev1.Pod) {
 	}
 }
 
-// keepDiscovery adds to a trimmed Pod what discoveryPod reads.
+// keepDiscovery adds the fields that observe.discoveryPod reads to a trimmed Pod.
 func keepDiscovery(trimmed, pod *corev1.Pod) {
 	if trimmed.Labels == nil {
 		return // It belongs to no Memcached.
@@ -140,7 +142,7 @@ func keepAnnotations(trimmed, whole *metav1.ObjectMeta, keys ...string) {
 
 var onlyGate = []corev1.PodReadinessGate{{ConditionType: names.HasSlot}}
 
-// withReadiness returns the statuses of containers that are not ready, and of the named one in any case.
+// withReadiness returns the statuses of containers that are not ready, and always that of the named container.
 func withReadiness(statuses []corev1.ContainerStatus, name string) []corev1.ContainerStatus {
 	kept := notReady(statuses)
 	if status := Container(statuses, name); status.Ready {

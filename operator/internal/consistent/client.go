@@ -57,7 +57,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
-		awaited := c.records.find(id) // Before the cache is read: it may not have later writes.
+		awaited := c.records.find(id) // This is before the read of the cache, which may not have later writes.
 		err := c.Client.Get(ctx, key, object, opts...)
 		switch {
 		case awaited == nil, err != nil && !apierrors.IsNotFound(err):
@@ -76,14 +76,14 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	}
 }
 
-// readLive reads from the API server. If both agree that there is no such object to be cached, another client
+// readLive reads from the API server. If neither the API server nor the cache has such an object, another client
 // reverted the write while the watch was interrupted, and no event will follow.
 func (c *Client) readLive(
 	ctx context.Context, id identity, object client.Object, awaited *record, cacheErr error,
 ) error {
 	log.FromContext(ctx).Info("The cache does not have the last write; reading from the API server",
 		"kind", id.kind.Kind, "resourceVersion", awaited.version)
-	reflect.ValueOf(object).Elem().SetZero() // It may share memory with the cache.
+	reflect.ValueOf(object).Elem().SetZero() // The object may share memory with the cache.
 	err := c.live.Get(ctx, id.key, object)
 	missing := apierrors.IsNotFound(err) || err == nil && !c.cached(id.kind.GroupKind(), object.GetLabels())
 	if missing && apierrors.IsNotFound(cacheErr) {
@@ -142,7 +142,7 @@ func (w statusWriter) Patch(
 	return w.client.sendObject(ctx, object, func() error { return w.SubResourceWriter.Patch(ctx, object, patch, opts...) })
 }
 
-// sendObject sends a write that leaves its answer in the object.
+// sendObject sends a write whose answer is stored in the object.
 func (c *Client) sendObject(ctx context.Context, object client.Object, request func() error) error {
 	id, err := c.identify(object, client.ObjectKeyFromObject(object))
 	if err != nil {
@@ -162,7 +162,8 @@ func (c *Client) send(ctx context.Context, id identity, request func() (metav1.O
 	return c.await(ctx, id, c.records.note(id, answer.GetUID(), answer.GetResourceVersion()))
 }
 
-// await drops a record immediately if the cache shows it already: the event came before the answer, or nothing changed.
+// await drops a record immediately if the cache already shows the write: the event arrived before the answer, or
+// nothing changed.
 func (c *Client) await(ctx context.Context, id identity, noted *record) error {
 	created, err := c.Scheme().New(id.kind)
 	if err != nil {
@@ -173,5 +174,5 @@ func (c *Client) await(ctx context.Context, id identity, noted *record) error {
 	if client.IgnoreNotFound(err) == nil && noted.isShownBy(unlessMissing(cached, err)) {
 		c.records.drop(id, noted)
 	}
-	return nil // Otherwise an event or a later read does it.
+	return nil // Otherwise an event or a later read drops the record.
 }

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Predicate observes each change that the cache shows, and filters no events. Put it first: a predicate after one
-// that filters an event does not see it.
+// Predicate observes each change that the cache shows, and filters no events. Put it first: a predicate does not see
+// events that a predicate before it has filtered.
 func (c *Client) Predicate() predicate.Predicate {
 	show := func(object client.Object) bool {
 		return c.hear(object, c.records.hear, func(awaited *record) bool { return awaited.isShownBy(object) })
@@ -35,7 +35,8 @@ func (c *Client) Predicate() predicate.Predicate {
 	}
 }
 
-// hear reports to the records an event that ends the wait for some writes of an object.
+// hear reports an event to the records. The event ends the wait for the writes of an object for which ends returns
+// true.
 func (c *Client) hear(object client.Object, report func(identity, func(*record) bool), ends func(*record) bool) bool {
 	if c.records.isEmpty() {
 		return true

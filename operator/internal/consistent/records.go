@@ -28,7 +28,7 @@ type record struct {
 	seen chan struct{}
 }
 
-// isShownBy compares the write with the cached object, which is nil if it does not exist.
+// isShownBy reports whether the cached object, which is nil if it does not exist, is the result of the write or newer.
 func (r *record) isShownBy(cached metav1.Object) bool {
 	switch {
 	case r.version == "":
@@ -37,7 +37,7 @@ func (r *record) isShownBy(cached metav1.Object) bool {
 		return false
 	}
 	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), r.version)
-	return err != nil || order >= 0 // A version without an order cannot be waited for.
+	return err != nil || order >= 0 // It is no use to wait for a version that can't be compared.
 }
 
 // isOverBy reports whether the event of a deletion ends the wait. Without the object's last state, such an event has
@@ -49,18 +49,20 @@ func (r *record) isOverBy(deleted metav1.Object, withoutLastState bool) bool {
 	return r.isShownBy(deleted)
 }
 
-// records holds the writes that the cache does not show yet, and those that have no answer yet.
+// records has the writes that the cache does not show yet, and the writes that have no answer yet.
 type records struct {
 	mu         sync.Mutex
 	of         map[identity]*record
 	unanswered map[identity]*unanswered
 }
 
-// unanswered are the writes of an object whose answers are not here yet. The object may be deleted before.
+// unanswered are the writes of an object whose answers have not arrived yet. The event of its deletion may arrive
+// before.
 type unanswered struct {
 	count int
 
-	// deletion reports whether the last deletion that was heard of ends the wait for a write; nil if there was none.
+	// deletion reports whether the last deletion of the object ends the wait for a write; nil if no deletion was
+	// reported.
 	deletion func(*record) bool
 }
 
@@ -68,7 +70,7 @@ func newRecords() records {
 	return records{of: map[identity]*record{}, unanswered: map[identity]*unanswered{}}
 }
 
-// begin notes that a write is about to be sent, and end that its answer was noted.
+// begin records that a write is about to be sent, and end that its answer was recorded.
 func (r *records) begin(id identity) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

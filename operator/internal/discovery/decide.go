@@ -14,13 +14,13 @@ const answering = 3
 
 // Input is what a decision depends on.
 type Input struct {
-	// Endpoint is where clients without auto discovery find the cache.
+	// Endpoint is the address of the cache for clients without auto discovery.
 	Endpoint string
 
 	// Slots are the slots in their order. Without slots, the ready Pods are the servers.
 	Slots []Slot
 
-	// HasSlots: Slots are the servers, also if there are none.
+	// HasSlots: Slots are the servers, even if there are none.
 	HasSlots bool
 
 	// Port is the port of the Pods.
@@ -32,7 +32,8 @@ type Input struct {
 	Now time.Time
 }
 
-// Slot is a slot as clients find it, with the name of the Pod that holds it; empty if there is none.
+// Slot is a slot with the address that clients use, and the name of the Pod that holds it, which is empty if no Pod
+// does.
 type Slot struct {
 	Node
 
@@ -53,7 +54,7 @@ type Pod struct {
 	Ready   bool
 	Leaving bool
 
-	// Answers: the Pod has the label by which the Service finds it, and List is the content of its annotation.
+	// Answers: the Pod has the label with which the Service selects it. List is the content of its annotation.
 	Answers bool
 	List    string
 }
@@ -63,7 +64,7 @@ type Decision struct {
 	// Changes are the Pods to change.
 	Changes []Change
 
-	// After is when a change of the list is due; 0 if there is none.
+	// After is after what time a change of the list is due; 0 if none is.
 	After time.Duration
 }
 
@@ -72,7 +73,7 @@ type Change struct {
 	Pod string
 	UID string
 
-	// Answers is whether the Pod answers from now on, with List. Otherwise it loses both.
+	// Answers is whether the Pod answers from now on, with List. If not, it loses the label and the list.
 	Answers bool
 	List    string
 }
@@ -96,8 +97,9 @@ func Decide(in Input) Decision {
 	return decision
 }
 
-// choose returns the uids of the Pods that answer. One that does stays, as long as it is ready: another one would first
-// have to get the list. Pods that are not ready yet get it before clients can reach them.
+// choose returns the uids of the Pods that answer. A Pod that answers continues to do so as long as it is ready,
+// because another Pod would first have to get the list. Pods that are not ready yet get the list before clients can
+// reach them.
 func (in Input) choose() map[string]bool {
 	candidates := slices.DeleteFunc(slices.Clone(in.Pods), func(pod Pod) bool { return pod.Leaving || !pod.Serves })
 	rank := func(pod Pod) int {
@@ -121,12 +123,12 @@ func (in Input) choose() map[string]bool {
 	return chosen
 }
 
-// fromTheFuture is how far a version may be ahead of the clock: more than two clocks differ.
+// fromTheFuture is how far a version may be ahead of the clock. It is more than the clocks of two Nodes usually differ.
 const fromTheFuture = time.Minute
 
-// list returns the current list, and when another one is due. The version of a list is that of the Pods that have it
-// already. That of another list is the time, in seconds, because it grows also if no Pod is left that remembers one. So
-// there is at most one list a second.
+// list returns the current list, and after what time a new list is due. If Pods already have the current list, its
+// version does not change. The version of a new list is the time in seconds, which also grows if no Pod is left that
+// has a former list. So there is at most one new list each second.
 func (in Input) list() (list List, after time.Duration) {
 	newest := List{}
 	for _, pod := range in.Pods {
@@ -147,7 +149,7 @@ func (in Input) list() (list List, after time.Duration) {
 	return list, 0
 }
 
-// nodes returns the servers, which follow those of the newest list.
+// nodes returns the servers. They depend on the servers in the newest list.
 func (in Input) nodes(newest List) []Node {
 	if in.HasSlots {
 		return in.slotNodes(newest)
@@ -166,9 +168,9 @@ func (in Input) nodes(newest List) []Node {
 	return nodes
 }
 
-// slotNodes returns the slots that are servers. One that was announced stays, whether it has a Pod or not, and also
-// where its address changes: its name gets another Pod. One that was added waits for its first Pod, because clients
-// would ask it in vain for keys that other servers have. Where no list has any of them, a list has all.
+// slotNodes returns the slots that are servers. An announced slot stays, whether it has a Pod or not, and also if its
+// address changes because another Pod has its name. An added slot waits for its first Pod, because clients would ask it
+// in vain for keys that other servers have. If no list has any of the slots, the new list has all of them.
 func (in Input) slotNodes(newest List) []Node {
 	listed, ready := map[string]bool{}, map[string]bool{}
 	for _, node := range newest.Nodes {
@@ -192,7 +194,7 @@ func (in Input) slotNodes(newest List) []Node {
 	return nodes
 }
 
-// slot is the name of the slot that a server is: the first part of the name of its host.
+// slot returns the name of the slot of a server: the first part of its host name.
 func (n Node) slot() string {
 	name, _, _ := strings.Cut(n.Host, ".")
 	return name

@@ -15,10 +15,11 @@ import (
 
 // List is the content of the annotation.
 type List struct {
-	// Version grows with each change of Nodes. A client ignores a list that is older than the one that it has.
+	// Version grows with each change of Nodes. A client ignores a list whose version is lower than that of the list
+	// that it has.
 	Version int64 `json:"version"`
 
-	// Endpoint is where clients without auto discovery find the cache, for error messages.
+	// Endpoint is the address of the cache for clients without auto discovery, for error messages.
 	Endpoint string `json:"endpoint"`
 
 	// Nodes are the memcached servers.
@@ -45,11 +46,12 @@ func (l List) Encode() string {
 	return string(content)
 }
 
-// newestVersion leaves a version room to grow, and is a number that clients in JavaScript distinguish from the next.
+// newestVersion is the largest version that is accepted, so that versions can grow. Clients in JavaScript can
+// distinguish it from the number before it.
 const newestVersion = 1 << 53
 
-// Decode reads the annotation. A version that cannot grow is refused, so that no client ever reads it: it would ignore
-// all lists that follow.
+// Decode reads the annotation. It refuses a version that cannot grow, because a client that reads it would ignore all
+// later lists.
 func Decode(content string) (List, error) {
 	var l List
 	if err := json.Unmarshal([]byte(content), &l); err != nil {
@@ -66,8 +68,9 @@ func Decode(content string) (List, error) {
 	return l, nil
 }
 
-// Payload returns the list as clients parse it: the version in a line, and the servers in the next one. The format is
-// that of Amazon ElastiCache (https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/AutoDiscovery.AddingToYourClientLibrary.html).
+// Payload returns the list in the form that clients parse: the version in a line, and the servers in the next line. The
+// format is that of Amazon ElastiCache
+// (https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/AutoDiscovery.AddingToYourClientLibrary.html).
 func (l List) Payload() string {
 	nodes := make([]string, len(l.Nodes))
 	for i, node := range l.Nodes {
@@ -76,7 +79,7 @@ func (l List) Payload() string {
 	return fmt.Sprintf("%d\n%s\n", l.Version, strings.Join(nodes, " "))
 }
 
-// isFor reports whether a list has the given content, of whatever version.
+// isFor reports whether a list has the given content, whatever its version is.
 func (l List) isFor(endpoint string, nodes []Node) bool {
 	return l.Endpoint == endpoint && slices.Equal(l.Nodes, nodes)
 }

@@ -39,13 +39,14 @@ func (a Author) isOperator() bool {
 	return a.Manager == names.FieldOwner && a.Operation == metav1.ManagedFieldsOperationApply && a.Subresource == ""
 }
 
-// Applied reports whether this operator, or another instance, applied the object last: its field manager owns the
-// hash that each apply writes. A client that overwrites the hash takes it over.
+// Applied reports whether this operator, or another instance, applied the object last: its field manager owns the hash
+// that each apply writes. A client that overwrites the hash becomes its owner.
 func Applied(object metav1.Object) bool {
 	return Owns(object, fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationAppliedHash))
 }
 
-// Owns reports whether a field is as the operator applied it. The object must have managed fields.
+// Owns reports whether the operator owns a field, and so the field is as the operator applied it. The object must have
+// managed fields.
 func Owns(object metav1.Object, path fieldpath.Path) bool {
 	return slices.ContainsFunc(read(object.GetManagedFields()), func(e entry) bool {
 		return e.isOperator() && e.fields.Has(path)
@@ -58,7 +59,8 @@ type entry struct {
 	fields *fieldpath.Set
 }
 
-// read skips entries that cannot be read: they belong to other clients, and must not stop the correction of drift.
+// read returns the entries of managed fields. It skips those that cannot be read: they belong to other clients, and
+// must not stop the correction of drift.
 func read(managed []metav1.ManagedFieldsEntry) []entry {
 	var entries []entry
 	for _, m := range managed {
@@ -86,8 +88,8 @@ func authorOf(entries []entry, path fieldpath.Path) *Author {
 	return last
 }
 
-// lastWriter returns the client that wrote the object, not its status, since the operator did; nil if there is none
-// or more than one.
+// lastWriter returns the only client that wrote the object, not its status, since the operator last did; nil if there
+// is no such client or more than one.
 func lastWriter(entries []entry) *Author {
 	var own time.Time
 	for _, e := range entries {

@@ -16,7 +16,7 @@ const (
 	// longestValue limits how much of a value a message shows, in bytes.
 	longestValue = 80
 
-	// mostFields limits how many fields a message lists. More of them mean that a client replaced the object.
+	// mostFields limits how many fields a message lists. If there are more, a client has probably replaced the object.
 	mostFields = 8
 
 	notShown = "(not shown)"
@@ -81,7 +81,7 @@ func Describe(drifts []Drift) string {
 	for i, drift := range drifts[:min(len(drifts), mostFields)] {
 		change := drift.change()
 		if i+1 == len(drifts) || i+1 == mostFields || drifts[i+1].by() != drift.by() {
-			change += drift.by() // Once for all fields of one author.
+			change += drift.by() // It is written once for all fields of an author.
 		}
 		words = append(words, change)
 	}

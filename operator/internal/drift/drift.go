@@ -19,11 +19,11 @@ type Drift struct {
 	// Field is its path, such as .spec.replicas.
 	Field string
 
-	// Was is the value that the operator set and restores. Is is the value found, or "" if the field was removed. Both
-	// are for messages.
+	// Was is the value that the operator set and restores. Is is the value that was found, or "" if the field was
+	// removed. Both are texts for messages.
 	Was, Is string
 
-	// Author wrote the field last. A removed field has no owner: then Author is the only client that wrote the object
+	// Author wrote the field last. A removed field has no owner: Author is then the only client that wrote the object
 	// since the operator did. It is nil if that is unknown.
 	Author *Author
 
@@ -36,7 +36,7 @@ type Object interface {
 	runtime.Object
 }
 
-// Explain returns, for each field that differs between the live and the desired object, who changed it.
+// Explain returns, for each field that differs between the live and the desired object, which client changed it.
 func Explain(live Object, desired any, changed *fieldpath.Set) ([]Drift, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {
@@ -55,7 +55,7 @@ func Explain(live Object, desired any, changed *fieldpath.Set) ([]Drift, error) 
 	return drifts, nil
 }
 
-// withoutValues shows no value: another client may write what is in a Secret into any field.
+// withoutValues hides the values, because another client may write the content of a Secret into any field.
 func (d Drift) withoutValues() Drift {
 	for _, value := range []*string{&d.Was, &d.Is} {
 		if *value != "" {
@@ -91,7 +91,7 @@ func explain(actual, expected map[string]any, path fieldpath.Path, entries []ent
 // contents returns the live and the desired object as JSON values.
 func contents(live Object, desired any) (actual, expected map[string]any, err error) {
 	bare := live.DeepCopyObject().(Object)
-	bare.SetManagedFields(nil) // They may not even be JSON.
+	bare.SetManagedFields(nil) // Managed fields may not even be JSON.
 	if actual, err = runtime.DefaultUnstructuredConverter.ToUnstructured(bare); err != nil {
 		return nil, nil, fmt.Errorf("read the live object: %w", err)
 	}
@@ -101,8 +101,8 @@ func contents(live Object, desired any) (actual, expected map[string]any, err er
 	return actual, expected, nil
 }
 
-// topmost shortens the path of a removed value to where the removal begins: the list item instead of each of its
-// fields.
+// topmost shortens the path of a removed value to the highest part that was removed, such as the list item instead of
+// each of its fields.
 func topmost(actual map[string]any, changed *fieldpath.Set) []fieldpath.Path {
 	var paths []fieldpath.Path
 	for path := range changed.All() {
@@ -120,8 +120,8 @@ func topmost(actual map[string]any, changed *fieldpath.Set) []fieldpath.Path {
 	return paths
 }
 
-// withoutOwnAnnotations leaves out the operator's own annotations, which change with other fields, unless only they
-// changed.
+// withoutOwnAnnotations leaves out the operator's own annotations, which change with other fields. It keeps them if
+// nothing else changed.
 func withoutOwnAnnotations(changed *fieldpath.Set) *fieldpath.Set {
 	others := fieldpath.NewSet()
 	for path := range changed.All() {

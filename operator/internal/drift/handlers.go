@@ -11,13 +11,13 @@ import (
 // handlers are the ways of a hook or a probe, of which it has one.
 var handlers = []string{"exec", "grpc", "httpGet", "sleep", "tcpSocket"}
 
-// IsHandler reports whether a field is such a way.
+// IsHandler reports whether a field is one of these handlers.
 func IsHandler(field string) bool { return slices.Contains(handlers, field) }
 
-// OtherHandlers returns the JSON pointers of hooks and probes that have another handler than the operator's. By
-// server-side apply they would have both, and the API server rejects two. It also rejects none, so each is one as a
-// whole. Where the handler is the operator's own former one, applying removes it, and nothing is rejected: so this is
-// for what the API server has rejected.
+// OtherHandlers returns the JSON pointers of hooks and probes that have another handler than the operator's.
+// Server-side apply would keep both handlers, and the API server rejects two. It also rejects a hook or probe without a
+// handler, so each pointer is to a whole hook or probe. If the other handler is the operator's own former one, an apply
+// removes it: call OtherHandlers only for an object that the API server has rejected.
 func OtherHandlers(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
 	actual, _, err := contents(live, desired)
 	if err != nil {

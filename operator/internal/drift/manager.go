@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagerKind is a kind of field manager with a specific fix.
+// ManagerKind is a kind of field manager, with its own fix for drift.
 type ManagerKind string
 
 const (
@@ -31,8 +31,8 @@ const (
 	// Manual is a person with kubectl, oc or a web console.
 	Manual ManagerKind = "Manual"
 
-	// Operator is another instance of this operator, or an admission webhook, whose changes are recorded under the name
-	// of the client that it admits.
+	// Operator is another instance of this operator, or an admission webhook: its changes are recorded under the name
+	// of the client whose request it changes.
 	Operator ManagerKind = "Operator"
 
 	// Admission is a mutating admission policy or webhook that reverts the operator's values before they are stored.
@@ -65,14 +65,14 @@ func kindOf(drift Drift, live metav1.Object) ManagerKind {
 	return Unknown
 }
 
-// isManual recognizes the tools of people. A client without a field manager is recorded by the name of its program,
-// which for a web console is the browser.
+// isManual recognizes the tools of people. A client that sets no field manager is recorded with the name of its
+// program, which is the browser for a web console.
 func isManual(manager string) bool {
 	program, _, _ := strings.Cut(manager, "-")
 	return slices.Contains([]string{"kubectl", "oc", "k9s", "Mozilla"}, program)
 }
 
-// isInApplication reports whether an object has the label or annotation by which Argo CD tracks its objects.
+// isInApplication reports whether an object has the label or annotation with which Argo CD tracks its objects.
 func isInApplication(live metav1.Object) bool {
 	const instance, tracking = "argocd.argoproj.io/instance", "argocd.argoproj.io/tracking-id"
 	return live.GetLabels()[instance] != "" || live.GetAnnotations()[instance] != "" ||

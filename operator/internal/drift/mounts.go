@@ -8,18 +8,18 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// podPath is where the Pods of a Deployment are described.
+// podPath is the path of the PodSpec in a Deployment.
 var podPath = fieldpath.MakePathOrDie("spec", "template", "spec")
 
-// Attached is what another client attached to what the operator removes.
+// Attached is a field that another client attached to a field which the operator removes.
 type Attached struct {
-	Path    string // as it is known, such as in managed fields
+	Path    string // in the form of managed fields
 	Pointer string // a JSON pointer
 }
 
-// DanglingMounts returns the mounts by which other clients use volumes that the operator alone owns and no longer
-// applies. Server-side apply would keep the mounts, which the API server rejects without the volume. The live object
-// must have managed fields. Later list items come first, so that they can be removed one after another.
+// DanglingMounts returns the mounts of other clients for volumes that only the operator owns, and no longer applies.
+// Server-side apply would keep the mounts, which the API server rejects without the volume. The live object must have
+// managed fields. Later list items come first, so that they can be removed one after another.
 func DanglingMounts(live Object, desired any) ([]Attached, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {
@@ -30,7 +30,7 @@ func DanglingMounts(live Object, desired any) ([]Attached, error) {
 	volumes, _ := pod.field("volumes")
 	var mounts []Attached
 	for _, volume := range volumes.items([]string{"name"}) {
-		author := authorOf(entries, volume.path) // another client, if it owns the volume, too: then the volume stays
+		author := authorOf(entries, volume.path) // if another client also owns the volume, it stays
 		if _, stays := find(expected, volume.path); !stays && author != nil && author.isOperator() {
 			mounts = append(mounts, mountsOf(volume, pod, entries)...)
 		}

@@ -6,18 +6,19 @@ type Phase string
 
 // Phases.
 const (
-	// PhaseNone is that of a new Pod: it waits, and changes nothing.
+	// PhaseNone is the phase of a new Pod: the agent waits, and changes nothing.
 	PhaseNone Phase = ""
 
-	// PhaseFollow copies all keys, and each one again that changes in the other servers.
+	// PhaseFollow copies all keys, and copies each key again that changes in the other servers.
 	PhaseFollow Phase = "follow"
 
-	// PhaseCutOver ends the copy: clients may use both once the agent is ready. A key that changes in one is then removed
-	// from the other. An agent that starts with it copies first.
+	// PhaseCutOver ends the copy. Once the agent is ready, clients may use both the other servers and the cache: a key
+	// that changes in one of them is then removed from the other. An agent that starts with this phase copies first.
 	PhaseCutOver Phase = "cutOver"
 
-	// PhaseMoved is PhaseCutOver once the operator has recorded that the agent was ready, so that clients may use both. An
-	// agent that starts with it does not know what they changed, and removes all keys from both.
+	// PhaseMoved replaces PhaseCutOver once the operator has recorded that the agent was ready, so that clients may use
+	// both. An agent that starts with this phase does not know which keys clients changed, and removes all keys from
+	// both.
 	PhaseMoved Phase = "moved"
 )
 
@@ -30,5 +31,5 @@ func (p Phase) number() int {
 			return number
 		}
 	}
-	return 0 // Another client wrote it: the agent does not follow it.
+	return 0 // Another client wrote this phase, and the agent does not follow it.
 }

@@ -31,16 +31,18 @@ const (
 	Cold Role = "cold"
 
 	// Receive is the role of a Pod that copies the keys of the slot from the Pod at From. The agent empties its
-	// memcached, copies, and is ready once all keys are copied; from then on it keeps both Pods invalidated.
+	// memcached, copies, and is ready once all keys are copied; from then on it removes each key that changes in one
+	// Pod from the other.
 	Receive Role = "receive"
 
-	// Moved is the role of a Pod that has received the slot while its former holder still serves connected clients.
-	// The agent keeps both Pods invalidated and is ready.
+	// Moved is the role of a Pod that has received the slot while its former holder still serves connected clients. The
+	// agent removes each key that changes in one Pod from the other, and is ready.
 	Moved Role = "moved"
 
-	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies each key to the server
-	// where clients will look for it, by Scale, and is ready once all keys are copied; from then on it keeps all Pods
-	// invalidated. For the first seconds it is not ready in any case, so that the operator sees that it began.
+	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies each key to the
+	// server where clients will look for it according to Scale, and is ready once all keys are copied; from then on it
+	// removes each key that changes in one Pod from the others. In the first seconds it is never ready, so that the
+	// operator sees that the copy began.
 	Send Role = "send"
 
 	// Leave is the role of a Pod that gave its slot away. The agent ends memcached after End, and stays ready.
@@ -77,20 +79,20 @@ type Instruction struct {
 	// Rate is the limit of the copy in bytes per second. 0 means no limit.
 	Rate int64 `json:"rate,omitempty"`
 
-	// Within is for how many seconds the Pod at From is sure to exist, if that is known, counted from when the agent reads
-	// this. The copy then exceeds Rate if it must, to be complete by then. 0 means that no end is known.
+	// Within is for how many seconds the Pod at From is certain to exist, counted from when the agent reads this. The
+	// copy exceeds Rate if it must, to be complete by then. 0 means that no end is known.
 	Within int64 `json:"within,omitempty"`
 
-	// Since is when the operator gave this role, in whole seconds. Another Since is another attempt: the agent begins
-	// again.
+	// Since is when the operator gave this role, in whole seconds. A changed Since means another attempt: the agent
+	// begins again.
 	Since time.Time `json:"since,omitzero"`
 
 	// End is for how many seconds a Pod with the role Leave still serves, counted from when the agent reads this: the
 	// clocks of two Nodes may differ.
 	End int64 `json:"end,omitempty"`
 
-	// Memory is the memory for items, in bytes and whole mebibytes, if memcached was started with another one. 0 leaves it
-	// as it was started. It holds for every role.
+	// Memory is the memory for items that memcached is to have, in bytes and whole mebibytes, if it was started with
+	// another amount. 0 means the memory that it was started with. It applies to every role.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Record is the operator's own. The agent ignores it: a change of the record alone is no new instruction.
@@ -99,7 +101,7 @@ type Instruction struct {
 
 // Record is what the operator remembers about the Pod.
 type Record struct {
-	// State is what the status says about the slot.
+	// State is the state of the slot in the status.
 	State State `json:"state,omitempty"`
 
 	// CopySeconds is how long it took from the role Receive until this Pod held the slot.
@@ -108,18 +110,18 @@ type Record struct {
 	// Reason is why the slot is cold or its handoff was given up: one of the API's reasons. Empty if all went well.
 	Reason string `json:"reason,omitempty"`
 
-	// StateSince is when State began. It outlives changes of the role, such as from Moved to Serve.
+	// StateSince is when State began. It stays the same when only the role changes, such as from Moved to Serve.
 	StateSince time.Time `json:"stateSince,omitzero"`
 
 	// MovedAt is when the slot moved to this Pod (Moved, Serve) or away from it (Leave).
 	MovedAt time.Time `json:"movedAt,omitzero"`
 
-	// Predecessor is the uid of the Pod that this Pod succeeds in its slot. An IP address would not identify it: that of
-	// a deleted Pod is used again.
+	// Predecessor is the uid of the Pod that this Pod succeeds in its slot. An IP address would not identify that Pod,
+	// because the address of a deleted Pod is used again.
 	Predecessor string `json:"predecessor,omitempty"`
 
-	// Began is when the operator saw an agent with the role Send not ready: from then on its readiness is that of the
-	// copy.
+	// Began is when the operator saw an agent with the role Send not ready: from then on, its readiness shows whether
+	// the copy is complete.
 	Began time.Time `json:"began,omitzero"`
 
 	// FormerMemory is the largest memory for items that this Pod had, in bytes, if it was ever changed.
@@ -128,8 +130,8 @@ type Record struct {
 	// MemoryAt is when the operator first decided about the memory of this Pod, which had no slot then.
 	MemoryAt time.Time `json:"memoryAt,omitzero"`
 
-	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
-	// times are of the same clock.
+	// OldFailure is when the agent had last failed before it got its slot. A later failure belongs to this handoff. The
+	// two times can be compared, because they are from the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
 }
 
@@ -159,7 +161,7 @@ func (i Instruction) Encode() string {
 	}
 	content, err := json.Marshal(i)
 	if err != nil {
-		panic(err) // only a year beyond 9999 can't be encoded, and no clock says so
+		panic(err) // only a year after 9999 can't be encoded, and no clock has one
 	}
 	return string(content)
 }
@@ -183,7 +185,7 @@ func Decode(content string) (Instruction, error) {
 
 const mebibyte = 1 << 20
 
-// longestEnd keeps End and Within far from what a time.Duration can't hold.
+// longestEnd limits End and Within, in seconds: a time.Duration can't have much larger values.
 const longestEnd = 24 * 60 * 60
 
 func (i Instruction) validate() error {
@@ -215,7 +217,7 @@ func (i Instruction) validate() error {
 	return nil
 }
 
-// validateRole validates what a role needs.
+// validateRole checks that the fields are set that a role needs.
 func (i Instruction) validateRole() error {
 	switch i.Role {
 	case None, Serve, Cold, Leave:

@@ -8,8 +8,8 @@ import (
 // The agent has no credentials, so it reports through what Kubernetes keeps of its container: the log, the exit code,
 // the termination message and the readiness.
 
-// ExitCode is the exit code of an agent whose copy failed, or lost what it had copied before its predecessor ended. Its
-// memcached was emptied, unless the message says otherwise.
+// ExitCode is the exit code of an agent whose copy failed, or whose copied keys were lost before its predecessor ended.
+// Its memcached was emptied, unless the message says otherwise.
 const ExitCode = 3
 
 // Failure is why a copy failed: the termination message of the agent's container and the last line of its log.
@@ -27,8 +27,8 @@ func (f Failure) Encode() string {
 	return string(content)
 }
 
-// DecodeFailure reads a termination message, or the end of a log where the agent could not write one: the last line
-// counts. It returns false for a message of another kind, such as that of a panic.
+// DecodeFailure reads a termination message, or the end of the log if the agent could not write a message: the last
+// line counts. It returns false for a message of another kind, such as that of a panic.
 func DecodeFailure(message string) (Failure, bool) {
 	var f Failure
 	lines := strings.Split(strings.TrimSpace(message), "\n")

@@ -21,7 +21,7 @@ type Scale struct {
 	After  int `json:"after"`
 
 	// Servers are the IP addresses of the Pods in the order of their slots, separated by blanks: as many as the shorter
-	// list has. The Pod with the instruction is the last server of the longer list.
+	// list of servers has. The Pod with the instruction is the last server of the longer list.
 	Servers string `json:"servers"`
 }
 
@@ -37,7 +37,7 @@ func (s Scale) ServerNames() []string {
 	return names
 }
 
-// maxServers keeps a wrong instruction from using much memory.
+// maxServers keeps a wrong instruction from making the agent use much memory.
 const maxServers = 10_000
 
 func (s Scale) validate() error {

@@ -26,8 +26,8 @@ var refusedExtended = []struct{ prefix, reason string }{
 	{"drop_privileges", managedCalls},
 }
 
-// extended are the allowed extended options of memcached 1.6 (memcached.c, subopts_tokens). Unknown ones are
-// rejected: they could open a file or a port, or change what the memory limit is computed from.
+// extended are the allowed extended options of memcached 1.6 (memcached.c, subopts_tokens). Unknown options are
+// rejected: they could open a file or a port, or change values from which the memory limit is computed.
 var extended = map[string]bool{
 	"maxconns_fast": true, "no_maxconns_fast": true, "idle_timeout": true,
 	"hashpower": true, "no_hashexpand": true, "hash_algorithm": true,

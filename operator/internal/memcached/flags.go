@@ -75,8 +75,8 @@ type setting struct {
 	argument, value string
 }
 
-// KeepsMemory returns the first argument with which memcached can't get other memory while it runs, or gives none back;
-// empty if there is none.
+// KeepsMemory returns the first argument with which memcached can't get other memory while it runs, or releases none;
+// empty if there is no such argument.
 func KeepsMemory(arguments []string) string {
 	for _, s := range parse(arguments) {
 		switch s.name {
@@ -172,7 +172,7 @@ func parseLetters(argument, next string) (found []setting, takesNext bool) {
 	return found, false
 }
 
-// byName finds an option by its name or a prefix of it. If the prefix is ambiguous, a managed option wins.
+// byName finds an option by its name or a prefix of it. If the prefix is ambiguous, it returns a managed option.
 func byName(name string) (option, bool) {
 	var found option
 	for _, known := range options {

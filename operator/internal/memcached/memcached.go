@@ -17,8 +17,8 @@ type Settings struct {
 	// ItemMemory is the memory for items, in bytes. memcached counts it in mebibytes.
 	ItemMemory int64
 
-	// FormerMemory is the largest memory for items that this memcached had, in bytes, if it was more: its hash table
-	// stays as large as it became.
+	// FormerMemory is the largest memory for items that this memcached had, in bytes, if that was more than ItemMemory:
+	// its hash table does not shrink.
 	FormerMemory int64
 
 	// Port is the TCP port without TLS.
@@ -82,7 +82,7 @@ const MostThreads = 64
 // memoryLimit is the option for the memory for items.
 const memoryLimit = "--memory-limit="
 
-// ItemMemoryOf returns the memory for items by memcached's arguments, in bytes; 0 if they do not say.
+// ItemMemoryOf returns the memory for items in memcached's arguments, in bytes; 0 if they do not set it.
 func ItemMemoryOf(arguments []string) int64 {
 	for _, argument := range arguments {
 		if value, found := strings.CutPrefix(argument, memoryLimit); found {
@@ -118,8 +118,8 @@ func Arguments(s Settings) []string {
 	return append(arguments, s.ExtraArguments...)
 }
 
-// listen returns the addresses on which memcached listens. "*" is every address family of the Pod, including in a
-// cluster with IPv6 only, as is a port without an address. With TLS, every listener uses TLS unless it has the prefix
+// listen returns the addresses on which memcached listens. "*", and also a port without an address, means every address
+// family of the Pod, including in a cluster with IPv6 only. With TLS, every listener uses TLS unless it has the prefix
 // notls (memcached.c, server_sockets).
 func listen(s Settings) string {
 	if s.TLS == nil {
@@ -132,9 +132,9 @@ func listen(s Settings) string {
 	return fmt.Sprintf("--listen=notls:%s:%d,*:%d", plaintext, s.Port, s.TLS.Port)
 }
 
-// options returns the values of memcached's --extended. A client CA has no effect without a verify mode: the default
-// is none (tls.c, ssl_init). Commas separate the options, so no value may contain one; OpenSSL separates its names by
-// colons.
+// options returns the values of memcached's --extended. A client CA has no effect without a verify mode: the default is
+// none (tls.c, ssl_init). Commas separate the options, so no value may contain one; OpenSSL separates the names of
+// ciphers with colons.
 func (t *TLS) options() string {
 	options := []string{"ssl_chain_cert=" + t.Certificate, "ssl_key=" + t.Key}
 	if t.ClientCA != "" {

@@ -3,7 +3,7 @@ package memcached
 // What memcached needs besides its items, from the source of 1.6 and by measurement: docs/memory.md. The agent is not
 // included: its container has its own limit.
 const (
-	// programMemory: code, libraries, and the threads for LRU, log and hash table.
+	// programMemory is for code, libraries, and the threads for LRU, log and hash table.
 	programMemory = 8 * Mebibyte
 
 	// slabClassMemory: a slab class gets its first page of a mebibyte even when -m is reached (slabs.c,
@@ -39,7 +39,7 @@ const (
 	idleConnectionMemory    = int64(6) << 10
 	idleTLSConnectionMemory = int64(16) << 10
 
-	// busyShare of the connections is busy at a time under an ordinary load: one in ten.
+	// busyShare is the part of the connections that is busy at a time under an ordinary load: one in ten.
 	busyShare = 10
 
 	// ordinarySlabClassMemory is for the classes that get their first page when the memory is used up: sizes of items
@@ -73,7 +73,7 @@ func OrdinaryMemory(s Settings) int64 {
 	return s.memory(ordinarySlabClassMemory, connections)
 }
 
-// memory adds what does not depend on how busy clients are.
+// memory returns the sum with the memory that does not depend on how busy clients are.
 func (s Settings) memory(slabClasses, connections int64) int64 {
 	sum := s.ItemMemory + s.ItemMemory*pagePercent/100 +
 		hashTable(max(s.ItemMemory, s.FormerMemory)) +

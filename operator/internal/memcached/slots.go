@@ -6,9 +6,9 @@ import "fmt"
 
 // slotless are the options that a cache with slots cannot have.
 var slotless = []struct {
-	name   string // of an option, or of an extended one
+	name   string // of an option, or of an extended option
 	reason string
-	copies bool // only the copy of keys needs it
+	copies bool // it only prevents the copy of keys
 }{
 	{"disable-flush-all", "a Pod whose keys may be outdated could not be emptied", false},
 	{"disable-dumping", "the keys could not be copied", true},
@@ -17,8 +17,8 @@ var slotless = []struct {
 	{"idle_timeout", "memcached would end the connections of a handoff", true},
 }
 
-// CheckSlots returns an error for the first argument that a cache with slots cannot have; with handoff, also for those
-// that a copy of its keys cannot do with. CheckArguments comes first.
+// CheckSlots returns an error for the first argument that a cache with slots cannot have; with handoff, also for the
+// first argument that prevents a copy of its keys. Call CheckArguments before it.
 func CheckSlots(arguments []string, handoff bool) error {
 	for _, s := range parse(arguments) {
 		names := []string{s.name}

@@ -65,28 +65,30 @@ const (
 	LabelDiscovery = "cache.example.com/discovery"
 
 	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (instruction.Phase). On its
-	// Deployment it is the record that clients may use both.
+	// Deployment, it records that clients may use both the other servers and the cache.
 	AnnotationBootstrap = "cache.example.com/bootstrap"
 
 	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.
 	LabelBinding = "cache.example.com/binding"
 
-	// AnnotationBound is on the same Secret: the versions of the Secrets that it repeats.
+	// AnnotationBound is on the same Secret: the versions of the Secrets that it copies.
 	AnnotationBound = "cache.example.com/bound-versions"
 
 	// LabelSnapshot is on the Job and the Pods that save or restore a cache. Its value is the Memcached's name. A
-	// NetworkPolicy may admit such Pods by it, and the operator caches no other Jobs.
+	// NetworkPolicy may admit Pods with this label, and the operator caches only Jobs with it.
 	LabelSnapshot = "cache.example.com/snapshot"
 
-	// AnnotationServers is on a Job that saves or restores: the names of the servers of the cache, then.
+	// AnnotationServers is on a Job that saves or restores: the names of the servers that the cache had when the Job
+	// was created.
 	AnnotationServers = "cache.example.com/servers"
 
-	// AnnotationRestores is on a Job that restores: what the spec requested (plan.SourceOf). A Job never changes.
+	// AnnotationRestores is on a Job that restores: the source that the spec requested (plan.SourceOf). It is needed
+	// because a Job can't be changed when the spec changes.
 	AnnotationRestores = "cache.example.com/restores"
 
-	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
-	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
-	// to the Deployment (pkg/controller/deployment/util of Kubernetes).
+	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision.
+	// An undo gives an old ReplicaSet a new revision. The Deployment controller writes the revision to the ReplicaSet
+	// first, then to the Deployment (pkg/controller/deployment/util of Kubernetes).
 	AnnotationRevision = "deployment.kubernetes.io/revision"
 
 	// AnnotationDefaultContainer selects the container for kubectl logs and kubectl exec.
@@ -100,7 +102,7 @@ const (
 	// Port is the name of the port that clients use.
 	Port = "memcached"
 
-	// PortNumber is its number, IANA's for memcached.
+	// PortNumber is the number of Port, the one that IANA assigned to memcached.
 	PortNumber = int32(11211)
 
 	// TLSPort is the name of the port that clients use with TLS.
@@ -115,7 +117,7 @@ const (
 	// MetricsPort is the name of the port on which the agent serves metrics.
 	MetricsPort = "metrics"
 
-	// MetricsPortNumber is its number, that of the official memcached_exporter.
+	// MetricsPortNumber is the number of MetricsPort, the same as that of the official memcached_exporter.
 	MetricsPortNumber = int32(9150)
 
 	// AgentProbePortNumber is the port on which the agent serves its probes.
@@ -127,7 +129,7 @@ const (
 	// DiscoveryPortNumber is its number.
 	DiscoveryPortNumber = int32(9152)
 
-	// DiscoveryTLSPort is the name of the port on which it does that with TLS.
+	// DiscoveryTLSPort is the name of the port on which the agent answers such clients with TLS.
 	DiscoveryTLSPort = "discovery-tls"
 
 	// DiscoveryTLSPortNumber is its number.
@@ -163,31 +165,31 @@ const (
 	// BootstrapDir is where the Pod that copies the keys of other servers mounts its annotation AnnotationBootstrap.
 	BootstrapDir = "/run/bootstrap"
 
-	// BootstrapFile is the file with what it does.
+	// BootstrapFile is the file with the phase of that Pod.
 	BootstrapFile = BootstrapDir + "/phase"
 
-	// StateDir is a folder in which it remembers that clients may use both.
+	// StateDir is a folder in which that Pod records that clients may use both the other servers and the cache.
 	StateDir = "/run/state"
 
-	// StateFile is the file with that.
+	// StateFile is the file with this record.
 	StateFile = StateDir + "/copied"
 
-	// FromTLSDir is where it mounts the Secret with the certificates for the other servers.
+	// FromTLSDir is where that Pod mounts the Secret with the certificates for the other servers.
 	FromTLSDir = "/etc/memcached/from-tls"
 
-	// FromUsersDir is where it mounts the Secret with the login for them.
+	// FromUsersDir is where that Pod mounts the Secret with the login for the other servers.
 	FromUsersDir = "/etc/memcached/from-users"
 
 	// Snapshot is the container that saves or restores a cache.
 	Snapshot = "snapshot"
 
-	// CredentialsDir is where it mounts the Secret with the credentials for a bucket.
+	// CredentialsDir is where the container Snapshot mounts the Secret with the credentials for a bucket.
 	CredentialsDir = "/etc/memcached/credentials"
 
 	// CredentialsFile is the file with the key of a service account of Google Cloud.
 	CredentialsFile = CredentialsDir + "/key.json"
 
-	// SnapshotsDir is where it mounts the volume for snapshots.
+	// SnapshotsDir is where the container Snapshot mounts the volume for snapshots.
 	SnapshotsDir = "/snapshots"
 
 	// UserID is the user that the official memcached image runs as.
@@ -222,13 +224,14 @@ func Bootstrap(instance string) string { return instance + "-bootstrap" }
 // Restore returns the name of the Job that restores a snapshot into a Memcached.
 func Restore(instance string) string { return instance + "-restore" }
 
-// bootstrapSuffix ends the value of LabelInstance on that Pod. No Memcached has such a name.
+// bootstrapSuffix is the end of the value of LabelInstance on the Pod of a bootstrap. No Memcached has such a name.
 const bootstrapSuffix = "_bootstrap"
 
-// BootstrapInstance returns the value of LabelInstance on that Pod, which is none of the Memcached's own.
+// BootstrapInstance returns the value of LabelInstance on the Pod of a bootstrap, which differs from that on the
+// Memcached's own Pods.
 func BootstrapInstance(instance string) string { return instance + bootstrapSuffix }
 
-// MemcachedOf returns the Memcached that a value of LabelInstance stands for.
+// MemcachedOf returns the name of the Memcached for a value of LabelInstance.
 func MemcachedOf(instance string) string { return strings.TrimSuffix(instance, bootstrapSuffix) }
 
 // DeploymentOf returns the Deployment of the Pods with a value of LabelInstance.

@@ -13,7 +13,7 @@ const (
 	// AgentMetricsPort is the agent's metrics.
 	AgentMetricsPort
 
-	// DiscoveryPorts are those on which the agent answers which servers the cache has.
+	// DiscoveryPorts are the ports on which the agent answers clients with auto discovery.
 	DiscoveryPorts
 
 	// AllPorts are all of these.

@@ -40,7 +40,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	spec.WithInitContainers(agent)
 }
 
-// agentContainer is what all containers of the agent's image have.
+// agentContainer returns the part that all containers of the agent's image have in common.
 func agentContainer(p plan.Pod, resources corev1.ResourceRequirements) *corev1ac.ContainerApplyConfiguration {
 	agent := corev1ac.Container().
 		WithName(names.Agent).
@@ -60,16 +60,17 @@ func agentContainer(p plan.Pod, resources corev1.ResourceRequirements) *corev1ac
 	return agent
 }
 
-// endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet does: only then does its
-// log send that Pod the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
+// endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet ends it: only then does
+// memcached's log send the last changes to that Pod. The hook of a sidecar begins when the Pod is deleted, like the
+// hook of memcached's container.
 func endInOrder() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().
 			WithExec(corev1ac.ExecAction().WithCommand("/agent", "end")))
 }
 
-// untilEnded keeps the kubelet from ending memcached until the agent has: memcached's image may have no program that
-// waits.
+// untilEnded keeps the kubelet from ending memcached before the agent has ended it. The hook is a request to the agent,
+// because memcached's image may have no program that waits.
 func untilEnded() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().
@@ -96,7 +97,7 @@ func agentArguments(p plan.Pod) []string {
 	return arguments
 }
 
-// metricsArguments turn off what is on by default.
+// metricsArguments turn off metrics, which the agent serves by default.
 func metricsArguments(p plan.Pod) []string {
 	if p.Agent.Metrics {
 		return nil
@@ -104,7 +105,7 @@ func metricsArguments(p plan.Pod) []string {
 	return []string{"--metrics-bind-address=0"}
 }
 
-// tlsArguments are how the agent reaches the Pods of the cache.
+// tlsArguments say how the agent connects to the Pods of the cache.
 func tlsArguments(p plan.Pod) []string {
 	switch {
 	case p.TLSSecret == "":
@@ -147,7 +148,8 @@ func secretVolume(volume, secret string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).WithSecret(corev1ac.SecretVolumeSource().WithSecretName(secret))
 }
 
-// secretMount is a Secret and where a container has it; without a name there is none.
+// secretMount is a Secret, and the folder where a container mounts it. Without the name of a Secret, nothing is
+// mounted.
 type secretMount struct{ secret, volume, dir string }
 
 func mountSecrets(
@@ -169,7 +171,8 @@ func memoryVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 			WithSizeLimit(resource.MustParse("1Mi")))
 }
 
-// diskVolume is a folder for temporary files. A list of keys may be larger than the memory of whoever copies them.
+// diskVolume is a folder for temporary files. A list of keys may be larger than the memory of the container that copies
+// them.
 func diskVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).WithEmptyDir(corev1ac.EmptyDirVolumeSource())
 }

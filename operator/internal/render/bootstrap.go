@@ -24,17 +24,17 @@ const (
 	bootstrapVolume = "bootstrap"
 	stateVolume     = "state"
 
-	// giveUpSeconds is how long the agent may take to remove what it has copied, if clients may not use it yet: nothing
-	// would follow what changes in the other servers.
+	// giveUpSeconds is how long the agent may take to remove the keys that it has copied, if it ends before clients may
+	// use them: changes in the other servers would not be copied any more.
 	giveUpSeconds = 75
 
-	// copyProbeSeconds and copyProbes let a first copy take a day.
+	// copyProbeSeconds and copyProbes allow a first copy to take a day.
 	copyProbeSeconds = 2
 	copyProbes       = 24 * 60 * 60 / copyProbeSeconds
 )
 
-// bootstrapResources suffice: buffers for the connections to all servers and slots, and for the keys that change during
-// the copy, are bounded in the package handoff of the agent.
+// bootstrapResources are enough for any number of servers: the agent's package handoff limits the buffers for
+// connections, and for keys that change during the copy.
 var bootstrapResources = corev1.ResourceRequirements{
 	Requests: corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
@@ -42,14 +42,14 @@ var bootstrapResources = corev1.ResourceRequirements{
 	Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
 }
 
-// keepsItsNode keeps autoscalers from evicting the Pod: without it, what clients change is not followed.
+// keepsItsNode keeps autoscalers from evicting the Pod, without which changes of clients are not copied.
 var keepsItsNode = map[string]string{
 	"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 	"karpenter.sh/do-not-disrupt":                    "true",
 }
 
-// bootstrap runs one Pod at a time: two would remove from the slots what the other one copied. No Service, budget or
-// NetworkPolicy of the cache selects it by its labels.
+// bootstrap runs one Pod at a time: each of two Pods would remove from the slots the keys that the other one copied. No
+// Service, budget or NetworkPolicy of the cache selects it by its labels.
 func bootstrap(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(names.Bootstrap(p.Name), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
@@ -104,7 +104,7 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	return spec.WithContainers(agent)
 }
 
-// bootstrapPlacement lets the Pod run on the Nodes of the cache, wherever the cache's own Pods are.
+// bootstrapPlacement allows the Pod to run on the same Nodes as the cache's own Pods, without their spread.
 func bootstrapPlacement(pod plan.Pod) plan.Pod {
 	placed := pod.Placement
 	pod.Placement = cachev1.Placement{

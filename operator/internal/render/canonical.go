@@ -19,7 +19,7 @@ import (
 // hash returns the hash of a Pod template. Templates that make the same Pods have the same hash: it ignores the order
 // of sets, and the spelling of quantities.
 func hash(template *corev1ac.PodTemplateSpecApplyConfiguration) string {
-	spec := *template.Spec // What is rendered stays as it is.
+	spec := *template.Spec // The rendered template itself does not change.
 	sets := encode([]any{
 		canonical(spec.Affinity), canonical(spec.Tolerations), canonical(spec.TopologySpreadConstraints),
 		canonical(spec.ImagePullSecrets),

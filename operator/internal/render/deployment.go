@@ -28,7 +28,7 @@ func deployment(p plan.Plan, template *corev1ac.PodTemplateSpecApplyConfiguratio
 	if p.Record.Revision > 0 {
 		deployment.WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()})
 	}
-	if p.Rollout.MinReadySeconds > 0 { // The API server drops a zero, so it must not be applied.
+	if p.Rollout.MinReadySeconds > 0 { // The API server does not store a zero, so it must not be applied.
 		deployment.Spec.WithMinReadySeconds(p.Rollout.MinReadySeconds)
 	}
 	if p.Rollout.ProgressDeadlineSeconds != plan.DefaultProgressDeadlineSeconds {

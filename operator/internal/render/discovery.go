@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// discoveryService has a cluster IP: any of the Pods that it selects gives the same answer. Its ports are those of the
-// cache.
+// discoveryService has a cluster IP, because all Pods that it selects give the same answer. Its ports are the same as
+// those of the cache.
 func discoveryService(p plan.Plan) Object {
 	spec := corev1ac.ServiceSpec().
 		WithSelector(names.Selector(p.Name)).
@@ -35,13 +35,13 @@ func discoveryPort(port plan.Port) plan.Port {
 	return plan.Port{Name: names.DiscoveryPort, Number: names.DiscoveryPortNumber}
 }
 
-// discoveryPorts are those of a network policy: of any Pod, before and after a rollout.
+// discoveryPorts are the ports in a NetworkPolicy: those of all Pods, before and after a rollout.
 var discoveryPorts = []plan.Port{
 	{Name: names.DiscoveryPort, Number: names.DiscoveryPortNumber},
 	{Name: names.DiscoveryTLSPort, Number: names.DiscoveryTLSPortNumber},
 }
 
-// answerDiscovery lets the agent answer, and shows it the list of servers.
+// answerDiscovery makes the agent answer clients with auto discovery, and mounts the list of servers for it.
 func answerDiscovery(
 	spec *corev1ac.PodSpecApplyConfiguration, agent *corev1ac.ContainerApplyConfiguration, p plan.Pod,
 ) {
@@ -72,13 +72,13 @@ func discoveryArguments(p plan.Pod) []string {
 	return arguments
 }
 
-// annotationVolume shows an annotation of the Pod as a file. The kubelet writes it again within a second or two.
+// annotationVolume mounts an annotation of the Pod as a file. The kubelet updates the file within a second or two.
 func annotationVolume(volume, file, annotation string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).
 		WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
 			WithItems(corev1ac.DownwardAPIVolumeFile().
 				WithPath(file).
 				WithFieldRef(corev1ac.ObjectFieldSelector().
-					WithAPIVersion("v1"). // The default, which counts as a part of it.
+					WithAPIVersion("v1"). // The API server's default.
 					WithFieldPath("metadata.annotations['" + annotation + "']"))))
 }

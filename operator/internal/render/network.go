@@ -16,9 +16,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// networkPolicy allows clients to reach the ports of memcached, and Prometheus that of the metrics, and nothing else.
-// The ports are those of all existing Pods, including those that a rollout has still to replace. Every network plugin
-// admits the kubelet's probes. There are no egress rules: they would cut off what other clients inject into the Pods.
+// networkPolicy allows clients to reach the ports of memcached, Prometheus to reach the port of the metrics, and
+// nothing else. The ports are those of all existing Pods, including those that a rollout has still to replace. Every
+// network plugin admits the kubelet's probes. There are no egress rules, because they would block connections of
+// sidecars that other clients inject into the Pods.
 func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
@@ -47,7 +48,7 @@ func networkPolicy(p plan.Plan) Object {
 	}
 }
 
-// operatorIn is the operator in its namespace.
+// operatorIn returns the peer for the operator's Pods in its namespace.
 func operatorIn(namespace string) networkingv1.NetworkPolicyPeer {
 	return networkingv1.NetworkPolicyPeer{
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
@@ -55,8 +56,8 @@ func operatorIn(namespace string) networkingv1.NetworkPolicyPeer {
 	}
 }
 
-// clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one, and that
-// of a bootstrap those of other servers; a Job restores those of a snapshot.
+// clients returns the peers of memcached; none means all. They include Pods that copy keys: those of the cache for a
+// handoff, the Pod of a bootstrap, and the Pods of a Job that restores a snapshot.
 func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	if p.Slots == nil || len(p.NetworkPolicy.From) == 0 {
 		return p.NetworkPolicy.From

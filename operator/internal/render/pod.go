@@ -17,7 +17,8 @@ import (
 // endSeconds is how long memcached has to close its connections after the drain.
 const endSeconds = 15
 
-// losesNothing is the annotation by which cluster-autoscaler removes Nodes of Pods with volumes on the Node's disk.
+// losesNothing is the annotation with which cluster-autoscaler may remove the Nodes of Pods that have volumes on the
+// Node's disk.
 const losesNothing = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 
 func podTemplate(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
@@ -51,8 +52,8 @@ func podSpec(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	return spec
 }
 
-// anyPod is what Pods of memcached and the Pod of a bootstrap have. The ServiceAccount may be what the cluster admits
-// them by.
+// anyPod returns the part that memcached's Pods and the Pod of a bootstrap have in common. All have the ServiceAccount,
+// because the cluster may admit Pods by it.
 func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithEnableServiceLinks(false).
@@ -68,9 +69,9 @@ func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	return spec
 }
 
-// From mapThreshold bytes on, glibc's malloc maps memory, and returns it as soon as it is free. By default it learns to
-// keep memory of the size of memcached's pages, a mebibyte, once the first one is given back: then a memcached that
-// shrinks again would keep what it had.
+// glibc's malloc maps memory of mapThreshold bytes or more, and returns it to the kernel as soon as it is free. By
+// default it raises the threshold when the first memory of the size of memcached's pages, a mebibyte, is freed: a
+// memcached that shrinks again would then keep its memory.
 const (
 	mapThresholdVariable = "MALLOC_MMAP_THRESHOLD_"
 	mapThreshold         = "524288"
@@ -121,7 +122,7 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 	return container
 }
 
-// leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet does: only the agent's
+// leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet ends it: only the agent's
 // signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds to start the agent's hook.
 const leaveSeconds = 15
 
@@ -140,7 +141,7 @@ func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// portProbe probes the port that clients use, so that it fails when they do.
+// portProbe probes the port that clients use, so that it fails when connections of clients fail.
 func portProbe(p plan.Pod) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
 		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(p.ClientPorts()[0].Name))).

@@ -32,14 +32,14 @@ type Object struct {
 	// Ports are the client ports of a Deployment's Pods.
 	Ports names.Ports
 
-	// Guarded: it is applied only over the version that was read, which is then in Version.
+	// Guarded: the object is applied only over the version that was read, which is in Version.
 	Guarded bool
 	Version string
 
-	// Withheld is why it is neither applied nor deleted; empty if it is applied.
+	// Withheld is why the object is neither applied nor deleted; empty if it is applied.
 	Withheld string
 
-	// Kept: it is desired, and not written now.
+	// Kept: the object is desired, but not written now.
 	Kept bool
 }
 
@@ -72,7 +72,7 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 	return objects
 }
 
-// KeptObjects returns what keeps the slots of a cache whose spec is invalid (plan.Invalid).
+// KeptObjects returns the objects with which a cache whose spec is invalid keeps its slots (plan.Invalid).
 func KeptObjects(p plan.Plan) []Object {
 	return slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
 }
@@ -88,7 +88,7 @@ func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 		WithBlockOwnerDeletion(true)
 }
 
-// labelsWith adds the user's labels. Later ones win, but not over the labels of the selector.
+// labelsWith adds the user's labels. Later labels replace earlier ones, but not the labels of the selector.
 func labelsWith(name string, users ...map[string]string) map[string]string {
 	labels := names.Labels(name)
 	for _, layer := range users {

@@ -71,8 +71,8 @@ func slotService(p plan.Plan, name, clusterIP string) Object {
 	return serviceObject(p, name, spec)
 }
 
-// slice has the endpoints of a Service. With host names, each is below the Service's name in DNS, and it is the record
-// of how many slots clients' lists have.
+// slice has the endpoints of a Service. With host names, each endpoint has a DNS name below the Service's name, and the
+// slice records how many slots clients' lists have.
 func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
 	slice := discoveryv1ac.EndpointSlice(names.EndpointSliceName(service, string(p.Slots.Family)), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
@@ -85,7 +85,7 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 	if hostnames {
 		slice.WithAnnotations(map[string]string{names.AnnotationSlots: strconv.Itoa(p.Slots.Listed)})
 	}
-	slice.Endpoints = []discoveryv1ac.EndpointApplyConfiguration{} // Required, also if there are none.
+	slice.Endpoints = []discoveryv1ac.EndpointApplyConfiguration{} // The field is required, even if it is empty.
 	for _, endpoint := range endpoints {
 		configuration := discoveryv1ac.Endpoint().
 			WithAddresses(endpoint.IP).
@@ -108,7 +108,7 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 	}
 }
 
-// needSlot lets a Pod become ready only with a slot, and shows the agent the operator's instruction.
+// needSlot makes a Pod become ready only with a slot, and mounts the operator's instruction for the agent.
 func needSlot(spec *corev1ac.PodSpecApplyConfiguration) {
 	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.HasSlot)).
 		WithVolumes(annotationVolume(handoffVolume, "handoff", names.AnnotationHandoff), diskVolume(keysVolume))

@@ -24,10 +24,11 @@ const (
 	snapshotsVolume   = "snapshots"
 	temporaryVolume   = "tmp"
 
-	// snapshotRetries is how often the Job tries again: a rollout, or the bucket, may be in the way for a moment.
+	// snapshotRetries is how many times the Job tries again: a rollout, or an error of the bucket, may make an attempt
+	// fail.
 	snapshotRetries = 2
 
-	// azureIdentity is the label by which Azure's webhook gives a Pod its workload identity.
+	// azureIdentity is the label because of which Azure's webhook gives a Pod its workload identity.
 	azureIdentity = "azure.workload.identity/use"
 )
 
@@ -61,7 +62,7 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	return job
 }
 
-// ignoreDisruptions does not count a Pod that was evicted as an attempt: the Node was drained, or needed for others.
+// ignoreDisruptions does not count an evicted Pod as an attempt: its Node was drained, or needed for other Pods.
 func ignoreDisruptions() *batchv1ac.PodFailurePolicyRuleApplyConfiguration {
 	return batchv1ac.PodFailurePolicyRule().
 		WithAction(batchv1.PodFailurePolicyActionIgnore).
@@ -109,7 +110,7 @@ func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
 }
 
 func snapshotArguments(s plan.Snapshot) []string {
-	// The kubelet would replace $(NAME) by a variable, such as one of the Secret.
+	// The kubelet would replace $(NAME) with the value of a variable, such as one of the Secret.
 	place := strings.ReplaceAll(cmp.Or(s.Place.URL, names.SnapshotsDir), "$(", "$$(")
 	arguments := []string{
 		"save", "--once", "--owner=" + string(s.Owner.UID), "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + place,
@@ -144,7 +145,7 @@ func addPlace(
 		spec.WithVolumes(corev1ac.Volume().WithName(snapshotsVolume).
 			WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim.ClaimName)))
 		container.WithVolumeMounts(corev1ac.VolumeMount().WithName(snapshotsVolume).WithMountPath(names.SnapshotsDir))
-		if s.Pod.UserID != nil { // Otherwise the cluster gives the Pod a user, and that user's group the volume.
+		if s.Pod.UserID != nil { // Otherwise the cluster chooses the Pod's user, and the group of the volume.
 			spec.SecurityContext.WithFSGroup(*s.Pod.UserID)
 		}
 	}

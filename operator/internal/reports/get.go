@@ -24,12 +24,12 @@ const (
 	// timeout limits how long a Pod may take.
 	timeout = 5 * time.Second
 
-	// mostBytes is far more than a report has.
+	// mostBytes limits the size of a report. It is far more than a report needs.
 	mostBytes = 64 << 10
 )
 
-// OverHTTP reads reports from the port of the probes, through a proxy if there is a URL of one. It follows no redirect,
-// and keeps no connection.
+// OverHTTP reads reports from the port of the agent's probes, through a proxy if its URL is not empty. It follows no
+// redirect, and keeps no connection.
 func OverHTTP(proxy string) (Get, error) {
 	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 4 << 10}
 	if proxy != "" {

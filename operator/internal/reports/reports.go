@@ -30,17 +30,18 @@ import (
 )
 
 const (
-	// mostAtATime is how many Pods are read at a time, and those that hang.
+	// mostAtATime is how many Pods are read at a time, in addition to those that hang.
 	mostAtATime = 16
 
-	// sampled is how many Pods of a cache are read in turn, those that exist for longest: an agent forgets what it saw
-	// unless it is read again within usage.Patience. Clients choose Pods by a hash, so a few speak for all.
+	// sampled is how many Pods of a cache are read, one after another: the oldest. More would be read too rarely,
+	// because an agent forgets its observations unless it is read again within usage.Patience. Clients choose Pods with
+	// a hash, so a few Pods represent all.
 	sampled = 5
 
 	// remembered is how many reports of a cache are kept.
 	remembered = 16
 
-	// apart is how far apart the reports are that are compared with the usual day, at least.
+	// apart is the least time between two reports that are compared with the usual day.
 	apart = 5 * time.Second
 )
 
@@ -53,14 +54,14 @@ type Reader struct {
 	get      Get
 	interval time.Duration
 
-	// Changed has each cache of which a Pod was read.
+	// Changed receives each cache of which a Pod was read.
 	Changed chan event.GenericEvent
 
 	mu    sync.Mutex
 	known map[types.NamespacedName]*reported
 }
 
-// reported is what is known of a cache.
+// reported has the reports of a cache.
 type reported struct {
 	turn    int
 	problem string
@@ -75,7 +76,7 @@ func NewReader(cache client.Reader, get Get, interval time.Duration) *Reader {
 	}
 }
 
-// Of returns what Pods of a cache reported, the oldest first.
+// Of returns the reports of a cache, the oldest first.
 func (r *Reader) Of(name types.NamespacedName) plan.Usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +101,7 @@ func (r *Reader) Start(ctx context.Context) error {
 func (r *Reader) round(ctx context.Context, begins time.Time) {
 	caches := r.observed(ctx)
 	r.forgetOthers(caches)
-	// If no Pod answered, so many would wait for their timeout at a time.
+	// If no Pod answers, this many Pods wait for their timeout at a time.
 	hanging := int(int64(len(caches)) * int64(timeout) / int64(r.interval))
 	free := make(chan struct{}, mostAtATime+hanging)
 	var reading sync.WaitGroup
@@ -228,7 +229,7 @@ func (r *Reader) next(ctx context.Context, name types.NamespacedName) (*corev1.P
 	return &ready[known.turn%len(ready)], nil
 }
 
-// forgetPods forgets what deleted Pods reported.
+// forgetPods forgets the reports of deleted Pods.
 func (r *Reader) forgetPods(name types.NamespacedName, pods []corev1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,7 +239,7 @@ func (r *Reader) forgetPods(name types.NamespacedName, pods []corev1.Pod) {
 	})
 }
 
-// note remembers a report, and logs why there is none, once for each cause.
+// note remembers a report. If there is none, it logs the cause, unless the last cause was the same.
 func (r *Reader) note(
 	ctx context.Context, name types.NamespacedName, pod *corev1.Pod, report usage.Report, err error,
 ) {
@@ -251,7 +252,7 @@ func (r *Reader) note(
 	} else {
 		problem = err.Error()
 	}
-	// Addresses and times differ from Pod to Pod.
+	// The numbers in addresses and times differ from Pod to Pod.
 	kind := digits.ReplaceAllString(problem, "")
 	if problem != "" && kind != known.problem {
 		log.FromContext(ctx).Info("A Pod does not report how it is used", "Memcached", name, "reason", problem)
@@ -259,7 +260,7 @@ func (r *Reader) note(
 	known.problem = kind
 }
 
-// add remembers a report, and of older ones what is compared with the usual day.
+// add remembers a report, and the values that are compared with the usual day.
 func (r *reported) add(report usage.Report, now time.Time) {
 	seen := append(r.usage.Reports.Seen, autoscale.Seen{At: now, Report: report})
 	r.usage.Reports.Seen = seen[max(0, len(seen)-remembered):]
@@ -271,7 +272,7 @@ func (r *reported) add(report usage.Report, now time.Time) {
 	r.usage.Moments = append(moments, usual.MomentOf(now, report))
 }
 
-// of returns what is known of a cache.
+// of returns the reports of a cache.
 func (r *Reader) of(name types.NamespacedName) *reported {
 	if r.known[name] == nil {
 		r.known[name] = &reported{}

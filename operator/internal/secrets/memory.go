@@ -26,12 +26,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// Memory reads each version of a Secret once from the API server, and keeps nothing of the content but what a binding
-// repeats.
+// Memory reads each version of a Secret once from the API server. Of the content, it keeps only the parts that a
+// binding copies.
 type Memory struct {
 	live client.Reader
 	now  func() time.Time
-	salt []byte // of this process alone, so that the remembered hash of a password is worthless elsewhere
+	salt []byte // only of this process, so that the remembered hash of a password is useless elsewhere
 
 	// serverTime is the time by the clock of the API server, which also sets the creation time of Pods.
 	serverTime func() time.Time
@@ -55,10 +55,10 @@ type record struct {
 	former   map[string]Removal
 }
 
-// NewMemory reads Secrets with a reader that does not cache.
+// NewMemory returns a Memory that reads Secrets with a reader which does not cache.
 func NewMemory(live client.Reader, serverTime func() time.Time) *Memory {
 	salt := make([]byte, sha256.Size)
-	_, _ = rand.Read(salt) // It never fails.
+	_, _ = rand.Read(salt) // rand.Read never fails.
 	return &Memory{
 		live: live, now: time.Now, salt: salt, serverTime: serverTime, known: map[use]record{}, uses: newUses(),
 	}
@@ -121,7 +121,7 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 	now := before
 	err := m.live.Get(ctx, use.NamespacedName, object)
 	switch {
-	case apierrors.IsNotFound(err): // Keep what was accepted, for when the Secret is created again.
+	case apierrors.IsNotFound(err): // Keep the accepted entries, in case the Secret is created again.
 		now.State = State{Name: use.Name, Missing: true, Removed: before.Removed, Noticed: before.Noticed}
 	case err != nil:
 		return State{
@@ -142,7 +142,8 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 	return now.State
 }
 
-// recall returns the remembered state of a Secret, and starts remembering it. From now on the watch invalidates it.
+// recall returns the remembered state of a Secret, and starts remembering it. From now on, the watch invalidates this
+// state.
 func (m *Memory) recall(use use) record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +152,7 @@ func (m *Memory) recall(use use) record {
 	return known
 }
 
-// keep remembers what was read, unless the watch has reported another version in the meantime.
+// keep remembers the state that was read, unless the watch has reported another version in the meantime.
 func (m *Memory) keep(use use, now record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,8 +163,8 @@ func (m *Memory) keep(use use, now record) {
 	m.known[use] = now
 }
 
-// compare finds what was removed from a Secret. An invalid Secret is never loaded into memcached, so it removes
-// nothing.
+// compare finds the entries that were removed from a Secret. An invalid Secret is never loaded into memcached, so it
+// removes nothing.
 func (m *Memory) compare(now, before record) record {
 	now.Noticed = before.Noticed
 	if now.Problem != "" {
@@ -190,7 +191,8 @@ func (m *Memory) compare(now, before record) record {
 	return now
 }
 
-// mostNoticed limits what is kept of a Secret from which something is removed again and again, while the Pods stay.
+// mostNoticed limits how many times are kept for a Secret from which entries are removed again and again, while the
+// Pods stay.
 const mostNoticed = 1000
 
 func sorted(former map[string]Removal) []Removal {

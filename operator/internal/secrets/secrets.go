@@ -20,15 +20,16 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// State is the state of a Secret that a Memcached names. Of its content it holds only what every client of the cache
-// may know, and what a binding repeats.
+// State is the state of a Secret that a Memcached names. Of the content, it has only the parts that every client of the
+// cache may know, and those that a binding copies.
 type State struct {
 	Name string
 
 	// Version is the resource version that was read.
 	Version string
 
-	// User and CA are what a binding repeats: a user, and the CAs of the servers. They are zero without a binding.
+	// User and CA are the parts that a binding copies: a user, and the CAs of the servers. They are zero without a
+	// binding.
 	User users.User
 	CA   string
 
@@ -53,12 +54,13 @@ type State struct {
 	// Expired: the certificate has expired.
 	Expired bool
 
-	// Removed lists what was removed from the Secret, the oldest first: Pods that started before the removal still
-	// accept it.
+	// Removed lists the entries that were removed from the Secret, the oldest first. Pods that started before the
+	// removal still accept them.
 	Removed []Removal
 
-	// Noticed are the latest times at which this process noticed that something was removed, also if it has returned
-	// since, by the clock of the API server. What others noticed, it does not know.
+	// Noticed are the last times, by the clock of the API server, at which this process noticed that an entry was
+	// removed, even if the entry was added again since. The process does not know the removals that other processes
+	// noticed.
 	Noticed []time.Time
 }
 
@@ -68,7 +70,8 @@ type Removal struct {
 	Since time.Time
 }
 
-// Usable reports whether new Pods can start with a Secret. None is needed if the spec names none.
+// Usable reports whether new Pods can start with a Secret. It is true for nil, because no Secret is needed if the spec
+// names none.
 func (s *State) Usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
 
 // ExistsForOther reports whether the Secret exists, or may exist, and cert-manager did not write it for a Certificate.

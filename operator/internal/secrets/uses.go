@@ -15,7 +15,7 @@ type use struct {
 	types.NamespacedName
 	purpose
 
-	// bound: a binding repeats a part of the content.
+	// bound: a binding copies a part of the content.
 	bound bool
 }
 
@@ -27,7 +27,7 @@ const (
 	forAuth      purpose = "auth"
 )
 
-// usesFor are all that there may be of a Secret.
+// usesFor returns all uses that a Secret may have.
 func usesFor(secret types.NamespacedName) (all []use) {
 	for _, purpose := range []purpose{forTLS, forMutualTLS, forAuth} {
 		all = append(all, use{secret, purpose, false}, use{secret, purpose, true})

@@ -35,15 +35,15 @@ import (
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 
 const (
-	// awaitedRetry is how often to look for what no event reports: a Secret, the Pod of a Job that does not start, or a
-	// Job of another client that has the name.
+	// awaitedRetry is the interval at which to check states that no event reports: a missing Secret, a Pod of a Job
+	// that does not start, or a Job of another client that has the name.
 	awaitedRetry = 15 * time.Second
 
 	// changedRetry is how soon to reconcile again if the object was changed before its status was written.
 	changedRetry = time.Second
 )
 
-// jobs is what both reconcilers depend on.
+// jobs has the clients and settings that both reconcilers need.
 type jobs struct {
 	client   client.Client
 	observe  observe.SnapshotCollector
@@ -51,8 +51,8 @@ type jobs struct {
 	events   events.EventRecorder
 }
 
-// read reads an object from the cache, and reports whether it exists and is not being deleted: the garbage collector
-// deletes the Job.
+// read reads an object from the cache, and reports whether it exists and is not being deleted. Of a deleted object, the
+// garbage collector deletes the Job.
 func (j *jobs) read(ctx context.Context, request ctrl.Request, object client.Object) (exists bool, err error) {
 	switch err := j.client.Get(ctx, request.NamespacedName, object); {
 	case apierrors.IsNotFound(err):
@@ -63,7 +63,7 @@ func (j *jobs) read(ctx context.Context, request ctrl.Request, object client.Obj
 	return object.GetDeletionTimestamp().IsZero(), nil
 }
 
-// begun is what became of a Job that is to begin.
+// begun is the result of the attempt to begin a Job.
 type begun struct {
 	job   *batchv1.Job
 	taken bool        // another Job has its name
@@ -108,10 +108,10 @@ type report struct {
 	before, now client.Object
 	was, is     *metav1.Condition
 	action      string
-	then        ctrl.Result // unless the object has changed since it was read
+	then        ctrl.Result // the result, unless the object has changed since it was read
 }
 
-// write writes a status that differs, and records an event of a new reason, unless the Job just waits.
+// write writes a status if it differs, and records an event if the reason is new, unless the Job only waits.
 func (j *jobs) write(ctx context.Context, r report) (ctrl.Result, error) {
 	if equality.Semantic.DeepEqual(r.before, r.now) {
 		return r.then, nil
@@ -134,7 +134,7 @@ func (j *jobs) write(ctx context.Context, r report) (ctrl.Result, error) {
 	return r.then, nil
 }
 
-// awaited returns when to look again for what no event reports.
+// awaited returns when to check again a state that no event reports.
 func awaited(job *batchv1.Job, unmet *plan.Unmet, taken bool) ctrl.Result {
 	waits := taken
 	switch {
@@ -150,12 +150,12 @@ func awaited(job *batchv1.Job, unmet *plan.Unmet, taken bool) ctrl.Result {
 	return ctrl.Result{}
 }
 
-// hasOtherServers reports whether a Job that is not over has other servers than its cache has by now.
+// hasOtherServers reports whether a Job that is not over has other servers than its cache has now.
 func hasOtherServers(job *batchv1.Job, mc *cachev1.Memcached) bool {
 	return mc != nil && !observe.IsJobOver(job) && job.Annotations[names.AnnotationServers] != plan.ServerNames(mc)
 }
 
-// eventTypeOf is Normal for what succeeds.
+// eventTypeOf returns Normal for the reasons of a success, or of progress.
 func eventTypeOf(reason string) string {
 	switch reason {
 	case cachev1.ReasonSaving, cachev1.ReasonSaved, cachev1.ReasonBootstrapRestoring, cachev1.ReasonBootstrapRestored:

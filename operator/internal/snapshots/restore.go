@@ -16,18 +16,18 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// restorer reconciles Memcacheds that are filled with a snapshot. Of their status it writes the condition Bootstrapped
-// and restoredSnapshot; the rest is written by the package controller, which keeps these two.
+// restorer reconciles Memcacheds that are filled with a snapshot. Of their status, it writes only the condition
+// Bootstrapped and restoredSnapshot. The package controller writes the rest, and keeps these two.
 type restorer struct{ jobs }
 
-// Reconcile brings the restore of one cache forward, and reports it in the status.
+// Reconcile performs the next step of the restore of one cache, and reports it in the status.
 func (r *restorer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	mc := &cachev1.Memcached{}
 	if exists, err := r.read(ctx, request, mc); !exists {
 		return ctrl.Result{}, err
 	}
 	if plan.WantedSnapshot(mc) != nil && mc.Status.ObservedGeneration != mc.Generation {
-		return ctrl.Result{}, nil // The other controller is about to write the status, and that is an event.
+		return ctrl.Result{}, nil // The other controller is about to write the status, which causes an event.
 	}
 	in := status.RestoreInput{Memcached: mc, Now: time.Now()}
 	in.Err = r.forward(ctx, &in)
@@ -41,7 +41,8 @@ func (r *restorer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return result, nil
 }
 
-// forward observes the Job and creates it, or deletes one that restores what the spec does not request any more.
+// forward observes the Job and creates it, or deletes a Job that restores a snapshot which the spec does not request
+// any more.
 func (r *restorer) forward(ctx context.Context, in *status.RestoreInput) (err error) {
 	mc, wanted := in.Memcached, plan.WantedSnapshot(in.Memcached)
 	in.Job, in.Taken, err = r.observe.Job(ctx, mc, names.Restore(mc.Name))

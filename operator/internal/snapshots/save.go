@@ -18,7 +18,7 @@ import (
 // saver reconciles MemcachedSnapshots.
 type saver struct{ jobs }
 
-// Reconcile brings one snapshot forward, and reports it in the status.
+// Reconcile performs the next step of one snapshot, and reports it in the status.
 func (s *saver) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	wanted := &cachev1.MemcachedSnapshot{}
 	if exists, err := s.read(ctx, request, wanted); !exists || status.IsSnapshotOver(wanted) {
@@ -33,7 +33,7 @@ func (s *saver) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	return result, nil
 }
 
-// forward observes the Job, and creates it unless that was done before.
+// forward observes the Job, and creates it unless it was created before.
 func (s *saver) forward(ctx context.Context, in *status.SnapshotInput) (err error) {
 	if in.Job, in.Taken, err = s.observe.Job(ctx, in.Snapshot, in.Snapshot.Name); err != nil || in.Taken {
 		return err
@@ -45,7 +45,7 @@ func (s *saver) forward(ctx context.Context, in *status.SnapshotInput) (err erro
 	in.Restricted = mc != nil && mc.Spec.NetworkPolicy != nil && len(mc.Spec.NetworkPolicy.From) > 0
 	if in.Job == nil && in.Snapshot.Status.StartTime != nil {
 		if in.Job, _, err = s.observe.LiveJob(ctx, in.Snapshot, in.Snapshot.Name); err != nil || in.Job == nil {
-			return err // It was deleted.
+			return err // The Job was deleted.
 		}
 	}
 	switch {

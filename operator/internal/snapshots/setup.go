@@ -38,7 +38,7 @@ const (
 	restorerName = "memcachedrestore"
 )
 
-// apiRetry is how often to look for the API and the rights while one of them is missing.
+// apiRetry is the interval at which to look for the API and the rights while one of them is missing.
 const apiRetry = 5 * time.Minute
 
 // Config is what the controller depends on.
@@ -51,7 +51,8 @@ type Config struct {
 	Options ctrlcontroller.Options
 }
 
-// Setup adds the controllers to a manager. The API may be missing: an upgrade of the operator by Helm installs no CRD.
+// Setup adds the controllers to a manager. The API may be missing, because an upgrade of the operator with Helm
+// installs no CRD.
 func Setup(mgr ctrl.Manager, config Config) error {
 	writer := consistent.NewClient(mgr.GetClient(), mgr.GetAPIReader(), observe.IsCached)
 	common := jobs{
@@ -101,8 +102,8 @@ func add(
 	})
 }
 
-// restoration selects the updates of a Memcached that is, or was, filled with a snapshot by which that may begin or
-// end. What it left behind when the operator did not run is found by its Job.
+// restoration selects those updates of a Memcached after which a restore may begin, or has to end. If the spec changed
+// while the operator did not run, the event of the Job causes the reconciliation.
 var restoration = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool { return plan.WantedSnapshot(e.Object.(*cachev1.Memcached)) != nil },
 	UpdateFunc: func(e event.UpdateEvent) bool {
@@ -112,7 +113,7 @@ var restoration = predicate.Funcs{
 	},
 }
 
-// readiness selects, of a Memcached's many updates, those by which a snapshot may begin, or by which it fails.
+// readiness selects those updates of Memcacheds after which a snapshot may begin, or fails.
 var readiness = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
@@ -160,13 +161,13 @@ func cacheOf(_ context.Context, job client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: key}}
 }
 
-// ended selects what ends a Job, for which others may wait: also its deletion.
+// ended selects the events with which a Job ends, including its deletion: other Jobs may wait for that.
 var ended = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool { return observe.IsJobOver(e.Object.(*batchv1.Job)) },
 	UpdateFunc: func(e event.UpdateEvent) bool { return observe.IsJobOver(e.ObjectNew.(*batchv1.Job)) },
 }
 
-// starter starts the controller once its kinds can be read: it would end the operator otherwise.
+// starter starts the controller once its kinds can be read. A controller that starts before would end the operator.
 type starter struct {
 	name       string
 	controller ctrlcontroller.Controller
@@ -205,7 +206,7 @@ func (s *starter) Start(ctx context.Context) error {
 	return s.controller.Start(ctx)
 }
 
-// missing returns an error if the API or a right is missing. Other errors end with the next attempt of an informer.
+// missing returns an error if the API or a right is missing. For other errors, the informers try again.
 func (s *starter) missing(ctx context.Context) error {
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {

@@ -31,7 +31,7 @@ import (
 // interval is how often the file with the phase is read. The kubelet updates it within a few hundred milliseconds.
 const interval = 200 * time.Millisecond
 
-// bootstrap is what a run knows.
+// bootstrap is the state of a run.
 type bootstrap struct {
 	options *Options
 	log     *slog.Logger
@@ -73,7 +73,7 @@ func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
 	defer stop(nil)
 	phase, err := b.awaits(ctx, instruction.PhaseFollow)
 	if err != nil {
-		return nil //nolint:nilerr // The program is to end.
+		return nil //nolint:nilerr // The program has to end.
 	}
 	h := &handoff.Handoff{Move: move, Settings: handoff.Settings{Rate: b.options.BytesPerSecond}, Log: b.log}
 	if phase == instruction.PhaseMoved || wasCopied(b.options.StateFile) {
@@ -101,14 +101,14 @@ func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
 	return &report.Failed{Err: b.hinted(err)}
 }
 
-// follow notes that the cache has all keys.
+// follow records that the cache has all keys.
 func (b *bootstrap) follow() {
 	b.followed.Store(true)
 	b.log.Info("The cache has all keys, and follows what clients change")
 }
 
-// cutOver notes that clients may use the cache. If that can't be remembered, they must not: the next start would copy
-// again, over what they changed.
+// cutOver records that clients may use the cache. If that can't be recorded, they must not use it: after a restart, the
+// program would copy again, over the changes of clients.
 func (b *bootstrap) cutOver() error {
 	if b.options.StateFile != "" {
 		if err := os.WriteFile(b.options.StateFile, []byte("copied\n"), 0o600); err != nil {
@@ -131,7 +131,7 @@ func (b *bootstrap) hold(ctx context.Context) <-chan struct{} {
 	return hold
 }
 
-// awaits returns the phase once it is this one, or a later one.
+// awaits waits for a phase, or a later one, and returns it.
 func (b *bootstrap) awaits(ctx context.Context, wanted instruction.Phase) (instruction.Phase, error) {
 	for {
 		phase := b.phase()
@@ -144,7 +144,7 @@ func (b *bootstrap) awaits(ctx context.Context, wanted instruction.Phase) (instr
 	}
 }
 
-// phase reads the phase. What cannot be read is none.
+// phase reads the phase. A phase that cannot be read is PhaseNone.
 func (b *bootstrap) phase() instruction.Phase {
 	if b.options.PhaseFile == "" {
 		return instruction.PhaseCutOver
@@ -169,7 +169,7 @@ func unless(done *atomic.Bool, reason string) func() error {
 	}
 }
 
-// hints are what a user can do about a failure that an old server causes, by its reason.
+// hints say what a user can do about a failure that an old server causes, by the reason of the failure.
 var hints = map[string]string{
 	handoff.DumpForbidden: "start it without -X and -W and with its LRU crawler, or begin with an empty cache",
 	handoff.OldTooOld:     "update it to 1.6.20 or later, or begin with an empty cache",
@@ -182,7 +182,7 @@ var hints = map[string]string{
 	peer.ClientCertificateRefused: "set tls.crt and tls.key by a CA that it accepts in the Secret for it",
 }
 
-// hinted adds what can be done about a failure.
+// hinted adds a hint to a failure.
 func (b *bootstrap) hinted(err error) error {
 	var failure *handoff.Failure
 	if !errors.As(err, &failure) {

@@ -16,12 +16,12 @@ import (
 
 // Options are the options of `agent bootstrap`.
 type Options struct {
-	// From are the servers to copy from, as HOST:PORT, in the order and with the names that clients have: they are
-	// hashed. FromHash is how clients place keys on them.
+	// From are the servers to copy from, as HOST:PORT, in the order and with the names of clients, which hash these
+	// names. FromHash is how clients place keys on these servers.
 	From     []string
 	FromHash string
 
-	// FromTLSDir is where the Secret is mounted by which these servers are verified; empty means that they have no
+	// FromTLSDir is where the Secret is mounted with which these servers are verified; empty means that they have no
 	// certificate.
 	FromTLSDir string
 
@@ -45,12 +45,12 @@ type Options struct {
 	// BytesPerSecond limits the copy; 0 is no limit.
 	BytesPerSecond int64
 
-	// PhaseFile is the file with the phase of the operator (instruction.Phase). Without it, clients may use the cache as
-	// soon as all is copied.
+	// PhaseFile is the file with the phase of the operator (instruction.Phase). Without it, clients may use the cache
+	// as soon as all keys are copied.
 	PhaseFile string
 
-	// StateFile is written once clients may use the cache. If it exists at the start, nothing is copied, as with the phase
-	// moved, which the operator writes later.
+	// StateFile is written once clients may use the cache. If it exists at the start, nothing is copied. The phase
+	// moved, which the operator writes later, has the same effect.
 	StateFile string
 
 	// MetricsAddress is the address of the metrics; "0" turns them off.

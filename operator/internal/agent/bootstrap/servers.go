@@ -14,9 +14,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/peer"
 )
 
-// move returns which keys move where.
+// move returns which keys move between which servers.
 func (o *Options) move() (handoff.Move, error) {
-	var fromTLS, toTLS peer.Configure // nil is no TLS
+	var fromTLS, toTLS peer.Configure // nil means no TLS
 	if o.FromTLSDir != "" {
 		fromTLS = func(host string) (*tls.Config, error) { return mounted.Client(o.FromTLSDir, host) }
 	}

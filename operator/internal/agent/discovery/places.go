@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// connections limits the memory that clients can use. A client needs one connection, for a moment a minute.
+// connections limits the memory that clients can use. A client needs one connection, for a moment each minute.
 const connections = 128
 
-// places are the clients that are connected. If all places are taken, the client that has been silent for longest
-// leaves: a connection that nobody uses keeps no other client out.
+// places are the connected clients. If all places are taken, the client that has been silent for longest is
+// disconnected, so that an unused connection does not keep another client out.
 type places struct {
-	free chan struct{} // has room for as many as may connect
+	free chan struct{} // has room for as many elements as clients may connect
 
 	mu    sync.Mutex
 	heard map[net.Conn]time.Time
@@ -24,7 +24,7 @@ func newPlaces() *places {
 	return &places{free: make(chan struct{}, connections), heard: map[net.Conn]time.Time{}}
 }
 
-// enter gives a client a place, and waits for the one that has to leave for it.
+// enter gives a client a place. If none is free, it disconnects another client, and waits until that has left.
 func (p *places) enter(client net.Conn) {
 	select {
 	case p.free <- struct{}{}:
@@ -53,7 +53,7 @@ func (p *places) dismiss() {
 	}
 }
 
-// hear notes that a client has sent a command.
+// hear records that a client has sent a command.
 func (p *places) hear(client net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *places) hear(client net.Conn) {
 	}
 }
 
-// leave gives back the place of a client.
+// leave frees the place of a client.
 func (p *places) leave(client net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

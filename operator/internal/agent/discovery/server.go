@@ -25,10 +25,11 @@ const (
 	// patience is how long a client waits for the list: a Pod that was just chosen to answer gets it within seconds.
 	patience = 5 * time.Second
 
-	// pause is for how long no client is accepted after an error.
+	// pause is how long no client is accepted after an error.
 	pause = time.Second
 
-	// binary is how each request of memcached's binary protocol begins. Its client could not read an error as text.
+	// binary is the first byte of each request of memcached's binary protocol. A client of that protocol could not read
+	// an error in text.
 	binary = 0x80
 
 	// longestCommand limits a command. The longest legal one is a login, with its key of 250 bytes.
@@ -43,13 +44,14 @@ type Server struct {
 	// Login connects to memcached as the agent.
 	Login func(context.Context) (*protocol.Client, error)
 
-	// Memcached is memcached's loopback address. Logins of clients are tried there; empty means that clients need none.
+	// Memcached is memcached's loopback address. Logins of clients are tried there; empty means that clients need no
+	// login.
 	Memcached string
 
 	Log *slog.Logger
 }
 
-// Serve accepts clients until the context ends; over TLS with a configuration.
+// Serve accepts clients until the context ends, and uses TLS if config is not nil.
 func (s *Server) Serve(ctx context.Context, address string, config *tls.Config) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -59,8 +61,8 @@ func (s *Server) Serve(ctx context.Context, address string, config *tls.Config) 
 	return nil
 }
 
-// accept talks to clients until the context ends. No error of the listener ends it, such as too many open files: the
-// agent would end with it, and the handoff of a slot.
+// accept talks to clients until the context ends. An error of the listener, such as too many open files, does not end
+// it: the agent, and the handoff of a slot, would end with it.
 func (s *Server) accept(ctx context.Context, listener net.Listener, config *tls.Config) {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	places := newPlaces()
@@ -128,8 +130,8 @@ func next(connection net.Conn, reader *bufio.Reader) ([]byte, error) {
 	return line, err
 }
 
-// list reads the list, and waits if there is none yet, or none with a server: a client would drop the servers that it
-// has, until it asks again a minute later.
+// list reads the list, and waits until there is a list with a server. Without this, a client would drop the servers
+// that it has, until it asks again a minute later.
 func (s *Server) list(ctx context.Context) (discovery.List, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -146,7 +148,7 @@ func (s *Server) list(ctx context.Context) (discovery.List, error) {
 	}
 }
 
-// read reads the list as it is now; an empty one if there is none.
+// read reads the current list; it is empty if there is none.
 func (s *Server) read() (discovery.List, error) {
 	content, err := os.ReadFile(s.File)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {

@@ -19,10 +19,10 @@ type session struct {
 	admitted bool
 }
 
-// errQuit means that the client said good bye.
+// errQuit means that the client has sent the command quit.
 var errQuit = errors.New("the client has quit")
 
-// answer answers a command. With an error, the connection ends.
+// answer returns the answer to a command. If it returns an error, the connection ends.
 func (s *session) answer(ctx context.Context, line string) (string, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -47,7 +47,7 @@ func (s *session) answer(ctx context.Context, line string) (string, error) {
 	return s.elsewhere(), nil
 }
 
-// oldKey is the key by which clients ask that take memcached for older than 1.4.14.
+// oldKey is the key that clients read to get the list, if they assume that memcached is older than 1.4.14.
 const oldKey = "AmazonElastiCache:cluster"
 
 // servers answers with the list.
@@ -61,7 +61,7 @@ func (s *session) servers(ctx context.Context, header string) string {
 	return fmt.Sprintf("%s 0 %d\r\n%s\r\nEND\r\n", header, len(payload), payload)
 }
 
-// version is that of memcached in the same Pod: clients choose the command for the list by it.
+// version answers with the version of memcached in the same Pod, from which clients choose the command for the list.
 func (s *session) version(ctx context.Context) string {
 	client, err := s.server.Login(ctx)
 	if err == nil {
@@ -75,7 +75,7 @@ func (s *session) version(ctx context.Context) string {
 	return "SERVER_ERROR memcached does not answer: ask again\r\n"
 }
 
-// elsewhere refuses what belongs to memcached.
+// elsewhere refuses a command that clients have to send to memcached.
 func (s *session) elsewhere() string {
 	list, err := s.server.read()
 	if err != nil || list.Endpoint == "" {
@@ -95,7 +95,7 @@ func isStorage(command string) bool {
 // mostData is the longest value that is read: that of a login is much shorter.
 const mostData = 1 << 20
 
-// store reads the value that follows the command. The first one of a client with a password is its login.
+// store reads the value that follows the command. The first value that a client with a password sends is its login.
 func (s *session) store(ctx context.Context, words []string) (string, error) {
 	if len(words) < 5 {
 		return "ERROR\r\n", nil
@@ -120,7 +120,7 @@ func (s *session) store(ctx context.Context, words []string) (string, error) {
 	return s.login(ctx, string(value[:length])), nil
 }
 
-// login admits whom memcached admits.
+// login admits the clients whose login memcached accepts.
 func (s *session) login(ctx context.Context, value string) string {
 	user, password, _ := strings.Cut(value, " ")
 	client, err := protocol.Dial(ctx, s.server.Memcached, nil)

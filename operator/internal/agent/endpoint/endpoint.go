@@ -55,7 +55,7 @@ func Metrics(samples func(context.Context) []exporter.Sample) http.Handler {
 	return mux
 }
 
-// Probes reports on the program itself, and whether it has started. More can be added.
+// Probes answers whether the program runs, and whether it has started. More probes can be added.
 func Probes(started func() error) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", Answer(func() error { return nil }))

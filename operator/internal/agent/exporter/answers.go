@@ -24,7 +24,7 @@ func readAnswers(ctx context.Context, client *protocol.Client) (answers, error) 
 		}
 		all[i] = stats
 	}
-	// memcached reports this total among those of the slab classes.
+	// memcached reports this total together with the statistics of the slab classes.
 	all[0]["total_malloced"] = all[3]["total_malloced"]
 	return answers{
 		general: all[0], settings: all[1],
@@ -48,7 +48,7 @@ func ByClass(stats map[string]string, prefix string) map[string]map[string]strin
 	return classes
 }
 
-// samples returns the general samples, and those of slab classes: of each, or totals.
+// samples returns the general samples, and those of each slab class or their totals.
 func (a answers) samples(each bool, evicted *evictions) []Sample {
 	var samples []Sample
 	if text := a.general["version"]; text != "" {

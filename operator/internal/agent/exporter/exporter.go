@@ -15,8 +15,8 @@ import (
 // timeout limits a scrape. Prometheus' own default is 10 seconds.
 const timeout = 5 * time.Second
 
-// Exporter collects metrics from memcached. It keeps its connection, so it works even when no connection is left for
-// others.
+// Exporter collects metrics from memcached. It keeps its connection, so it works even when memcached accepts no more
+// connections.
 type Exporter struct {
 	// Login connects to memcached, with a password if it requires one.
 	Login func(context.Context) (*protocol.Client, error)
@@ -57,7 +57,8 @@ func (e *Exporter) Collect(ctx context.Context) []Sample {
 	return samples
 }
 
-// ask uses the open connection. Memcached may have closed it, so a second attempt uses a new one.
+// ask reads memcached's statistics over the open connection. Memcached may have closed that, so a second attempt uses a
+// new connection.
 func (e *Exporter) ask(ctx context.Context) (answers, error) {
 	if e.client != nil {
 		if got, err := readAnswers(ctx, e.client); err == nil {

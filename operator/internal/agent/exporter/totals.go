@@ -16,7 +16,8 @@ const (
 	// Oldest is the maximum of all classes.
 	Oldest Total = "maximum"
 
-	// LastEvicted is the minimum of the classes that evicted items since the last scrape, or its last value.
+	// LastEvicted is the minimum of the classes that evicted items since the last scrape. If none did, it is the last
+	// value.
 	LastEvicted Total = "smallest of the latest evictions"
 
 	// NoTotal: the values of classes cannot be combined.
@@ -72,8 +73,8 @@ func (e *evictions) total(r row, classes map[string]map[string]string) (total fl
 	return total, known
 }
 
-// evictions remembers the counts of evictions. For each class, memcached reports how long the last evicted item had
-// not been used, but not when it was evicted: a class that stopped evicting long ago says nothing about today.
+// evictions remembers the counts of evictions. For each class, memcached reports how long the last evicted item had not
+// been used, but not when it was evicted: the value of a class that stopped evicting long ago is outdated.
 type evictions struct {
 	counts map[string]float64 // by slab class
 	last   float64

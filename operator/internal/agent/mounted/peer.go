@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
-// UnknownError means that a memcached presents a certificate of another Secret.
+// UnknownError means that a memcached presents a certificate that is not of the mounted Secret.
 type UnknownError struct{ Subject string }
 
 func (e *UnknownError) Error() string {
@@ -22,14 +22,14 @@ func (e *UnknownError) Error() string {
 
 // Peer returns the configuration for a connection to the memcached of another Pod of the cache.
 //
-// A Pod is addressed by its IP address, which no certificate names. What identifies the cache is its Secret, so the
-// other memcached must present a certificate with the public key of the mounted one: only who has the Secret has the
-// private key. While the Secret is rotated, the two Pods may have different versions of it for about 90 seconds. So a
-// certificate by a CA of ca.crt is accepted, too, if it is for servers and has a name of the mounted one: the CA alone
-// may sign for a whole company.
+// A Pod is addressed by its IP address, which no certificate names. The Secret identifies the cache: the other
+// memcached must present a certificate with the public key of the mounted certificate, because only Pods with the
+// Secret have the private key. While the Secret is rotated, the two Pods may have different versions of it for about 90
+// seconds. So a certificate that was signed by a CA of ca.crt is also accepted, if it is for servers and has a name of
+// the mounted certificate. The CA alone is not enough, because it may sign for a whole company.
 //
-// If memcached requests a client certificate, the mounted one is presented if it is one for clients by a CA of ca.crt.
-// Otherwise none is: memcached would refuse it even where it requires none.
+// If memcached requests a client certificate, the mounted certificate is presented, but only if it is for clients and
+// was signed by a CA of ca.crt. Memcached would refuse any other certificate, even if it does not require one.
 func (c Certificate) Peer() (*tls.Config, error) {
 	secret, err := Read(c.Dir, certs.KeyCertificate, certs.KeyPrivateKey, certs.KeyClientCA)
 	if err != nil {

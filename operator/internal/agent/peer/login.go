@@ -27,8 +27,9 @@ func DialAsAny(ctx context.Context, server handoff.Server, list []users.User) (c
 // Configure returns the TLS configuration for a host.
 type Configure func(host string) (*tls.Config, error)
 
-// Dialer returns how to connect to a server by its HOST:PORT: over TLS with a configuration, and logged in with a
-// folder of a Secret with users. Secrets are read each time, because they may change in the meantime.
+// Dialer returns a function that connects to a server at HOST:PORT. It uses TLS if config is not nil, and logs in if
+// authDir, the folder of a Secret with users, is not empty. Secrets are read for each connection, because they may have
+// changed.
 func Dialer(address, authDir string, config Configure) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)

@@ -20,7 +20,7 @@ import (
 const (
 	LoginRefused             = "LoginRefused"             // memcached accepts no user that is mounted here
 	ServerCertificateUnknown = "ServerCertificateUnknown" // memcached presents a certificate of another Secret or CA
-	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate by its CAs
+	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate that its CAs signed
 )
 
 // Patience is how long a memcached may be unreachable before the copy fails. A NetworkPolicy allows a new Pod only
@@ -34,7 +34,7 @@ const retryInterval = 200 * time.Millisecond
 func Reach(ctx context.Context, server handoff.Member, patience time.Duration) error {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var last error // that has a reason: a refusal may also arrive as a connection that is reset
+	var last error // the last error with a reason, as a refusal may also arrive as a reset connection
 	for {
 		err := Answers(ctx, server.Dial)
 		if err == nil {
@@ -58,7 +58,7 @@ func unreachable(server handoff.Member) string {
 	return handoff.OldUnreachable
 }
 
-// Answers asks one question: with TLS 1.3, memcached refuses a client's certificate only behind the handshake.
+// Answers sends one command, because with TLS 1.3 memcached refuses a client's certificate only after the handshake.
 func Answers(ctx context.Context, dial handoff.Dial) error {
 	ctx, cancel := context.WithTimeout(ctx, protocol.Timeout)
 	defer cancel()
@@ -75,7 +75,7 @@ func Answers(ctx context.Context, dial handoff.Dial) error {
 	return err
 }
 
-// reason is empty for a memcached that does not answer.
+// reason returns the reason of an error; empty if memcached only does not answer.
 func reason(err error) string {
 	var unknown *mounted.UnknownError
 	var unverified *tls.CertificateVerificationError

@@ -27,10 +27,10 @@ var ErrRefused = errors.New("memcached refuses the user name or the password")
 type Client struct {
 	connection net.Conn
 	reader     *bufio.Reader
-	limit      time.Duration // of an answer, if not Timeout
+	limit      time.Duration // of an answer; 0 means Timeout
 }
 
-// Dial connects to memcached, over TLS with a configuration.
+// Dial connects to memcached, and uses TLS if config is not nil.
 func Dial(ctx context.Context, address string, config *tls.Config) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -48,7 +48,7 @@ func Dial(ctx context.Context, address string, config *tls.Config) (*Client, err
 	return New(connection), nil
 }
 
-// Secure makes a connection one over TLS, or closes it.
+// Secure starts TLS on a connection. If that fails, it closes the connection.
 func Secure(ctx context.Context, connection net.Conn, config *tls.Config) (net.Conn, error) {
 	secured := tls.Client(connection, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -58,7 +58,7 @@ func Secure(ctx context.Context, connection net.Conn, config *tls.Config) (net.C
 	return secured, nil
 }
 
-// New is a client on an open connection, on which memcached owes no answer.
+// New returns a client for an open connection on which no answer is outstanding.
 func New(connection net.Conn) *Client {
 	return &Client{connection: connection, reader: newReader(connection)}
 }
@@ -69,7 +69,7 @@ func (c *Client) Within(limit time.Duration) *Client {
 	return c
 }
 
-// Connection is the client's connection, for whoever speaks another part of the protocol from now on.
+// Connection returns the client's connection, to use other parts of the protocol from now on.
 func (c *Client) Connection() net.Conn { return c.connection }
 
 // Close closes the connection.

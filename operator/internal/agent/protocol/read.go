@@ -11,7 +11,7 @@ import (
 )
 
 // Limits of an answer. The longest lines name files; each of at most 63 slab classes has fewer than 50 statistics. All
-// of them together have to fit into the agent's memory, whatever memcached has become.
+// of them together have to fit into the agent's memory, even if memcached is compromised.
 const (
 	maxLine   = 8 << 10
 	maxStats  = 10000

@@ -13,8 +13,8 @@ import (
 // handshakeTimeout limits how long memcached may take to present its certificate.
 const handshakeTimeout = 3 * time.Second
 
-// Served returns the certificate that memcached presents. It sends only a handshake, so the server needs no trust. If
-// memcached requires a client certificate, it ends the handshake, but after presenting its own.
+// Served returns the certificate that memcached presents. It sends only a handshake, so the server need not be
+// verified. If memcached requires a client certificate, it ends the handshake, but after presenting its own.
 func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()

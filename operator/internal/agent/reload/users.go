@@ -61,9 +61,9 @@ func (u *Users) Read() (string, error) {
 	return string(users.File(list)), nil
 }
 
-// resume reads the file of an earlier run of the agent, with which memcached was started.
+// resume reads the file that an earlier run of the agent wrote, with which memcached was started.
 func (u *Users) resume() {
-	content, _ := os.ReadFile(u.File) // if it cannot be read, it is written
+	content, _ := os.ReadFile(u.File) // if it cannot be read, it is written again
 	if list, err := users.ParseFile(content); err == nil {
 		u.wanted = list
 		u.login.Store(&list[0])
@@ -76,8 +76,8 @@ func (u *Users) Started() error {
 	return err
 }
 
-// Reload sends the signal to memcached, once it answers: before that, the signal would end it. Since memcached 1.6.40
-// the same signal reloads the certificates, so it has to wait until the mounted ones can be loaded.
+// Reload sends the signal to memcached, once it answers: before that, the signal would end memcached. Since memcached
+// 1.6.40 the same signal reloads the certificates, so it has to wait until the mounted ones can be loaded.
 func (u *Users) Reload(ctx context.Context) error {
 	if u.Certificate != nil {
 		if _, err := u.Certificate.Load(); err != nil {

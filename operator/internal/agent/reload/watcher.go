@@ -22,10 +22,10 @@ type Subject interface {
 	// Read returns a version that changes with the mounted Secret, or an error if memcached could not use it.
 	Read() (version string, err error)
 
-	// Reload makes memcached load what was last read.
+	// Reload makes memcached load the version that was last read.
 	Reload(ctx context.Context) error
 
-	// Check returns an error unless memcached uses what was last read.
+	// Check returns an error unless memcached uses the version that was last read.
 	Check(ctx context.Context) error
 }
 
@@ -37,7 +37,7 @@ type Watcher struct {
 	Log      *slog.Logger
 
 	reloaded, live string // versions
-	reason         string // why it is not in use, as logged
+	reason         string // why the Secret is not in use, as logged
 	inSync         atomic.Bool
 	reloads        atomic.Int64
 }
@@ -61,7 +61,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look reads once, and logs what has changed.
+// look reads the Secret once, and logs changes.
 func (w *Watcher) look(ctx context.Context) {
 	err := w.guarded(ctx)
 	if ctx.Err() != nil {

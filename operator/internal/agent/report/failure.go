@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// Failed is a copy that failed, or that was lost after it was complete. The agent then ends with instruction.ExitCode:
-// the operator reads the reason in the status of the Pod.
+// Failed is a copy that failed, or whose keys were lost after it was complete. The agent then ends with
+// instruction.ExitCode: the operator reads the reason in the status of the Pod.
 type Failed struct{ Err error }
 
 func (f *Failed) Error() string { return fmt.Sprintf("the copy failed: %v", f.Err) }

@@ -5,7 +5,7 @@ import "log/slog"
 // Problem is the last one that was logged, so that a repeated one is logged once.
 type Problem string
 
-// Log logs an error, unless it is the same as at the last call. No error is the end of the problem.
+// Log logs an error, unless it is the same as at the last call. An err of nil means that the problem has ended.
 func (p *Problem) Log(log *slog.Logger, message string, err error) {
 	text := ""
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// interval is how often the progress of a copy is logged, and followInterval the same while it only follows changes.
+// interval is the interval at which the progress of a copy is logged, and followInterval the one while the handoff only
+// follows changes.
 const (
 	interval       = 2 * time.Second
 	followInterval = time.Minute
@@ -23,7 +24,7 @@ const (
 type Tracker struct {
 	mutex sync.Mutex
 	stats Stats
-	now   *handoff.Handoff // nil unless one is in progress
+	now   *handoff.Handoff // nil unless a handoff is in progress
 	since time.Time        // when it began, until all is copied
 	ended time.Time        // when the last copy ended; zero if there was none
 	lost  string           // why what the last Copy had copied is lost; empty if it is not
@@ -42,7 +43,7 @@ type Stats struct {
 // Copy runs a handoff that copies, once reach returns.
 func (t *Tracker) Copy(ctx context.Context, h *handoff.Handoff, reach func(context.Context) error) error {
 	t.begin(h, true)
-	h.Hurry(h.Settings.Within) // It counts from the instruction: reach may take a while.
+	h.Hurry(h.Settings.Within) // Within counts from the instruction, and reach may take a while.
 	copied, followed := h.Copied, h.Followed
 	h.Copied = func() {
 		t.endOfCopy()
@@ -89,7 +90,7 @@ func (t *Tracker) Now() *handoff.Handoff {
 	return t.now
 }
 
-// Lost returns why what the last Copy had copied is lost; empty if it is not.
+// Lost returns why the keys that the last Copy copied are lost; empty if they are not.
 func (t *Tracker) Lost() string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -110,7 +111,7 @@ func (t *Tracker) Stats() Stats {
 	return stats
 }
 
-// ratio returns how much is copied. The memory of the old servers includes more than keys and values.
+// ratio returns which part is copied, from 0 to 1. The memory of the old servers includes more than keys and values.
 func ratio(p handoff.Progress) float64 {
 	switch {
 	case p.Copied, p.Followed:
@@ -137,7 +138,7 @@ func (t *Tracker) begin(h *handoff.Handoff, copies bool) {
 	}
 }
 
-// whyLost returns why a handoff is resumed: the last one failed, or it was another agent's.
+// whyLost returns why a handoff is resumed: the last handoff failed, or an earlier run of the agent had begun it.
 func (t *Tracker) whyLost() string { return cmp.Or(t.Lost(), handoff.AgentRestarted) }
 
 func (t *Tracker) endOfCopy() {
@@ -161,7 +162,7 @@ func (t *Tracker) end(ctx context.Context, h *handoff.Handoff, err error) {
 	}
 }
 
-// runLogged runs a handoff, and logs how far it is until all is copied.
+// runLogged runs a handoff, and logs its progress until all keys are copied.
 func runLogged(ctx context.Context, h *handoff.Handoff) error {
 	logging, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -184,7 +185,7 @@ func logUntilCopied(ctx context.Context, h *handoff.Handoff) {
 	}
 }
 
-// logProgress writes how far a handoff is.
+// logProgress logs the progress of a handoff.
 func logProgress(log *slog.Logger, p handoff.Progress) {
 	log.Info("handoff", "keys", p.Keys, "bytes", p.Bytes, "totalKeys", p.TotalKeys, "totalBytes", p.TotalBytes,
 		"skipped", p.Skipped, "copied", p.Copied, "invalidated", p.Invalidated, "emptied", p.Emptied)

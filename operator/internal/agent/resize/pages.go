@@ -10,10 +10,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
-// pages is what memcached has taken for items, in pages of a mebibyte for each class of sizes.
+// pages is the memory that memcached has taken for items, in pages of a mebibyte for each slab class.
 type pages struct {
 	taken    int64 // bytes
-	classes  int64 // that have a page: memcached takes their first one whatever its limit is, and does not give it up
+	classes  int64 // that have a page: memcached takes the first one whatever its limit is, and keeps it
 	roomiest int   // the class that can give up a page and has most bytes in free chunks; 0 if none can
 }
 

@@ -18,13 +18,14 @@ import (
 )
 
 const (
-	// interval is how often memcached is asked how much memory it has: one that restarted has what it was started with.
+	// interval is the interval at which memcached's memory is checked: after a restart, it has the memory that it
+	// starts with.
 	interval = time.Second
 
 	// within limits how long a memcached may take to answer a command.
 	within = 10 * time.Second
 
-	// busy is how long memcached is left alone while it moves a page.
+	// busy is how long to wait while memcached moves a page.
 	busy = time.Millisecond
 
 	// stalledAfter is how long memcached may take to give up a page.
@@ -33,9 +34,9 @@ const (
 	mebibyte = 1 << 20
 )
 
-// Follower keeps a memcached at the memory that is wanted.
+// Follower keeps a memcached at the wanted memory.
 type Follower struct {
-	// Wanted returns the memory for items, in bytes and whole mebibytes; 0 leaves memcached as it was started.
+	// Wanted returns the memory for items, in bytes and whole mebibytes; 0 means the memory that memcached starts with.
 	Wanted func() int64
 
 	// Dial connects to memcached.
@@ -56,7 +57,7 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// Give changes the memory for items, in bytes, if memcached has another one.
+// Give changes the memory for items to this many bytes, if memcached has another limit.
 func (f *Follower) Give(ctx context.Context, wanted int64) error {
 	connection, err := f.Dial(ctx)
 	if err != nil {
@@ -91,8 +92,9 @@ type memcached struct {
 	dial   handoff.Dial
 }
 
-// resize changes the memory, and returns how many keys it removed for that. The coldest ones that will not fit come
-// first: memcached then finds room for the others of a page that it gives up. Until then it takes no more than it has.
+// resize changes the memory, and returns how many keys it removed for that. To reduce the memory, it first removes the
+// coldest keys that will not fit, so that memcached finds room for the other keys in a page that it releases. Until
+// then, memcached may take no more memory than it has.
 func (m *memcached) resize(ctx context.Context, now pages, wanted int64) (removed int64, err error) {
 	if now.taken > wanted {
 		if err := m.limit(ctx, now.taken); err != nil {
@@ -108,7 +110,7 @@ func (m *memcached) resize(ctx context.Context, now pages, wanted int64) (remove
 	return removed, m.giveBack(ctx, wanted)
 }
 
-// limit has memcached take no more memory for items than that.
+// limit sets memcached's limit of the memory for items.
 func (m *memcached) limit(ctx context.Context, bytes int64) error {
 	command := fmt.Sprintf("cache_memlimit %d", (bytes+mebibyte-1)/mebibyte)
 	answer, err := m.client.Ask(ctx, command+"\r\n")
@@ -118,7 +120,7 @@ func (m *memcached) limit(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// giveBack has memcached give up pages until it has no more memory than wanted.
+// giveBack makes memcached release pages until it has no more memory than wanted.
 func (m *memcached) giveBack(ctx context.Context, wanted int64) error {
 	least, since := int64(math.MaxInt64), time.Now()
 	for {
@@ -140,9 +142,9 @@ func (m *memcached) giveBack(ctx context.Context, wanted int64) error {
 	}
 }
 
-// giveUp has memcached move so many pages out of the class with most room, or some of them.
+// giveUp makes memcached release up to this many pages of the class with most room.
 func (m *memcached) giveUp(ctx context.Context, now pages, count int64) error {
-	const most = 16 // then look again which class has most room
+	const most = 16 // then find again the class with most room
 	for range min(count, most) {
 		answer, err := m.client.Ask(ctx, fmt.Sprintf("slabs reassign %d 0\r\n", now.roomiest))
 		switch known, _, _ := strings.Cut(answer, " "); {

@@ -18,8 +18,8 @@ type Restore struct {
 	Name    string
 	Servers []Server // in the order of clients
 
-	// Hash is how clients place keys on the servers, by their addresses. Without it, each server gets the items of the one
-	// of its name.
+	// Hash is how clients place keys on the servers, by their addresses. Without it, each server gets the items of the
+	// server with its name.
 	Hash clienthash.Algorithm
 
 	// Pace limits the bytes of keys and values.
@@ -28,12 +28,12 @@ type Restore struct {
 	Progress Progress
 }
 
-// place returns the place in Restore.Servers of an item that a slot had.
+// place returns the index in Restore.Servers of the server that gets an item, for the item's former slot and key.
 type place func(slot string, key []byte) int
 
-// Run adds the items to the servers, one object after another, and replaces none that they have. Nothing is restored
-// from a snapshot that is not whole by its manifest. If an object turns out to be damaged, which only who reads it can
-// see, the error says so, and the items of earlier blocks are in the servers.
+// Run adds the items to the servers, one object after another, and replaces none that they have. If the snapshot is not
+// whole according to its manifest, nothing is restored. A damaged object is found only while it is read: Run then
+// returns an error, and the servers have the items of earlier blocks.
 func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, error) {
 	m, err := manifest(ctx, r.Store, r.Name)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, erro
 	added, ended := r.end(adders)
 	switch {
 	case err == nil:
-		err = ended // otherwise it follows from the first error
+		err = ended // later errors follow from the first one
 	case added.Items > 0:
 		err = fmt.Errorf("%w. %d items were added before: they are as they were saved, and not all", err, added.Items)
 	}

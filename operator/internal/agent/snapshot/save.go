@@ -18,11 +18,11 @@ type Save struct {
 	Store   Store
 	Name    string // of the snapshot
 	Cache   string // its name, for people
-	Owner   string // for whom it is made, of all who may choose its name
+	Owner   string // whom the snapshot is for, as several owners may choose the same name
 	Servers []Server
 
-	// Once: a whole snapshot of the name and the owner is the result, as an earlier attempt may have ended after it was
-	// written. Without an owner, it is one of the same cache and servers.
+	// Once: if a whole snapshot with the name and the owner exists, it is the result, because an earlier attempt may
+	// have ended after it was written. If there is no owner, the cache and the servers have to be the same instead.
 	Once bool
 
 	// Pace limits the bytes of keys and values.
@@ -31,7 +31,8 @@ type Save struct {
 	Progress Progress
 }
 
-// Run saves one server after another. A snapshot of the name is never replaced, nor any object of another attempt.
+// Run saves one server after another. It never replaces a snapshot with the same name, nor an object of another
+// attempt.
 func (s *Save) Run(ctx context.Context) (format.Manifest, error) {
 	if earlier, err := s.earlier(ctx); !errors.Is(err, ErrMissing) {
 		return earlier, err
@@ -45,7 +46,7 @@ func (s *Save) Run(ctx context.Context) (format.Manifest, error) {
 	return s.publish(ctx, m)
 }
 
-// earlier returns the snapshot of the name, if it is the result. The error is ErrMissing if there is none.
+// earlier returns the existing snapshot with the name, if it is the result. The error is ErrMissing if there is none.
 func (s *Save) earlier(ctx context.Context) (format.Manifest, error) {
 	written, err := readManifest(ctx, s.Store, s.Name)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Save) earlier(ctx context.Context) (format.Manifest, error) {
 	return manifest(ctx, s.Store, s.Name)
 }
 
-// identity is whose snapshot it is, for people, and to compare.
+// identity describes whose snapshot it is, for messages and to compare.
 func identity(owner, cache string, servers []string) string {
 	if owner != "" {
 		return fmt.Sprintf("the owner %q", owner)
@@ -77,7 +78,7 @@ func (s *Save) names() (names []string) {
 	return names
 }
 
-// servers saves all servers, and adds them to the manifest: also one that is not whole.
+// servers saves all servers, and adds them to the manifest, including a server that was not saved in full.
 func (s *Save) servers(ctx context.Context, m *format.Manifest) error {
 	var all []state
 	for _, server := range s.Servers {
@@ -100,7 +101,7 @@ func (s *Save) servers(ctx context.Context, m *format.Manifest) error {
 	return nil
 }
 
-// publish writes the manifest, unless another attempt was faster. Then its snapshot may be the result.
+// publish writes the manifest, unless another attempt was faster: the snapshot of that attempt may then be the result.
 func (s *Save) publish(ctx context.Context, m format.Manifest) (format.Manifest, error) {
 	content, err := m.Encode()
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Save) publish(ctx context.Context, m format.Manifest) (format.Manifest,
 	}
 	err = s.Store.Add(ctx, objectName(s.Name, manifestName), content)
 	if !errors.Is(err, ErrExists) {
-		return m, err // After an error, it may be written nevertheless: the objects stay.
+		return m, err // The manifest may be written despite an error, so the objects stay.
 	}
 	written, err := readManifest(ctx, s.Store, s.Name)
 	if err != nil {
@@ -121,9 +122,9 @@ func (s *Save) publish(ctx context.Context, m format.Manifest) (format.Manifest,
 	return s.earlier(ctx)
 }
 
-// remove removes the objects of an attempt that has failed, as far as it may.
+// remove removes the objects of a failed attempt, if the store allows it.
 func (s *Save) remove(ctx context.Context, m format.Manifest) {
-	const patience = 10 * time.Second // of whoever has stopped the program
+	const patience = 10 * time.Second // of the user who has stopped the program
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for _, slot := range m.Slots {
@@ -131,10 +132,10 @@ func (s *Save) remove(ctx context.Context, m format.Manifest) {
 	}
 }
 
-// now is the time as documents have it.
+// now returns the time in the form of the documents.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// server saves the items of one server, unless it restarts: it has lost items then.
+// server saves the items of one server. It returns an error if the server restarts, and so loses items.
 func (s *Save) server(ctx context.Context, server Server, head format.Head, began state, slot *format.Slot) error {
 	if err := began.unchanged(ctx, server); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (s *Save) server(ctx context.Context, server Server, head format.Head, bega
 	})
 }
 
-// write writes an object. After an error it does not exist.
+// write writes an object. After an error, the object does not exist.
 func (s *Save) write(ctx context.Context, name string, size int64, content func(io.Writer) error) error {
 	ctx, abandon := context.WithCancel(ctx)
 	defer abandon()

@@ -14,15 +14,15 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// state is what a server has, and which process it is.
+// state is how many items a server has, and which process it is.
 type state struct {
 	items, bytes int64
 
-	pid     string // in a container, it is always the same
+	pid     string // always the same in a container
 	started int64  // in seconds since 1970
 }
 
-// stateOf returns that of a server by its statistics.
+// stateOf returns the state of a server from its statistics.
 func stateOf(stats map[string]string) state {
 	number := func(name string) int64 {
 		n, _ := strconv.ParseInt(stats[name], 10, 64)
@@ -34,8 +34,8 @@ func stateOf(stats map[string]string) state {
 	}
 }
 
-// unchanged returns an error if a server has restarted since. A connection that is held open would say the same, but
-// memcached may close one that is idle.
+// unchanged returns an error if a server has restarted since. An open connection would also show this, but memcached
+// may close an idle connection.
 func (s state) unchanged(ctx context.Context, server Server) error {
 	stats, err := answer(ctx, server)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s state) unchanged(ctx context.Context, server Server) error {
 	return nil
 }
 
-// isSame reports whether both are of one process.
+// isSame reports whether both states are of the same process.
 func (s state) isSame(other state) bool {
 	const adjusted = 2 // seconds, by which the clock of a server may be set
 	apart := other.started - s.started
@@ -72,9 +72,9 @@ func answer(ctx context.Context, server Server) (map[string]string, error) {
 	return stats, nil
 }
 
-// statistics returns those of a server that answers, and an error if an agent copies its keys: with two lists of keys,
-// memcached can stand still (see handoff.Read), and the copy fails if the log of memcached loses lines, of which each
-// item that is added has one.
+// statistics returns the statistics of a server, and an error if an agent copies its keys. Memcached can stand still if
+// two clients list its keys (see handoff.Read). Besides, the copy fails if memcached's log loses lines, and each item
+// that is added causes a line.
 func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	stats, err := answer(ctx, server)
 	if err != nil {
@@ -93,14 +93,14 @@ func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	return stats, nil
 }
 
-// How long to wait for a list of keys that is not this program's.
+// How long, and at which interval, to wait for the end of another client's list of keys.
 const (
 	listPatience = 2 * time.Minute
 	listInterval = 200 * time.Millisecond
 )
 
-// untilListsEnd waits while memcached lists keys for another client, such as another save: whoever requests a second
-// list stops a thread of memcached until the first one ends, and all clients of that thread with it.
+// untilListsEnd waits while memcached lists keys for another client, such as another save: a request for a second list
+// blocks a thread of memcached, with all clients of that thread, until the first list ends.
 func untilListsEnd(ctx context.Context, server Server) error {
 	until := time.Now().Add(listPatience)
 	for {
@@ -120,7 +120,7 @@ func untilListsEnd(ctx context.Context, server Server) error {
 	}
 }
 
-// hints are what to do about a failure of a copy. The reasons are for programs.
+// hints say what to do about a failed copy, by the reason. The reasons themselves are for programs.
 var hints = map[string]string{
 	handoff.OldUnreachable: "it does not answer: correct its address in --server, wait until it runs, or admit this " +
 		"program by its NetworkPolicy, and set --tls-dir if it has TLS",
@@ -132,7 +132,7 @@ var hints = map[string]string{
 	peer.ClientCertificateRefused: "it requires a client's certificate: add tls.crt and tls.key of its CA to --tls-dir",
 }
 
-// about returns an error of a server with its name, and with what to do in place of the reason for programs.
+// about returns an error of a server with its name, and with a hint instead of the reason, which is for programs.
 func about(server Server, err error) error {
 	failure, ok := errors.AsType[*handoff.Failure](err)
 	if !ok {

@@ -23,14 +23,14 @@ import (
 
 // Store keeps objects by their names, which have slashes.
 type Store interface {
-	// Create writes an object of about this size. It exists once the writer is closed, and not if the context ended
-	// before.
+	// Create writes an object of about this size. The object exists once the writer is closed, but not if the context
+	// ended before.
 	Create(ctx context.Context, name string, size int64) (io.WriteCloser, error)
 
 	// Add writes a small object, and replaces none: the error is ErrExists if there is one.
 	Add(ctx context.Context, name string, content []byte) error
 
-	// Remove removes an object. It is no error that a store forbids that: nothing depends on it.
+	// Remove removes an object. It is no error if the store forbids this, because nothing depends on it.
 	Remove(ctx context.Context, name string)
 
 	// Open reads an object. The error is ErrMissing if there is none.
@@ -43,7 +43,7 @@ type Store interface {
 	List(ctx context.Context) ([]string, error)
 }
 
-// What a store answers.
+// Errors of a store.
 var (
 	ErrMissing = errors.New("it does not exist")
 	ErrExists  = errors.New("it exists")
@@ -51,10 +51,11 @@ var (
 
 // Server is a server of a cache.
 type Server struct {
-	// Name is that of its object, and does not change when the server is replaced: that of the slot.
+	// Name is the name of the slot. It is also the name of the server's object, and does not change when the server is
+	// replaced.
 	Name string
 
-	// Address is HOST:PORT as clients have it.
+	// Address is HOST:PORT, as clients write it.
 	Address string
 
 	Dial handoff.Dial
@@ -63,7 +64,7 @@ type Server struct {
 // Progress is how far a save, a restore or a verification is.
 type Progress struct {
 	Items, Bytes atomic.Int64 // of keys and values
-	Total        atomic.Int64 // items, as far as that is known
+	Total        atomic.Int64 // items, if known
 }
 
 func (p *Progress) add(i format.Item) {
@@ -76,7 +77,8 @@ const manifestName = "manifest.json"
 
 func objectName(snapshot, object string) string { return snapshot + "/" + object }
 
-// ValidateName returns an error for what cannot be the name of a snapshot or of a server in any bucket.
+// ValidateName returns an error for a text that cannot be the name of a snapshot, or of a server, in every kind of
+// bucket.
 func ValidateName(name string) error {
 	const longest = 200
 	allowed := func(r rune) bool {
@@ -89,8 +91,8 @@ func ValidateName(name string) error {
 	return nil
 }
 
-// manifest reads the manifest of a snapshot, and checks that all objects are as long as it says: an object that was cut
-// off is found before anything is restored.
+// manifest reads the manifest of a snapshot, and checks that all objects have the size in the manifest. So an object
+// that was cut off is found before anything is restored.
 func manifest(ctx context.Context, store Store, name string) (format.Manifest, error) {
 	m, err := readManifest(ctx, store, name)
 	switch {

@@ -20,7 +20,7 @@ const RestartsEnv = "AGENT_RESTARTS"
 const (
 	longestPause = 30 * time.Second
 
-	// steady is how long a program runs that is able to work.
+	// steady is how long a program must run to count as able to work.
 	steady = time.Minute
 )
 
@@ -29,8 +29,8 @@ const (
 	// failed reports a permanent error.
 	failed = 1
 
-	// handoffFailed is instruction.ExitCode: the program requests the end of its container at any time, because the
-	// operator reads the exit code there.
+	// handoffFailed is instruction.ExitCode. A program that exits with it is not restarted, at any time: its container
+	// has to end, because the operator reads the exit code of the container.
 	handoffFailed = 3
 )
 
@@ -38,12 +38,12 @@ const (
 type Supervisor struct {
 	Command []string         // program and arguments
 	Signals <-chan os.Signal // each is forwarded, and ends the program for good
-	Pause   time.Duration    // after the first crash; each further one doubles it
+	Pause   time.Duration    // after the first crash; each later crash doubles it
 	Log     *slog.Logger
 }
 
-// Run returns the exit code of the program when it ends for good: after a signal, with an error such as an invalid flag
-// soon after its first start, or when a handoff has failed.
+// Run returns the exit code of the program when it ends for good: after a signal, after an error soon after its first
+// start, such as an invalid flag, or after a failed handoff.
 func (s *Supervisor) Run() int {
 	runtime.LockOSThread() // Linux kills a child process when the thread that started it ends
 	defer runtime.UnlockOSThread()
@@ -95,7 +95,7 @@ func (s *Supervisor) next(pause, ran time.Duration) time.Duration {
 	return min(max(2*pause, s.Pause), longestPause)
 }
 
-// itself distinguishes a program that exited by itself, or could not start, from one that crashed.
+// itself reports whether a program exited by itself, or could not start, instead of crashing.
 func itself(err error) bool {
 	var exit *exec.ExitError
 	return !errors.As(err, &exit) || exit.ExitCode() == failed

@@ -2,13 +2,13 @@ package watch
 
 // Which reads of the log are none.
 
-// gets are reads, and how many of them found their item.
+// gets are the number of reads, and how many of them found their item.
 type gets struct{ reads, found int64 }
 
 func (g gets) since(before gets) gets { return gets{g.reads - before.reads, g.found - before.found} }
 
-// difference is between what memcached logs as reads and what it counts as reads. It logs increments, touches and
-// deletions of missing keys as reads, too.
+// difference is the difference between the reads in memcached's log and those in its statistics. Memcached also logs
+// increments, touches and deletions of missing keys as reads.
 type difference struct {
 	begun           bool
 	logged, counted gets // when it began
@@ -20,8 +20,8 @@ func (d *difference) begin(logged gets, now reading) {
 	}
 }
 
-// ofReads changes a hit ratio of what is logged to one of what is counted. Too few are noise, and if memcached logged
-// fewer it skipped some.
+// ofReads converts a hit ratio of the logged reads to one of the counted reads. It does not if there are too few reads,
+// or if memcached logged fewer reads than it counted, because it then skipped some.
 func (d *difference) ofReads(ratio float64, logged gets, now reading) float64 {
 	const enough = 10_000
 	of, counted := logged.since(d.logged), gets{now.reads, now.hits}.since(d.counted)

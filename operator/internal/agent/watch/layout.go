@@ -9,10 +9,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage/curve"
 )
 
-// page is what memcached takes for a class of slabs at a time.
+// page is how much memory memcached takes for a slab class at a time.
 const page = 1 << 20
 
-// layout is how memcached splits its memory: into pages, each of chunks of one size.
+// layout describes how memcached splits its memory into pages, each with chunks of one size.
 type layout struct {
 	chunks  map[int]float64 // bytes of a page for each chunk, by class
 	sizes   map[int]int     // of chunks, by class
@@ -36,7 +36,8 @@ func newLayout(slabs map[string]string) layout {
 	return l
 }
 
-// bytes is what an item takes. A large one has several chunks of the largest class, and a smaller one for the rest.
+// bytes returns how much memory an item takes. A large item has several chunks of the largest class, and a smaller
+// chunk for the rest.
 func (l layout) bytes(i curve.Item) float64 {
 	size, ok := l.sizes[i.Class]
 	switch {
@@ -48,5 +49,5 @@ func (l layout) bytes(i curve.Item) float64 {
 	return float64(i.Size/size)*l.chunks[i.Class] + float64(i.Size%size)
 }
 
-// spare is the memory that holds no items: the free chunks of each class, of about one page.
+// spare returns the memory without items: free chunks of each class, together about one page for each class.
 func (l layout) spare() float64 { return float64(l.classes) * page }

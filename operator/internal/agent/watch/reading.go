@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// recent is for how long evictions count, and counted for how long reads do. An agent that is read every five
-	// minutes still has one reading to compare with.
+	// recent is how long evictions count, and counted how long reads do. lately is longer than recent, so that an agent
+	// that is read every five minutes has a reading to compare with.
 	recent  = 5 * time.Minute
 	counted = time.Hour
 	lately  = recent + time.Minute
 
-	// apart is how far apart the readings are that are kept, at least.
+	// apart is the least time between two readings that are kept.
 	apart = 30 * time.Second
 
-	// tick is how exact memcached's times are.
+	// tick is the precision of memcached's times.
 	tick = time.Second
 )
 
-// reading is what memcached reported at a time.
+// reading has the statistics of memcached at a time.
 type reading struct {
 	at                           time.Time
-	latency, connections         int64 // of an answer in microseconds
+	latency, connections         int64 // latency is that of an answer, in microseconds
 	process                      string
 	memory, hits, reads, flushes int64
 	evicted                      map[string]eviction // by class
-	youngest                     int64               // evicted since the reading before; none if less than 0
+	youngest                     int64               // of the items evicted since the previous reading; none if negative
 	copied                       time.Time           // when keys were last copied to it
-	evictsCopied                 bool                // since the reading before
+	evictsCopied                 bool                // it has evicted copied items since the previous reading
 	layout                       layout
 }
 
@@ -62,8 +62,8 @@ func (r reading) follows(before reading) bool {
 	return r.process == before.process && r.reads >= before.reads && r.hits >= before.hits
 }
 
-// since finds the youngest item that was evicted since a reading with the same memory. One that was copied counts as
-// used at that time, so of items that were last used before that it is unknown how long they were not.
+// since finds the youngest item that was evicted since a reading with the same memory. A copied item counts as used
+// when it was copied, so the age of items that were last used before the end of the copy is unknown.
 func (r *reading) since(before reading) {
 	if r.memory != before.memory {
 		return
@@ -91,8 +91,8 @@ func (r reading) readsSince(before reading) (reads int64, hitRatio float64) {
 	return reads, float64(r.hits-before.hits) / float64(reads)
 }
 
-// lately returns the first reading of about the last five minutes. If there is none, as after a restart of the
-// operator, it is the one before.
+// lately returns the first reading of about the last five minutes. If there is none, for example after a restart of the
+// operator, it returns the reading before that.
 func (h *history) lately(now reading) reading {
 	before := h.readings[:len(h.readings)-1]
 	for _, r := range before {
@@ -109,12 +109,12 @@ func (h *history) lately(now reading) reading {
 // history are the readings of the last hour, ascending.
 type history struct{ readings []reading }
 
-// add adds a reading, and reports what changed.
+// add adds a reading, and returns a report with the changes.
 func (h *history) add(now reading) usage.Report {
 	if last := len(h.readings) - 1; last >= 0 && !now.follows(h.readings[last]) {
 		h.readings = nil
 	}
-	// Readings that come faster replace each other, so that a few are kept.
+	// Readings in faster succession replace each other, so that only a few are kept.
 	if last := len(h.readings) - 1; last >= 1 && now.at.Sub(h.readings[last-1].at) < apart {
 		h.readings = h.readings[:last]
 	}

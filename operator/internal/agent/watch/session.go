@@ -20,20 +20,21 @@ import (
 )
 
 const (
-	// every is how often the memory of the items that were used is measured.
+	// every is the interval at which the memory of the used items is measured.
 	every = 10 * time.Second
 
 	// buffered is how much of the log is read at a time. The longest line has less than 1 KiB.
 	buffered = 64 << 10
 
-	// header is what memcached has for an item in addition to its key and its value.
+	// header is how many bytes memcached stores for an item in addition to its key and its value.
 	header = 48 + 8 + 1 + 2
 
-	// expired is a time to live that is over from the start, which memcached logs without its sign.
+	// expired is the least logged time to live of an item that has expired from the start: memcached logs it without
+	// its minus sign.
 	expired = 1 << 31
 )
 
-// session is a log, from its first line on.
+// session observes memcached's log from its first line on.
 type session struct {
 	began time.Time
 	seed  maphash.Seed
@@ -46,7 +47,7 @@ type session struct {
 	copied         bool // by an agent
 	reads, found   int  // since they were counted
 	last           bool // the last read found its item
-	logged         gets // all of them
+	logged         gets // all reads in the log
 	before         difference
 	layout         layout
 	flushes        int64
@@ -77,7 +78,7 @@ func (w *Watcher) follow(ctx context.Context) error {
 	return s.read(bufio.NewReaderSize(client.Connection(), buffered))
 }
 
-// login connects, and has memcached send its log. An old one does not log deletions.
+// login connects, and makes memcached send its log. An old memcached does not log deletions.
 func (w *Watcher) login(ctx context.Context) (*protocol.Client, error) {
 	client, err := w.Login(ctx)
 	if err != nil {
@@ -102,7 +103,7 @@ func (w *Watcher) show(s *session) {
 	w.session = s
 }
 
-// measure measures the memory of what was used, until the context ends.
+// measure measures the memory of the used items, until the context ends.
 func (s *session) measure(ctx context.Context) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -131,7 +132,7 @@ func (s *session) tick() time.Duration {
 	return s.now
 }
 
-// read reads lines. What has arrived is read together.
+// read reads lines. It processes lines that have arrived together at a time.
 func (s *session) read(lines *bufio.Reader) error {
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -167,7 +168,7 @@ func next(lines *bufio.Reader) ([]byte, error) {
 	return lines.ReadSlice('\n')
 }
 
-// line reads no more of a line than necessary: most are of keys that are not followed.
+// line reads no more of a line than necessary, because most lines are about keys that are not followed.
 func (s *session) line(line []byte) {
 	if count, ok := uselog.Skipped(line); ok {
 		s.skipped += float64(count)
@@ -185,7 +186,8 @@ func (s *session) line(line []byte) {
 	}
 }
 
-// count counts the reads of clients. The line before that of a store or a deletion is not that of a client.
+// count counts the reads of clients. A read in the line before a store or a deletion is memcached's own, and does not
+// count.
 func (s *session) count(begin uselog.Begin) {
 	change := -1
 	if begin.Read {
@@ -210,7 +212,7 @@ func (s *session) use(u uselog.Use) {
 	}
 }
 
-// report adds what was seen to a report.
+// report adds the observations of the session to a report.
 func (s *session) report(to *usage.Report, now reading) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

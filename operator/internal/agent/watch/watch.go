@@ -22,10 +22,10 @@ const (
 	// within is how long an answer may take.
 	within = 2 * time.Second
 
-	// fresh is for how long an answer is given again: memcached is not to be kept busy by whoever can reach the port.
+	// fresh is how long an answer is used again, so that clients of the port can't keep memcached busy.
 	fresh = time.Second
 
-	// leastPause and mostPause are for how long memcached is left alone after it ended a connection.
+	// leastPause and mostPause limit how long to wait before another connection, after memcached ended one.
 	leastPause = time.Second
 	mostPause  = 30 * time.Second
 )
@@ -41,7 +41,7 @@ type Watcher struct {
 	Log *slog.Logger
 
 	start   chan struct{} // there is a request
-	place   chan struct{} // of the one answer that is made at a time
+	place   chan struct{} // for the one answer that may be made at a time
 	problem report.Problem
 
 	answered time.Time
@@ -49,8 +49,8 @@ type Watcher struct {
 	history  history
 
 	mutex   sync.Mutex
-	end     *time.Timer // of the patience; nil unless memcached is watched
-	session *session    // nil unless it sends its log
+	end     *time.Timer // ends the watch after usage.Patience; nil unless memcached is watched
+	session *session    // nil unless memcached sends its log
 	copied  time.Time   // when another agent last copied keys to it, by its log; at first, when this agent started
 }
 
@@ -97,8 +97,8 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 	w.end = nil
 }
 
-// noteCopy notes that an agent copies keys, if that ended a session. Until the next one begins, nothing shows
-// whether it still does.
+// noteCopy records that an agent copies keys, if that ended a session. Until the next session begins, it is unknown
+// whether the agent still does.
 func (w *Watcher) noteCopy(err error, pause time.Duration) {
 	if errors.Is(err, errCopied) {
 		w.mutex.Lock()
@@ -124,7 +124,7 @@ func wait(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// asked starts the watch, or extends it.
+// asked starts the watch after a request, or extends it.
 func (w *Watcher) asked() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -137,7 +137,7 @@ func (w *Watcher) asked() {
 	}
 }
 
-// Watching returns how many of the clients that watch memcached's log are this one.
+// Watching returns how many of the connections that watch memcached's log belong to this Watcher.
 func (w *Watcher) Watching() int {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

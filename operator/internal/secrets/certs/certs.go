@@ -31,12 +31,12 @@ type Content struct {
 	// ClientCAs are the CAs of the clients; none if no client certificates are requested.
 	ClientCAs []*x509.Certificate
 
-	// Sum changes with every change of what memcached loads.
+	// Sum changes with every change of the content that memcached loads.
 	Sum string
 }
 
-// Parse reads the entries of a Secret. It rejects what memcached could not load, because memcached replaces the
-// certificate before it checks the key and the CAs: with a mismatched pair, every new handshake would fail.
+// Parse reads the entries of a Secret. It rejects content that memcached could not load: memcached replaces the
+// certificate before it checks the key and the CAs, so with a mismatched pair every new handshake would fail.
 func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	for _, key := range []string{KeyCertificate, KeyPrivateKey} {
 		if len(secret[key]) == 0 {
@@ -70,8 +70,8 @@ func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	}, nil
 }
 
-// keyPair returns an error that contains nothing of the key: Go's own would list the types of all other PEM blocks,
-// which can be any text.
+// keyPair returns an error that contains nothing of the key. Go's own error would list the types of all other PEM
+// blocks, which can be any text.
 func keyPair(secret map[string][]byte) error {
 	isKey := func(block *pem.Block) bool { return strings.HasSuffix(" "+block.Type, " PRIVATE KEY") }
 	block, rest := pem.Decode(secret[KeyPrivateKey])

@@ -32,7 +32,7 @@ const MaxUsers = 8
 // maxEntry is the longest user:password. Memcached reads a line into 256 bytes, including its end and a null byte.
 const maxEntry = 254
 
-// User is a user and the password. It never prints the password, whatever the verb.
+// User is a user and the password. The package fmt never prints the password, whatever the verb.
 type User struct{ Name, Password string }
 
 // Format prints only the name.
@@ -53,7 +53,7 @@ func Parse(secret map[string][]byte) ([]User, error) {
 		return nil, fmt.Errorf("the Secret needs %s and %s, or %s with a line user:password each",
 			KeyUsername, KeyPassword, KeyUsers)
 	}
-	// A file written into a Secret often ends with a line end that is not a part of the name.
+	// If a Secret is created from a file, the name often has a line end that is not part of it.
 	user := User{trimLineEnd(string(name)), trimLineEnd(string(password))}
 	if err := user.validate(); err != nil {
 		return nil, fmt.Errorf("%s and %s: %w", KeyUsername, KeyPassword, err)
@@ -90,7 +90,7 @@ func ParseFile(content []byte) ([]User, error) {
 	return list, nil
 }
 
-// validate rejects what memcached cannot hold, or no client could send.
+// validate rejects users that memcached cannot store, or that no client could send.
 func (u User) validate() error {
 	length := len(u.Name) + 1 + len(u.Password)
 	switch {
@@ -108,8 +108,8 @@ func (u User) validate() error {
 	return nil
 }
 
-// Newest returns the first user, with the newest password: that of its last entry, as a new password is added to the
-// list before the old one is removed.
+// Newest returns the first user with the newest password: the one in the last entry of this user, because a new
+// password is added to the list before the old one is removed.
 func Newest(list []User) User {
 	newest := list[0]
 	for _, user := range list {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Version is the version of the format. A reader refuses any other.
+// Version is the version of the format. A reader refuses any other version.
 const Version = 1
 
-// Limits of an item, and of what a reader takes for one.
+// Limits of an item, which a reader also checks.
 const (
 	MaxKey   = 250
 	MaxValue = 1<<30 - 1
@@ -43,7 +43,8 @@ type Item struct {
 type Head struct {
 	Version int `json:"version"`
 
-	// Snapshot is the same in all objects of one snapshot, and in those of no other one.
+	// Snapshot identifies the snapshot: it is the same in all its objects, and differs from that of every other
+	// snapshot.
 	Snapshot string `json:"snapshot"`
 
 	// Cache is the name of the cache.
@@ -55,7 +56,7 @@ type Head struct {
 	// Slots are the names of all servers, in the order of clients.
 	Slots []string `json:"slots"`
 
-	// Slot is the one whose items follow.
+	// Slot is the name of the server whose items follow.
 	Slot string `json:"slot"`
 }
 
@@ -70,14 +71,14 @@ type Counts struct {
 type End struct {
 	Counts
 
-	// SHA256 is that of all before the end, in hexadecimal digits.
+	// SHA256 is the checksum of everything before the end, in hexadecimal digits.
 	SHA256 string `json:"sha256"`
 }
 
 // ErrCut means that a stream ends before its end frame.
 var ErrCut = errors.New("it is cut off")
 
-// damaged returns an error about what no writer writes.
+// damaged returns an error about content that no Writer writes.
 func damaged(format string, values ...any) error {
 	return fmt.Errorf("it is damaged: "+format, values...)
 }

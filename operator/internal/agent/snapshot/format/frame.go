@@ -50,7 +50,7 @@ func (f frame) header(number uint32) []byte {
 	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
 
-// readFrame reads the frame with a number. Its content is in the buffer, and valid until the next one is read.
+// readFrame reads the frame with a number. Its content is in the buffer, and valid until the next frame is read.
 func readFrame(from io.Reader, number uint32, buffer *bytes.Buffer) (frame, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(from, header[:]); err != nil {

@@ -19,7 +19,7 @@ type Manifest struct {
 	Snapshot string `json:"snapshot"`
 	Cache    string `json:"cache"`
 
-	// Owner is for whom the snapshot was made, of all who may choose its name. Without one, it is empty.
+	// Owner is whom the snapshot was made for, as several owners may choose the same name; empty if there is no owner.
 	Owner string `json:"owner"`
 
 	Time  time.Time `json:"time"`
@@ -30,7 +30,7 @@ type Manifest struct {
 // Slot is the object of one server.
 type Slot struct {
 	Name   string `json:"name"`
-	Object string `json:"object"` // its name: that of the slot, and of the attempt
+	Object string `json:"object"` // its name has the names of the slot and of the attempt
 	Size   int64  `json:"size"`   // bytes of the object
 	End
 
@@ -43,8 +43,8 @@ type LeftOut struct {
 	Numbers  int64 `json:"numbers"`  // values that incr and decr change
 	Stale    int64 `json:"stale"`    // invalidated, or a client is to write them again
 	Expiring int64 `json:"expiring"` // within a second
-	Unnamed  int64 `json:"unnamed"`  // whose key no command can have
-	Failed   int64 `json:"failed"`   // that memcached could not return
+	Unnamed  int64 `json:"unnamed"`  // items whose key no command can name
+	Failed   int64 `json:"failed"`   // items that memcached could not return
 }
 
 // Names are the names of the servers, in the order of clients.
@@ -66,11 +66,11 @@ func (m Manifest) Total() (total Counts) {
 	return total
 }
 
-// sealed is how a manifest is written.
+// sealed is a manifest in the form in which it is written.
 type sealed struct {
 	Manifest Manifest `json:"manifest"`
 
-	// SHA256 is that of the manifest without indentation.
+	// SHA256 is the checksum of the manifest's JSON without indentation.
 	SHA256 string `json:"sha256"`
 }
 
@@ -86,7 +86,7 @@ func (m Manifest) Encode() ([]byte, error) {
 	return append(content, '\n'), err
 }
 
-// ReadManifest reads a manifest. It accepts nothing but what Encode writes, byte by byte.
+// ReadManifest reads a manifest. It accepts only content that Encode could have written, byte by byte.
 func ReadManifest(from io.Reader) (Manifest, error) {
 	content, err := io.ReadAll(io.LimitReader(from, maxManifest))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Reader reads an object.
 type Reader struct {
-	// Head is how the object begins.
+	// Head is the head of the object.
 	Head Head
 
 	from     io.Reader
@@ -24,8 +24,8 @@ type Reader struct {
 
 	buffer bytes.Buffer // the content of a frame
 	plain  []byte       // the same, unpacked
-	block  []byte       // what is left of the block
-	items  int          // that are left in it
+	block  []byte       // the rest of the block
+	items  int          // number of items in the rest of the block
 	counts Counts
 	end    *End
 }
@@ -51,7 +51,7 @@ func NewReader(from io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next item, and io.EOF after the last one of a whole object. The item is valid until the next one.
+// Next returns the next item, and io.EOF after the last one of a whole object. The item is valid until the next call.
 func (r *Reader) Next() (Item, error) {
 	for r.items == 0 {
 		if err := r.next(); err != nil {
@@ -69,7 +69,7 @@ func (r *Reader) Next() (Item, error) {
 	return i, nil
 }
 
-// End returns what the object says of itself, once Next has returned io.EOF.
+// End returns the end of the object, with its counts and checksum, once Next has returned io.EOF.
 func (r *Reader) End() End {
 	if r.end == nil {
 		return End{}
@@ -77,7 +77,7 @@ func (r *Reader) End() End {
 	return *r.end
 }
 
-// Close frees what the reader needed.
+// Close releases the memory of the reader.
 func (r *Reader) Close() { r.unpacker.Close() }
 
 // next reads the next block, or the end.
@@ -123,7 +123,7 @@ func (r *Reader) unpack(f frame) ([]byte, error) {
 	return plain, nil
 }
 
-// finish compares what was read with what the end says, and makes sure that nothing follows.
+// finish compares the counts and the checksum with those in the end, and makes sure that nothing follows it.
 func (r *Reader) finish(f frame, sum string) error {
 	var end End
 	if err := json.Unmarshal(f.content, &end); err != nil {
@@ -143,7 +143,7 @@ func (r *Reader) finish(f frame, sum string) error {
 	return io.EOF
 }
 
-// frame reads a frame, which is part of the checksum of what comes before the next one.
+// frame reads a frame, and adds it to the checksum of everything before the next frame.
 func (r *Reader) frame() (frame, error) {
 	if r.buffer.Cap() > 2*BlockSize {
 		r.buffer = bytes.Buffer{}

@@ -39,7 +39,7 @@ func NewWriter(to io.Writer, head Head) (*Writer, error) {
 	return w, w.document(kindHead, head)
 }
 
-// Write adds an item, and keeps none of its memory.
+// Write adds an item, and keeps no reference to its memory.
 func (w *Writer) Write(i Item) error {
 	if len(i.Key) == 0 || len(i.Key) > MaxKey || len(i.Value) > MaxValue || i.Expires < 0 || i.Used < 0 {
 		return fmt.Errorf("an item with a key of %d bytes, a value of %d, and the times %d and %d cannot be written",
@@ -71,7 +71,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// reuse empties a buffer, and drops one that a large item has made large.
+// reuse empties a buffer, or drops it if a large item has made it large.
 func reuse(buffer []byte) []byte {
 	if cap(buffer) > 2*BlockSize {
 		return nil
@@ -79,7 +79,7 @@ func reuse(buffer []byte) []byte {
 	return buffer[:0]
 }
 
-// Close writes the end, without which the object is not whole. It returns what the manifest has to say of it.
+// Close writes the end, without which the object is not whole. It returns the counts and the checksum for the manifest.
 func (w *Writer) Close() (End, error) {
 	if err := w.flush(); err != nil {
 		return End{}, err
