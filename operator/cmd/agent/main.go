@@ -75,7 +75,7 @@ func main() {
 	}
 }
 
-// command is what the agent was started for.
+// command runs the task that the agent was started for.
 type command func(context.Context, *slog.Logger) error
 
 func run(options *agent.Options) command {
@@ -108,7 +108,7 @@ func release() string { return strings.TrimSpace(version) }
 const terminationLog = "/dev/termination-log"
 
 // exitCode logs why the agent ended. The operator reads the reason of a failed handoff from the termination message or,
-// where the file does not exist, from the last line of the log.
+// if that file does not exist, from the last line of the log.
 func exitCode(err error, log *slog.Logger) int {
 	failure, ok := report.FailureOf(err)
 	if !ok {
@@ -152,7 +152,7 @@ func parse(arguments []string) (command, error) {
 	return nil, fmt.Errorf("unknown command %q: write end, bootstrap first of all, or none", strings.Join(rest, " "))
 }
 
-// restarts is how often the supervisor restarted the agent: never without a supervisor.
+// restarts returns how often the supervisor restarted the agent; 0 without a supervisor.
 func restarts() int {
 	count, _ := strconv.Atoi(os.Getenv(supervisor.RestartsEnv))
 	return count

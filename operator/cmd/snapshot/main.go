@@ -9,13 +9,14 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // the CAs of the clouds, where the image has none
+	_ "golang.org/x/crypto/x509roots/fallback" // the CAs of the clouds, if the image has none
 )
 
 // version is set by the linker.
 var version = "dev"
 
-// memoryLimit is what is enough, unless items are larger than a few MiB. It is exceeded rather than that it fails.
+// memoryLimit is the memory that is enough unless items are larger than a few MiB. It is a soft limit: the program
+// exceeds it instead of failing.
 const memoryLimit = 30 << 20
 
 func main() {

@@ -31,7 +31,7 @@ type options struct {
 	hash             clienthash.Algorithm
 	bytesPerSecond   int64
 	tlsDir, authDir  string
-	tlsName          string // in the certificates of all servers; empty: that in its address
+	tlsName          string // in the certificates of all servers; empty: the host in each server's address
 	once             bool
 	output           string
 	resultFile       string
@@ -83,7 +83,7 @@ func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
 
 var errStopped = errors.New("it was stopped by a signal before it had ended: run it again")
 
-// action does what a command is for.
+// action performs a command.
 type action func(context.Context, *bucket.Bucket, *printer) (result, error)
 
 func (o *options) command(use, short string, add func(*pflag.FlagSet), do action) *cobra.Command {

@@ -30,7 +30,7 @@ type result struct {
 	Restored *restored       `json:"restored,omitempty"` // by restore
 }
 
-// restored counts what became of the items of a snapshot.
+// restored counts the items of a snapshot, by what happened to them.
 type restored struct {
 	Added   int64 `json:"added"`
 	Kept    int64 `json:"kept"`    // the server had the key already
@@ -73,7 +73,7 @@ func (r result) added(a handoff.Added) result {
 	return r
 }
 
-// printer prints for people or programs.
+// printer prints text for people, or JSON for programs.
 type printer struct {
 	out, progress io.Writer
 	json          bool

@@ -28,7 +28,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/snapshots"
 )
 
-// reconcileTimeout ends a reconciliation that hangs, so that it does not block a worker for ever.
+// reconcileTimeout ends a reconciliation that hangs, so that it does not block a worker forever.
 const reconcileTimeout = time.Minute
 
 // Run runs the operator until the context ends, and then finishes reconciliations in progress.
@@ -44,7 +44,8 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	case <-ctx.Done():
 		filled := newCaches(mgr)
 		if err := filled.areFilled(context.WithoutCancel(ctx), cachedFromStart()); err != nil {
-			// No reconciliation is in progress, and the manager would wait for the caches for ever (runnableGroup.Start).
+			// No reconciliation is in progress, and the manager would wait for the caches forever
+			// (runnableGroup.Start).
 			return nil
 		}
 		err = <-ended
@@ -143,8 +144,8 @@ func newSecretCache(mgr ctrl.Manager, options *Options) (cache.Cache, error) {
 	return made, mgr.Add(made)
 }
 
-// nodeReader is nil for an operator that serves only some namespaces: it reads nothing outside of them. The reader
-// does not use the cache, which would hold every Node for a rare question.
+// nodeReader returns nil for an operator that serves only some namespaces, because such an operator reads nothing
+// outside of them. The reader does not use the cache, which would have to hold every Node for rare reads.
 func nodeReader(mgr ctrl.Manager, options *Options) client.Reader {
 	if !options.servesAll() {
 		return nil
@@ -182,7 +183,7 @@ func newScheme() *runtime.Scheme {
 		clientgoscheme.AddToScheme, cachev1.AddToScheme, certmanager.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			panic(err) // Only if a type is registered twice under different names: a programming error.
+			panic(err) // It fails only if a type is registered twice under different names: a programming error.
 		}
 	}
 	return scheme

@@ -41,15 +41,15 @@ func cacheOptions(operator *Options) cache.Options {
 	return cacheOf(operator, byObject)
 }
 
-// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. It is a separate one
-// because that of the manager has the whole Secrets of bindings.
+// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. The cache is separate
+// because the manager's cache has the whole Secrets of bindings.
 func secretCacheOptions(operator *Options) cache.Options {
 	return cacheOf(operator, map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Field: watchedSecrets(), Transform: cached.TrimSecret},
 	})
 }
 
-// cacheOf caches objects of the namespaces that the operator serves.
+// cacheOf returns options of a cache for objects in the namespaces that the operator serves.
 func cacheOf(operator *Options, byObject map[client.Object]cache.ByObject) cache.Options {
 	options := cache.Options{
 		ByObject:         byObject,
@@ -75,8 +75,8 @@ func watchedSecrets() fields.Selector {
 	return fields.AndSelectors(others...)
 }
 
-// restMapper knows the operator's kinds, all of them namespaced except Node. So the operator needs no discovery, and
-// works where discovery fails.
+// restMapper knows the operator's kinds, all of them namespaced except Node. So the operator needs no API discovery,
+// and works if that fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),

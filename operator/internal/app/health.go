@@ -32,7 +32,7 @@ func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	)
 }
 
-// logged logs when a check starts to fail, and when it succeeds again: the kubelet reports only a status code.
+// logged logs when a check starts to fail, and when it succeeds again, because the kubelet reports only a status code.
 func logged(name string, check healthz.Checker) healthz.Checker {
 	log := ctrl.Log.WithName("probes").WithValues("check", name)
 	var failed atomic.Bool
@@ -97,7 +97,8 @@ func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
 	return nil
 }
 
-// isFilled requests an informer only once: with several namespaces, each request starts a goroutine.
+// isFilled reports whether the cache of a kind is synced. It requests an informer only once, because with several
+// namespaces each request starts a goroutine.
 func (c *caches) isFilled(ctx context.Context, kind string, object client.Object) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@ const (
 	// heap is a cache that changes little, so collecting twice as often as Go's default costs little.
 	garbage = 50
 
-	// ofLimit is how much of the container's limit, in percent, Go may use before it collects as often as possible. The
-	// rest is for memory that only the kernel counts.
+	// ofLimit is how much of the container's limit, in percent, Go may use before it collects garbage as often as
+	// possible. The rest is for memory that only the kernel counts.
 	ofLimit = 90
 )
 

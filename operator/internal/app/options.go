@@ -42,13 +42,14 @@ const (
 const DefaultLegacyFieldManager = "manager"
 
 const (
-	// DefaultMemcachedImage is used where EnvMemcachedImage is not set.
+	// DefaultMemcachedImage is used if EnvMemcachedImage is not set.
 	DefaultMemcachedImage = "docker.io/library/memcached:1.6.45"
 
-	// DefaultAgentImage is used where EnvAgentImage is not set. Its tag is the version in operator/cmd/agent/VERSION.
+	// DefaultAgentImage is used if EnvAgentImage is not set. Its tag is the version in operator/cmd/agent/VERSION.
 	DefaultAgentImage = "registry.example.com/memcached-agent:0.2.0"
 
-	// DefaultSnapshotImage is used where EnvSnapshotImage is not set: without a version, as manifests always name one.
+	// DefaultSnapshotImage is used if EnvSnapshotImage is not set. It has no version, because the manifests always set
+	// the variable.
 	DefaultSnapshotImage = "registry.example.com/memcached-snapshot"
 )
 
@@ -101,8 +102,8 @@ type Options struct {
 	// The operator takes over their fields.
 	LegacyFieldManagers []string
 
-	// UsageInterval is how often a Pod of each autoscaled cache is read, and UsageProxy the URL of an HTTP proxy to the
-	// Pods; empty connects to them.
+	// UsageInterval is the interval at which a Pod of each autoscaled cache is read. UsageProxy is the URL of an HTTP
+	// proxy to the Pods; empty means direct connections.
 	UsageInterval time.Duration
 	UsageProxy    string
 
@@ -136,7 +137,7 @@ func NewOptions() *Options {
 	}
 }
 
-// validate checks what the flags cannot.
+// validate checks values that the parser of the flags cannot check.
 func (o *Options) validate() error {
 	if o.MaxConcurrentUpdates < 1 {
 		return fmt.Errorf("--max-concurrent-updates is %d: set it to 1 or more", o.MaxConcurrentUpdates)
@@ -147,7 +148,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// longestUsageInterval has five Pods read in turn before their agents forget what they saw (usage.Patience).
+// longestUsageInterval is short enough to read five Pods one after another before their agents forget their
+// observations (usage.Patience).
 const longestUsageInterval = 90 * time.Second
 
 // servesAll reports whether the operator serves all namespaces, and has cluster-wide rights.

@@ -90,7 +90,7 @@ func (p *platform) ask(ctx context.Context) {
 	}
 }
 
-// becomes sets the platform, and returns whether it changed.
+// becomes records the platform, and returns whether it changed.
 func (p *platform) becomes(found plan.Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

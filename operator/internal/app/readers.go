@@ -30,8 +30,8 @@ const (
 	// allowedTTL and refusedTTL are how long an answer of the API server is valid.
 	allowedTTL, refusedTTL = time.Minute, 10 * time.Second
 
-	// knownTTL is how long the rate limit does not apply to a token that was allowed. There are at most mostReaders of
-	// them, and each is reviewed once per allowedTTL.
+	// knownTTL is how long the rate limit does not apply to a token after it was allowed. There are at most mostReaders
+	// such tokens, and each is reviewed once per allowedTTL.
 	knownTTL = time.Hour
 
 	// mostUnknown is how many other tokens are reviewed per second, and in one burst.
@@ -72,7 +72,7 @@ func newReaders(
 	}
 }
 
-// onlyReaders rejects all other clients.
+// onlyReaders returns a filter that rejects clients which may not read the metrics.
 func onlyReaders(config *rest.Config, client *http.Client) (metricsserver.Filter, error) {
 	tokens, err := authenticationclient.NewForConfigAndClient(config, client)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, er
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		switch code, err := r.answer(request); {
 		case err != nil:
-			if request.Context().Err() == nil { // Otherwise the client has disconnected.
+			if request.Context().Err() == nil { // If there is an error, the client has disconnected.
 				log.Error(err, "A reader of the metrics cannot be authenticated")
 			}
 			http.Error(w, "The API server could not authenticate the token", code)

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// withoutStrictDecoding has the API server decode what is applied once. By default it decodes it a second time, to warn
-// of keys that occur twice. What is applied is encoded from Go types, which have each key once. A field that the API
-// server does not know is an error of an apply anyway. controller-runtime has no option for that.
+// withoutStrictDecoding makes the API server decode an applied object only once. By default, it decodes the object a
+// second time, to warn of keys that occur twice. Applied objects are encoded from Go types, which have each key once.
+// Fields that the API server does not know are errors of an apply anyway. controller-runtime has no option for this.
 func withoutStrictDecoding(next http.RoundTripper) http.RoundTripper { return lenient{next} }
 
 type lenient struct{ http.RoundTripper }

@@ -16,7 +16,7 @@ import (
 // Group is the API group of cert-manager.
 const Group = "cert-manager.io"
 
-// GroupVersion is the version of the API, and Kind that of a certificate.
+// GroupVersion is the version of the API, and Kind the kind of a certificate.
 var (
 	GroupVersion = schema.GroupVersion{Group: Group, Version: "v1"}
 	Kind         = GroupVersion.WithKind("Certificate")
@@ -43,7 +43,7 @@ type CertificateSpec struct {
 	IssuerRef  IssuerRef  `json:"issuerRef"`
 }
 
-// PrivateKey is how the key is made.
+// PrivateKey says how cert-manager makes the private key.
 type PrivateKey struct {
 	RotationPolicy string `json:"rotationPolicy,omitempty"`
 }

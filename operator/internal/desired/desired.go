@@ -8,8 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// Choose renders the Pod template of a draft. If it is another one than the Pods have, they are replaced anyway: then
-// it returns the draft and the template with the operator's current inputs.
+// Choose renders the Pod template of a draft. If the Pods have another template, they are replaced anyway: Choose then
+// returns the draft and the template with the operator's current inputs.
 func Choose(draft plan.Draft) (plan.Draft, render.Template) {
 	template := templateOf(draft)
 	if draft.ReplacesPods(template.Hash) {
@@ -32,7 +32,8 @@ func templateOf(draft plan.Draft) render.Template {
 	return render.NewTemplate(draft.Pod)
 }
 
-// State plans a cache as the operator does, except that no automatic update waits for those of other caches.
+// State plans a cache as the operator does, except that an automatic update does not wait for the updates of other
+// caches.
 func State(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (plan.Outcome, render.Template, error) {
 	draft, err := plan.Resolve(mc, current, defaults)
 	if err != nil {

@@ -16,13 +16,13 @@ const (
 	resultCold = "cold"
 )
 
-// coldReasons are why a slot started without keys. The agent's own reasons are not among them, because a Pod could
-// invent any number: they count as ReasonFailed, and the status of the Memcached has them.
+// coldReasons are the reasons why a slot started without keys. Reasons of the agent are not included, because a Pod
+// could invent any number of them: they count as ReasonFailed, and are in the status of the Memcached.
 var coldReasons = []string{
 	slots.ReasonPodLost, slots.ReasonTimedOut, slots.ReasonFailed, slots.ReasonInstructionLost,
 }
 
-// handoffBuckets are in seconds: from a small cache to one that is copied slowly.
+// handoffBuckets are in seconds. They range from a small cache to a cache that is copied slowly.
 var handoffBuckets = []float64{2, 5, 15, 60, 300, 1800, 7200}
 
 // handoffs counts the slots that another Pod took.
@@ -52,8 +52,8 @@ func (h handoffs) register(registry prometheus.Registerer) {
 	registry.MustRegister(h.total, h.duration)
 }
 
-// StatusReported counts the slots that another Pod took since the last status, as they were decided. Call it once the
-// status was written: until then, each reconciliation finds the same difference.
+// StatusReported counts the slots that another Pod took since the last status, as they were decided. Call it only after
+// the status was written: until then, each reconciliation finds the same difference.
 func (m *Metrics) StatusReported(before, now cachev1.MemcachedStatus, decided []slots.Status) {
 	for _, slot := range status.StartedCold(before, now) {
 		reason := slot.Reason

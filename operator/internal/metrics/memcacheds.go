@@ -24,11 +24,11 @@ type Memcacheds struct {
 	gauges []*gauge
 }
 
-// gauge counts those whose condition has a reason.
+// gauge counts the Memcacheds by the reason of a condition.
 type gauge struct {
 	desc    *prometheus.Desc
 	of      func(*cachev1.Memcached) []string
-	reasons []string // that are exported without Memcacheds, too
+	reasons []string // that are exported even if no Memcached has them
 
 	counts map[string]int // by reason; nil until the operator is the leader
 }

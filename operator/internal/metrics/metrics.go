@@ -43,7 +43,7 @@ var writes = []apply.Result{
 	apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Paused, apply.Failed,
 }
 
-// buckets are in seconds: from a change that replaces no Pods to Pods that wait for a Node.
+// buckets are in seconds. They range from a change that replaces no Pods to Pods that wait for a Node.
 var buckets = []float64{0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600}
 
 // Metrics are the operator's metrics.
@@ -56,8 +56,8 @@ type Metrics struct {
 	waits      *waits
 }
 
-// New returns metrics without counts. Every series exists from the start: a counter that starts at 1 would hide its
-// first increase.
+// New returns metrics whose counts are 0. Every series exists from the start, because a counter that first appears with
+// the value 1 would hide its first increase.
 func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",

@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type Updates struct {
 	Pending    int // are queued
 	InProgress int // are being updated, including failed ones
-	Failed     int // are not Ready after the update, and block the updates of others
+	Failed     int // are not Ready after the update, and block the updates of other caches
 }
 
 // updates reads the counts on each scrape.

@@ -15,7 +15,8 @@ const (
 	// mostWaits limits memory: further changes are not measured.
 	mostWaits = 10_000
 
-	// longestWait is when a change is forgotten: its Memcached was deleted, or is unlikely to become Ready.
+	// longestWait is how long a change is remembered. After that, its Memcached was probably deleted, or is unlikely to
+	// become Ready.
 	longestWait = 24 * time.Hour
 )
 
@@ -38,7 +39,7 @@ func newWaits() *waits {
 	return &waits{now: time.Now, started: time.Now(), since: map[types.UID]wait{}}
 }
 
-// look returns how long a change took, once the cache is Ready with it. Pods that fail later are no change. Changes
+// look returns how long a change took, once the cache is Ready with it. A failure of Pods later is no change. Changes
 // that began under another operator, or while the Memcached was suspended, are not measured.
 func (w *waits) look(mc *cachev1.Memcached, now cachev1.MemcachedStatus) (took time.Duration, ready bool) {
 	w.mu.Lock()
@@ -59,8 +60,8 @@ func (w *waits) look(mc *cachev1.Memcached, now cachev1.MemcachedStatus) (took t
 	return 0, false
 }
 
-// beginning is when the spec changed: the creation time of a new Memcached, if the operator was running then, and
-// otherwise when the change is first seen.
+// beginning returns when the spec changed. For a new Memcached that was created while the operator ran, this is the
+// creation time; otherwise it is when the operator first sees the change.
 func (w *waits) beginning(mc *cachev1.Memcached) time.Time {
 	if created := mc.CreationTimestamp.Time; mc.Generation == 1 && created.After(w.started) {
 		return created

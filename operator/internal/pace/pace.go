@@ -13,8 +13,8 @@ const (
 	Longest  = 10 * time.Minute
 )
 
-// Limit is how many writes may follow each other without a pause. Before each further write there is a pause three
-// times as long as the conflict has lasted: a short conflict ends soon, and an endless one costs little.
+// Limit is how many writes may follow each other without a pause. Before each later write, there is a pause of three
+// times the duration of the conflict so far. So a short conflict ends soon, and an endless conflict costs few writes.
 type Limit int
 
 // Writes records the writes that another client reverted. The zero value has none.

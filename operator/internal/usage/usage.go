@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Path is where an agent reports, on the port of its probes. It watches memcached while there are requests: the first
-// answer knows nothing yet.
+// Path is the path at which an agent reports, on the port of its probes. The agent watches memcached only while there
+// are requests, so the first answer has no observations yet.
 const Path = "/usage"
 
-// WithoutCurve is the query of a request that needs no curve: then memcached is not watched.
+// WithoutCurve is the query of a request that needs no curve: the agent does not watch memcached because of such
+// requests.
 const WithoutCurve = "curve=false"
 
-// Patience is for how long an agent watches memcached after the last request.
+// Patience is how long an agent watches memcached after the last request.
 const Patience = 10 * time.Minute
 
 // Report is what one memcached was used for. Its clients choose the Pod of a key by a hash, so each Pod is a sample of
@@ -23,57 +24,59 @@ type Report struct {
 	// Pod is the name of the Pod, which the operator adds.
 	Pod string `json:"-"`
 
-	// Observed is how long the requests of clients are watched, in seconds, at most a day.
+	// Observed is how long the requests of clients have been watched, in seconds, and at most a day.
 	Observed int64 `json:"observedSeconds"`
 
-	// Memory is what memcached has for items, in bytes.
+	// Memory is the memory that memcached has for items, in bytes.
 	Memory int64 `json:"memory"`
 
-	// Evicting: it evicted items in the last five minutes. EvictedAge is then the shortest time for which one of them had
-	// not been used, in seconds. Items that an agent copied to it count as used at that time. So items that were last used
-	// before the end of a copy, or before the agent started, are left out: EvictingCopied says that there were some.
+	// Evicting: memcached evicted items in the last five minutes. EvictedAge is then the shortest time for which one of
+	// them had not been used, in seconds. Items that an agent copied to memcached count as used when they were copied.
+	// So items that were last used before the end of a copy, or before the agent started, are left out. EvictingCopied
+	// says that there were such items.
 	Evicting       bool  `json:"evicting,omitempty"`
 	EvictedAge     int64 `json:"evictedAgeSeconds,omitempty"`
 	EvictingCopied bool  `json:"evictingCopied,omitempty"`
 
-	// Reads are the reads of the last hour, and HitRatio is how many of them found their item.
+	// Reads is the number of reads in the last hour, and HitRatio is the part of them that found their item.
 	Reads    int64   `json:"reads"`
 	HitRatio float64 `json:"hitRatio"`
 
-	// RecentReads are the reads of about the last five minutes, and RecentHitRatio is how many of them found their item.
+	// RecentReads is the number of reads in about the last five minutes, and RecentHitRatio is the part of them that
+	// found their item.
 	RecentReads    int64   `json:"recentReads,omitempty"`
 	RecentHitRatio float64 `json:"recentHitRatio,omitempty"`
 
-	// Connections are open, that of the agent included.
+	// Connections is the number of open connections, including the agent's.
 	Connections int64 `json:"connections,omitempty"`
 
 	// Latency is how long memcached took to answer the agent, in microseconds.
 	Latency int64 `json:"latencyMicroseconds,omitempty"`
 
-	// Skipped is the share of the requests that memcached did not log, since there were too many: 0 to 1.
+	// Skipped is the part of the requests that memcached did not log, because there were too many: from 0 to 1.
 	Skipped float64 `json:"skipped,omitempty"`
 
-	// Curve is what other memories would bring, by ascending ages, up to half of what was observed.
+	// Curve has the hit ratios of other amounts of memory, in ascending order of ages, up to half of the time of
+	// observation.
 	Curve []Point `json:"curve,omitempty"`
 }
 
-// Point is a memory.
+// Point is an amount of memory, and its effects.
 type Point struct {
-	// Age is for how long an item that is not used stays in that memory, in seconds, at the busiest time that was
-	// observed.
+	// Age is how long an unused item stays in that memory, in seconds, at the busiest time that was observed.
 	Age int64 `json:"ageSeconds"`
 
-	// Memory is for items, in bytes: memcached's -m.
+	// Memory is the memory for items, in bytes: memcached's -m.
 	Memory int64 `json:"memory"`
 
-	// HitRatio is the expected one of all reads that were observed, those of keys that were never stored included.
+	// HitRatio is the expected hit ratio of all observed reads, including those of keys that were never stored.
 	HitRatio float64 `json:"hitRatio"`
 }
 
-// mostPoints is far more than a curve has.
+// mostPoints limits the points of a curve. It is far more than a curve has.
 const mostPoints = 512
 
-// Check returns an error for a report that no agent makes.
+// Check returns an error for a report that no agent could make.
 func (r Report) Check() error {
 	if r.Observed < 0 || r.Observed > maxSeconds || r.EvictedAge < 0 || r.Reads < 0 || r.Memory < 0 ||
 		r.RecentReads < 0 || r.Connections < 0 || r.Latency < 0 ||

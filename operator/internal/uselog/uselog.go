@@ -13,8 +13,8 @@ import (
 	"strconv"
 )
 
-// Watch is the command after which memcached sends the log, and Watched its answer. WatchAll logs deletions, too:
-// memcached 1.6.18 does not know them, and answers otherwise.
+// Watch is the command after which memcached sends the log, and Watched its answer. With WatchAll, memcached also logs
+// deletions. Memcached 1.6.18 does not support this, and gives another answer.
 const (
 	Watch    = "watch fetchers mutations\r\n"
 	WatchAll = "watch fetchers mutations deletions\r\n"
@@ -30,11 +30,11 @@ type Use struct {
 	Found         bool
 	Size          int    // of the value; 0 if memcached does not log it, or did not find the key
 	Class         int    // of slabs; 0 if it did not find the key
-	TTL           int64  // of what was stored, in seconds; 0 if it does not expire, more than 1<<31 if it has expired
-	Connection    string // memcached does not log that of a deletion
+	TTL           int64  // of the stored item, in seconds; 0 if it does not expire, more than 1<<31 if it has expired
+	Connection    string // empty for a deletion, for which memcached does not log it
 }
 
-// Begin is how a line about a key begins. Whoever samples keys needs only this of most lines.
+// Begin is the beginning of a line about a key. A program that samples keys needs only this part of most lines.
 type Begin struct {
 	Read, Deleted bool
 	Key           []byte // as memcached escapes it, until the line is overwritten
@@ -93,7 +93,7 @@ func (b Begin) Use() Use {
 	return u
 }
 
-// Skipped reads a line about lines that memcached has not logged.
+// Skipped reads a line that says how many lines memcached has not logged.
 func Skipped(line []byte) (count int, ok bool) {
 	value, ok := bytes.CutPrefix(line, []byte("skipped="))
 	return int(number(bytes.TrimRight(value, "\r\n"))), ok
@@ -104,16 +104,16 @@ func number(text []byte) int64 {
 	return max(0, value)
 }
 
-// Filter passes the uses of clients. Memcached logs a read of its own before it stores or deletes a key, which no
-// client has requested.
+// Filter passes the uses of clients. It drops the read that memcached itself makes and logs before it stores or deletes
+// a key.
 type Filter struct {
 	Pass func(Use)
 
-	held    Use // until the next line shows whose it was
+	held    Use // until the next line shows whether a client made it
 	holding bool
 }
 
-// Add adds a use. Those of other keys can be left out.
+// Add adds a use. Callers may leave out the uses of some keys.
 func (f *Filter) Add(u Use) {
 	if f.holding && !u.Read && u.Key == f.held.Key && (u.Deleted || u.Connection == f.held.Connection) {
 		f.holding = false
@@ -122,7 +122,7 @@ func (f *Filter) Add(u Use) {
 	f.held, f.holding = u, true
 }
 
-// Flush passes the last use: no line follows.
+// Flush passes the last use, when no line follows.
 func (f *Filter) Flush() {
 	if f.holding {
 		f.Pass(f.held)

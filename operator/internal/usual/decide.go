@@ -12,13 +12,13 @@ import (
 // none is the eviction age of a Pod that evicts nothing, and the longest: a day.
 const none = 24 * 60 * 60
 
-// leastReads are the recent reads of a report whose hit ratio says something: one a second.
+// leastReads is how many recent reads a report needs, so that its hit ratio counts: one each second.
 const leastReads = 300
 
-// skewed is by how much the clocks of two Nodes may differ: what is dated later was dated by a wrong one.
+// skewed is how much the clocks of two Nodes may differ. A time that is further in the future comes from a wrong clock.
 const skewed = time.Hour
 
-// MomentOf returns what a report says. Agents of former releases do not report all of it.
+// MomentOf returns the values of a report. Agents of former releases do not report all of them.
 func MomentOf(at time.Time, report usage.Report) Moment {
 	values := Values{Unknown, none, Unknown, Unknown}
 	switch {
@@ -42,28 +42,28 @@ func MomentOf(at time.Time, report usage.Report) Moment {
 	return Moment{at, report.Pod, values}
 }
 
-// Input is what is found from.
+// Input has the observations and settings on which a decision depends.
 type Input struct {
 	Day Day
 
-	// Moments are those of the last while, ascending, of Pods that are read since Since.
+	// Moments are the last moments (see Kept), in ascending order. Since is the time since which Pods are read.
 	Moments []Moment
 	Since   time.Time
 
-	// Idle: the cache is suspended or has no Pods, so that nobody is to report.
+	// Idle: the cache is suspended or has no Pods, so that no reports are expected.
 	Idle bool
 
-	// QuietDays is how often an hour is learned before deviations from it count.
+	// QuietDays is on how many days an hour is learned before deviations from it count.
 	QuietDays int64
 
-	// Age is for how long items that are not used are to stay: that they stay for less than usual is no deviation while
-	// they do.
+	// Age is how long unused items are to stay. While they stay for that time, it is no deviation that they stay for
+	// less time than usual.
 	Age time.Duration
 
 	Now time.Time
 }
 
-// Decide returns the day of now: with the hours that have passed, and the deviations of now.
+// Decide returns the current day: with the hours that have been learned, and the current deviations.
 func Decide(in Input) Day {
 	day := in.Day
 	switch {
@@ -83,7 +83,7 @@ func Decide(in Input) Day {
 	return day
 }
 
-// state returns what is known, as a reason of the condition AsUsual; empty if it is as before.
+// state returns the reason of the condition AsUsual; empty if the condition stays as it is.
 func (in Input) state(day Day, compared bool) string {
 	isSilent := len(in.Moments) == 0 || in.Now.Sub(in.Moments[len(in.Moments)-1].At) >= quarter
 	switch {

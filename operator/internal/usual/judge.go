@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// far is how many times the spread is a deviation, and near how many times end it.
+	// A difference of far times the spread begins a deviation, and a difference of less than near times the spread ends
+	// it.
 	far  = 7
 	near = 4
 
-	// scarce is how many connections more or less are too few to matter, and quick how much more latency, in
+	// scarce is a difference of connections that is too small to matter, and quick a difference of latency, in
 	// microseconds.
 	scarce = 20
 	quick  = 2000
 )
 
-// rule is a deviation that a user wants to know.
+// rule describes a deviation that a user wants to know about.
 type rule struct {
 	signal int
 	reason string
@@ -29,10 +30,10 @@ type rule struct {
 	// sign is -1 for less than usual, and 1 for more.
 	sign float64
 
-	// least is the smallest difference, in points or doublings.
+	// least is the smallest difference that counts, in points or doublings.
 	least float64
 
-	// says has what is so, and what is usual.
+	// says is the format of the message, for the current and the usual value.
 	says string
 }
 
@@ -45,8 +46,8 @@ var rules = []rule{
 	{Latency, cachev1.ReasonLatencyRose, 1, 1.6, "memcached answers in %.1f ms, usually in %.1f ms"},
 }
 
-// deviations returns those of now, and whether anything was compared. One that cannot be compared remains: an operator
-// that was just started, and clients that do nothing for a while, do not end it.
+// deviations returns the current deviations, and whether anything was compared. A deviation remains as long as nothing
+// can be compared: it does not end because the operator has just started, or because clients do nothing for a while.
 func (in Input) deviations(day Day) (found []Deviation, compared bool) {
 	for _, r := range rules {
 		before := day.deviation(r.reason)
@@ -63,7 +64,7 @@ func (in Input) deviations(day Day) (found []Deviation, compared bool) {
 	return found, compared
 }
 
-// comparison is one of a quarter of an hour with what is usual.
+// comparison is a comparison of a quarter of an hour with the usual values.
 type comparison struct {
 	value, usual    float64
 	known, deviates bool
@@ -78,8 +79,8 @@ func Reasons() []string {
 	return reasons
 }
 
-// compare compares the quarter of an hour that ends then. What is usual an hour earlier or later is no deviation: the
-// clocks of people change twice a year, and they come earlier or later.
+// compare compares the quarter of an hour that ends then. A value that is usual an hour earlier or later is no
+// deviation: people may come earlier or later, and their clocks change twice a year.
 func (in Input) compare(day Day, r rule, ends time.Time, did bool) comparison {
 	value, ok := median(in.Moments, r.signal, ends)
 	at := ends.Add(-quarter / 2)
@@ -96,7 +97,8 @@ func (in Input) compare(day Day, r rule, ends time.Time, did bool) comparison {
 	return found
 }
 
-// isHarmless reports whether items stay for as long as they are to; clearly longer, if they did not before.
+// isHarmless reports whether items stay as long as they are to. If they did not before, they have to stay clearly
+// longer.
 func (r rule) isHarmless(value float64, age time.Duration, did bool) bool {
 	if did {
 		age = age / 2 * 3
@@ -104,7 +106,7 @@ func (r rule) isHarmless(value float64, age time.Duration, did bool) bool {
 	return r.signal == EvictionAge && value >= age.Seconds()
 }
 
-// deviation returns one that was found before.
+// deviation returns the deviation with a reason that was found before; nil if there is none.
 func (d *Day) deviation(reason string) *Deviation {
 	for i := range d.Deviations {
 		if d.Deviations[i].Reason == reason {
@@ -114,7 +116,8 @@ func (d *Day) deviation(reason string) *Deviation {
 	return nil
 }
 
-// deviates reports whether a value does so from what is usual. One that did is to come nearer before it does not.
+// deviates reports whether a value deviates from the usual one. If it did before, it has to come nearer until it does
+// not.
 func (r rule) deviates(value, usual, spread float64, did bool) bool {
 	times, least := float64(far), r.least
 	if did {
@@ -127,8 +130,8 @@ func (r rule) deviates(value, usual, spread float64, did bool) bool {
 	return did || r.matters(value, valueOf(r.signal, usual))
 }
 
-// matters reports whether a difference would matter to a user: the backend has twice the misses, or half of the hits
-// are missed; some clients more or less; an answer that takes longer than the network.
+// matters reports whether a difference would matter to a user. These do: twice as many misses, which the backend has to
+// answer, or half of the hits; some clients more or less; and a latency that exceeds that of the network.
 func (r rule) matters(value, usual float64) bool {
 	switch r.signal {
 	case HitRatio:

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// quarter is the time whose reports are taken together, and enough how many of them say something.
+	// quarter is the time whose reports are taken together, and enough how many reports are needed in it.
 	quarter = 15 * time.Minute
 	enough  = 5
 
-	// remembered is for how many days an hour counts, by and by less.
+	// remembered is over how many days an hour counts, less and less.
 	remembered = 14
 
-	// week is the days in which all differences count as they are, and outlier how many times the spread they count at
-	// most later.
+	// week is the number of days in which differences count in full. Later, a difference counts as at most outlier
+	// times the spread.
 	week    = 7
 	outlier = 3
 
-	// Kept is for how long moments are needed.
+	// Kept is how long moments are needed.
 	Kept = time.Hour + quarter
 )
 
@@ -47,7 +47,7 @@ func (d Day) learn(moments []Moment, now time.Time) Day {
 	return learned
 }
 
-// next returns what is usual in an hour after another day, of which some quarters are known.
+// next returns the usual values of an hour after another day, of which some quarters are known.
 func (d *Day) next(signal, of int, levels map[time.Time]float64) Hour {
 	hour, mean := d.Hours[signal][of], 0.
 	for _, level := range levels {
@@ -57,7 +57,7 @@ func (d *Day) next(signal, of int, levels map[time.Time]float64) Hour {
 		return Hour{Value: valueOf(signal, mean), Days: 1}
 	}
 	most := math.Inf(1)
-	if hour.Days >= week { // Before, it is unknown what is an outlier: a job that runs every night is none.
+	if hour.Days >= week { // Before, outliers are unknown: a job that runs every night is none.
 		most = outlier * max(hour.Spread, d.spread(signal), least[signal])
 	}
 	usual, difference := level(signal, hour.Value), 0.
@@ -76,8 +76,8 @@ func (d *Day) next(signal, of int, levels map[time.Time]float64) Hour {
 	}
 }
 
-// median returns the value of a quarter of an hour, if there are enough reports: the median of the Pods, of which each
-// counts by the median of its reports. Moments ascend.
+// median returns the value of a quarter of an hour, if there are enough reports: the median of the Pods, each of which
+// counts with the median of its reports. Moments ascend.
 func median(moments []Moment, signal int, end time.Time) (float64, bool) {
 	byPod, count := map[string][]float64{}, 0
 	for _, moment := range slices.Backward(moments) {
@@ -99,7 +99,7 @@ func median(moments []Moment, signal int, end time.Time) (float64, bool) {
 	return middle(pods), true
 }
 
-// middle returns the mean of the two values in the middle, or the one.
+// middle returns the value in the middle, or the mean of the two values there.
 func middle(values []float64) float64 {
 	slices.Sort(values)
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2

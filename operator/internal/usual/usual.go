@@ -15,13 +15,13 @@ import (
 
 // The signals, which index Values and Day.Hours.
 const (
-	// HitRatio is how many reads found their item, in percent.
+	// HitRatio is the part of the reads that found their item, in percent.
 	HitRatio = iota
 
-	// EvictionAge is for how long evicted items had not been used, in seconds.
+	// EvictionAge is how long evicted items had not been used, in seconds.
 	EvictionAge
 
-	// Connections are the open ones of a Pod.
+	// Connections is the number of open connections of a Pod.
 	Connections
 
 	// Latency is how long memcached takes to answer its agent, in microseconds.
@@ -38,31 +38,31 @@ var Names = [signals]string{
 // Unknown is a value that nobody reported.
 const Unknown = -1
 
-// Values are those of all signals.
+// Values are the values of all signals.
 type Values [signals]float64
 
-// Moment is what a Pod reported.
+// Moment has the values that a Pod reported at a time.
 type Moment struct {
 	At     time.Time
 	Pod    string
 	Values Values
 }
 
-// Hour is what is usual in one hour of the day, by UTC.
+// Hour has the usual values in one hour of the day, in UTC.
 type Hour struct {
 	// Value is Unknown until the hour was learned once.
 	Value float64
 
-	// Spread is the mean difference from it: of the hit ratio in points, of others in doublings.
+	// Spread is the mean difference from Value: in points for the hit ratio, in doublings for the other signals.
 	Spread float64
 
-	// Days is how often it was learned.
+	// Days is on how many days the hour was learned.
 	Days int64
 }
 
 // Day is what is usual.
 type Day struct {
-	// Since is since when it is learned, and Learned the end of the last hour of which something was.
+	// Since is when the learning began, and Learned is the end of the last hour that was learned.
 	Since, Learned time.Time
 
 	Hours [signals][24]Hour
@@ -71,15 +71,15 @@ type Day struct {
 	// is as before, because the operator has just been started.
 	State string
 
-	// Deviations are those of now.
+	// Deviations are the current deviations.
 	Deviations []Deviation
 }
 
-// Deviation is one from what is usual.
+// Deviation is a deviation from the usual values.
 type Deviation struct {
 	Reason string
 
-	// Message has the values of when it began.
+	// Message has the values at the time when the deviation began.
 	Message string
 }
 
@@ -94,14 +94,14 @@ func New(since time.Time) Day {
 	return day
 }
 
-// Most is the largest value of each signal, and MostSpread the largest spread: more than that can't be reported.
+// Most is the largest value of each signal, and MostSpread the largest spread, that can be reported.
 var Most = Values{HitRatio: 100, EvictionAge: none, Connections: 1 << 32, Latency: 1 << 32}
 
-// MostSpread is also that of the hit ratio, which has at most 100 points.
+// MostSpread is also the largest spread of the hit ratio, which has at most 100 points.
 const MostSpread = 100
 
-// least is the smallest spread that counts, by signal: what differs by less harms nobody. Without it, a cache whose day
-// is always the same would deviate by the first client that is new.
+// least is the smallest spread that counts, by signal: smaller differences are harmless. Without it, one new client
+// would be a deviation in a cache whose days are all the same.
 var least = Values{HitRatio: 0.5, EvictionAge: 0.1, Connections: 0.1, Latency: 0.2}
 
 // level is a value on the scale of its spread.
@@ -112,7 +112,7 @@ func level(signal int, value float64) float64 {
 	return math.Log2(1 + value)
 }
 
-// valueOf is the value of a level.
+// valueOf returns the value of a level.
 func valueOf(signal int, level float64) float64 {
 	if signal != HitRatio {
 		level = math.Exp2(level) - 1
@@ -120,14 +120,15 @@ func valueOf(signal int, level float64) float64 {
 	return min(max(level, 0), Most[signal])
 }
 
-// around returns the two hours between whose middles a time is, and how far it is on the way.
+// around returns the two hours between whose middles a time is, and which part of the way from the first to the second
+// has passed.
 func around(at time.Time) (first, second int, part float64) {
 	since := float64(at.UTC().Hour()) + float64(at.UTC().Minute())/60 + 23.5
 	return int(since) % 24, int(since+1) % 24, since - math.Floor(since)
 }
 
-// at returns what is usual at a time, as a level: the middle of an hour has its value, and those between lie on a line.
-// If one of the two hours is unknown, the other one counts.
+// at returns the usual value at a time, as a level. The middle of an hour has the value of that hour, and values
+// between two middles are on a line. If one of the two hours is unknown, the value of the other hour counts.
 func (d *Day) at(signal int, at time.Time) (usual, spread float64, ok bool) {
 	of, next, part := around(at)
 	first, second := d.Hours[signal][of], d.Hours[signal][next]
@@ -154,7 +155,7 @@ func (d *Day) isLearned(signal int, at time.Time, days int64) bool {
 	return true
 }
 
-// spread returns the mean one of a day: that of one hour is known by a few days only.
+// spread returns the mean spread of a day, because the spread of one hour is known from a few days only.
 func (d *Day) spread(signal int) float64 {
 	sum, known := 0., 0.
 	for _, hour := range d.Hours[signal] {

@@ -25,8 +25,8 @@ type Bucket struct {
 	pause  time.Duration // before an object is opened again
 }
 
-// Open opens a bucket by its URL, or a folder by its absolute path. Credentials are those that the library of the cloud
-// finds: in the environment, in files, or by the identity of the workload.
+// Open opens a bucket by its URL, or a folder by its absolute path. The library of the cloud finds the credentials: in
+// the environment, in files, or through the identity of the workload.
 func Open(ctx context.Context, location string) (*Bucket, error) {
 	u, err := parse(location)
 	if err != nil {
@@ -51,7 +51,7 @@ func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return &resumed{ctx: ctx, from: b, name: name, reader: reader}, nil
 }
 
-// from reads an object from a byte on.
+// from reads an object from an offset on.
 func (b *Bucket) from(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
 	const toItsEnd = -1
 	reader, err := b.bucket.NewRangeReader(ctx, name, offset, toItsEnd, nil)

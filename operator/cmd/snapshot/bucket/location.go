@@ -20,7 +20,7 @@ func parse(location string) (*url.URL, error) {
 	}
 	u, err := url.Parse(location)
 	if err != nil || !slices.Contains([]string{"s3", "gs", "azblob", "file"}, u.Scheme) || u.Host+u.Path == "" {
-		return nil, errors.New("it is no URL of a bucket: write " + Forms) // It may have a password.
+		return nil, errors.New("it is no URL of a bucket: write " + Forms) // The location may have a password.
 	}
 	query, err := parseQuery(u.RawQuery)
 	if err != nil {
@@ -35,7 +35,7 @@ func parse(location string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseQuery refuses what the libraries would leave out without a word, and what is sent without TLS.
+// parseQuery refuses parameters that the libraries would ignore silently, and parameters that turn TLS off.
 func parseQuery(raw string) (url.Values, error) {
 	all := url.Values{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -69,5 +69,5 @@ func isPlain(name, value string) bool {
 
 var anyURL = regexp.MustCompile(`\?[^\s"]+`)
 
-// withoutQueries returns an error without the queries of URLs: they may have what is secret.
+// withoutQueries returns an error without the queries of URLs, which may have secrets.
 func withoutQueries(err error) string { return anyURL.ReplaceAllString(err.Error(), "") }

@@ -25,7 +25,7 @@ func (r *resumed) Read(to []byte) (int, error) {
 		n, err := r.reader.Read(to)
 		r.offset += int64(n)
 		if n > 0 && err != nil && !errors.Is(err, io.EOF) {
-			return n, nil // The next call meets the error again.
+			return n, nil // The next call gets the error again.
 		}
 		if n > 0 || err == nil || errors.Is(err, io.EOF) || attempt > attempts || r.ctx.Err() != nil {
 			return n, err

@@ -34,13 +34,14 @@ type uploaded struct {
 	ended chan error
 }
 
-// upload writes an object as its library reads it: the writer of azureblob ends the program if an upload fails.
+// upload writes an object through a pipe from which the library reads, because the writer of azureblob ends the program
+// if an upload fails.
 func (b *Bucket) upload(ctx context.Context, name string, options *blob.WriterOptions) *uploaded {
 	reader, writer := io.Pipe()
 	u := &uploaded{writer, ctx, make(chan error, 1)}
 	go func() {
 		err := b.bucket.Upload(ctx, name, reader, options)
-		_ = reader.CloseWithError(err) // Nobody reads what follows.
+		_ = reader.CloseWithError(err) // The rest is not read.
 		u.ended <- err
 	}()
 	return u
@@ -58,7 +59,7 @@ func (b *Bucket) Add(ctx context.Context, name string, content []byte) error {
 	}
 	err := b.addOnce(ctx, name, content)
 	for attempt := 1; isAnswer(err, "ConditionalRequestConflict") && attempt <= attempts; attempt++ {
-		select { // Another attempt writes it at the same moment.
+		select { // Another attempt writes the object at the same moment.
 		case <-time.After(b.pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -79,7 +80,7 @@ func (b *Bucket) addOnce(ctx context.Context, name string, content []byte) error
 	case !isAnswer(err, "NotImplemented"):
 		return err
 	}
-	// This server of S3 knows no conditions.
+	// This S3 server does not support conditions.
 	if _, err := b.Size(ctx, name); err == nil {
 		return snapshot.ErrExists
 	} else if !errors.Is(err, snapshot.ErrMissing) {
@@ -89,14 +90,14 @@ func (b *Bucket) addOnce(ctx context.Context, name string, content []byte) error
 	return b.bucket.Upload(ctx, name, bytes.NewReader(content), options)
 }
 
-// isAnswer reports whether S3 answered this code.
+// isAnswer reports whether S3 answered with this code.
 func isAnswer(err error, code string) bool {
 	var answer interface{ ErrorCode() string }
 	return errors.As(err, &answer) && answer.ErrorCode() == code
 }
 
-// addFile writes a file by another name, and gives it its own one only if none has it: fileblob looks before it renames
-// the file, and another process may do so in between.
+// addFile writes a file with a temporary name, and gives it its final name only if no file has that. fileblob itself
+// checks this before it renames the file, and another process could rename one in between.
 func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error {
 	ctx, remove := context.WithCancel(ctx)
 	defer remove()
@@ -113,7 +114,7 @@ func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error
 	}
 	defer func() {
 		remove()
-		_ = to.Close() // removes the other name
+		_ = to.Close() // removes the temporary name
 	}()
 	if _, err := to.Write(content); err != nil {
 		return err
@@ -127,10 +128,10 @@ func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error
 	if err == nil || errors.Is(err, os.ErrExist) {
 		return existing(err)
 	}
-	return writeNew(path, content) // Not all volumes have links.
+	return writeNew(path, content) // Not all volumes support links.
 }
 
-// writeNew writes a file that does not exist. If it is cut off, the checksum says so.
+// writeNew writes a file that does not exist. If the file is cut off, its checksum shows this.
 func writeNew(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {

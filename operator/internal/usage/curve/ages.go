@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// longest is the longest age that is estimated, and how long what was seen counts.
+// longest is the longest age that is estimated. It is also how long observations count.
 const longest = 24 * time.Hour
 
-// ages are those for which the memory is estimated, ascending: whole seconds up to a day, about a fifth apart.
+// ages are the ages for which the memory is estimated, in ascending order: whole seconds up to a day, each about a
+// fifth longer than the last.
 var ages = func() (all []time.Duration) {
 	const steps = 4 // until it doubles
 	for seconds := 1.; seconds < longest.Seconds(); {
@@ -21,7 +22,7 @@ var ages = func() (all []time.Duration) {
 	return append(all, longest)
 }()
 
-// ageIndex is that of the shortest age that is no shorter; len(ages) if none is.
+// ageIndex returns the index of the shortest of the ages that is not shorter than an age; len(ages) if all are shorter.
 func ageIndex(age time.Duration) int {
 	return sort.Search(len(ages), func(i int) bool { return ages[i] >= age })
 }

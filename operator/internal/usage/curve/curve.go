@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// counts are those of a period.
+// counts are the counts of a period.
 type counts struct {
 	began  time.Duration
 	reads  float64   // of all keys
@@ -17,13 +17,13 @@ type counts struct {
 	has    float64   // memory for items; 0 if it is unknown
 	again  []float64 // reads of a sample, by the time since the last use
 	first  []float64 // reads without a use since the start, by the time since the start
-	lost   []float64 // reads of keys that are not followed from an age on, and were last used before
-	gone   []float64 // reads that find nothing where an item stays for an age, since it expired before
+	lost   []float64 // reads of keys whose last use was so long ago that they are not followed any more
+	gone   []float64 // reads that would find nothing even if items stay for an age, because the item expired before
 	never  float64   // reads that no memory would have answered
 	memory []memory  // of the items that were used within each age
 }
 
-// memory is that of several moments.
+// memory is the memory at several moments.
 type memory struct{ sum, count, most float64 }
 
 func (m *memory) add(bytes float64) {
@@ -37,8 +37,8 @@ func newCounts(began time.Duration) *counts {
 	}
 }
 
-// ratios returns which share of the reads has its last use within each age. A read whose last use is unknown counts for
-// the ages at which it would be known (Kaplan and Meier).
+// ratios returns the share of the reads whose last use was within each age. A read whose last use is unknown counts for
+// the ages at which it would be known (the Kaplan-Meier estimator).
 func (c *counts) ratios() []float64 {
 	left := c.never
 	for i := range c.again {
@@ -47,7 +47,8 @@ func (c *counts) ratios() []float64 {
 	for _, lost := range c.lost {
 		left += lost
 	}
-	// A hot key is followed or not. As SHARDS does, what the sample has too few or too many is a read of such a key.
+	// Whether a hot key is in the sample is chance. As in SHARDS, surplus or missing reads in the sample count as reads
+	// of such a key.
 	missing := c.reads - left
 	left, missed, gone, all := c.reads, 1., 0., make([]float64, len(ages))
 	for i := range ages {
@@ -64,7 +65,7 @@ func (c *counts) ratios() []float64 {
 	return all
 }
 
-// known is how many ages are known.
+// known returns for how many ages the memory is known.
 func (c *counts) known() (count int) {
 	for count < len(ages) && c.memory[count].count > 0 {
 		count++
@@ -72,7 +73,7 @@ func (c *counts) known() (count int) {
 	return count
 }
 
-// hitRatio is that of a memory, of which the ratios are those of its ages.
+// hitRatio returns the hit ratio of a memory. ratios are the hit ratios by age.
 func (c *counts) hitRatio(bytes float64, ratios []float64) float64 {
 	below, ratio := 0., 0.
 	for i := range c.known() {
@@ -91,8 +92,8 @@ func (c *counts) reaches(bytes float64) bool {
 	return known > 0 && bytes > 0 && c.memory[known-1].sum/c.memory[known-1].count >= bytes
 }
 
-// Curve returns the memory for each age up to half of the time, and what it brings. Of each memory, spare bytes hold no
-// items.
+// Curve returns the memory for each age up to half of the time of observation, and its hit ratio. Each memory includes
+// spare bytes, which hold no items.
 func (t *Tracker) Curve(at time.Duration, spare float64) (points []usage.Point) {
 	e := estimate{periods: t.periods}
 	for _, c := range t.periods {
@@ -125,12 +126,12 @@ func (t *Tracker) Curve(at time.Duration, spare float64) (points []usage.Point) 
 type estimate struct {
 	periods []*counts
 	ratios  [][]float64
-	most    float64 // the highest of all
-	share   float64 // of the reads that an LRU would miss for its memory, memcached does
+	most    float64 // the highest hit ratio of all
+	share   float64 // the part of the reads that an LRU with this memory would miss, and that memcached misses, too
 }
 
-// adjust compares an LRU of the memory that there is with memcached. Its LRU has segments, in which hot items stay for
-// longer, and not all slab classes evict at the same age. What no memory would find is the same.
+// adjust compares memcached with an LRU of the same memory. Memcached's LRU has segments, in which hot items stay for
+// longer, and its slab classes do not all evict at the same age. Both miss the reads that no memory would answer.
 func (e *estimate) adjust(spare float64) {
 	e.share = 1
 	reads, found, expected := 0., 0., 0.
@@ -147,7 +148,7 @@ func (e *estimate) adjust(spare float64) {
 	}
 }
 
-// hitRatio is that of a memory, in the periods in which an age is known.
+// hitRatio returns the hit ratio of a memory in the periods in which an age is known.
 func (e *estimate) hitRatio(index int, bytes float64) (ratio float64, known bool) {
 	hits, reads := 0., 0.
 	for i, c := range e.periods {

@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// most is how many keys are followed. They take less than 2 MiB.
+	// most is how many keys are followed at most. They take less than 2 MiB.
 	most = 24 << 10
 
-	// enough is how many are left once they were too many.
+	// enough is how many keys stay when there are too many.
 	enough = most * 7 / 8
 )
 
-// item is one that would be in an unlimited memcached.
+// item is an item that an unlimited memcached would have.
 type item struct {
 	used    time.Duration
 	expires time.Duration // 0 if it never does
 	size    uint32
 	class   uint8
 
-	// Where an item stays for an age of this index, it was not stored again after a read that found nothing here, and
-	// expires before.
+	// In a memory where items stay for the age with the index gap, the last store of this item would not have happened,
+	// as the read before it would have found the item. There, the item expires at before.
 	before time.Duration // 0 if it does not
 	gap    uint8
 
 	missed uint8 // 1 + the index of the age at which the last read found nothing; 0 if it found the item
 }
 
-// readAgain is an item that was read, and not used since an age.
+// readAgain returns an item after a read. It was last used an age ago, whose index is since.
 func (i item) readAgain(at time.Duration, since int, found bool, of Item) item {
 	if i.expired(at) {
 		i.expires = 0 // A client must have changed when it expires, which memcached does not log.
@@ -46,7 +46,7 @@ func (i item) readAgain(at time.Duration, since int, found bool, of Item) item {
 	return i
 }
 
-// storedAgain is an item that replaces another one.
+// storedAgain returns an item that was stored over another one.
 func (i item) storedAgain(at time.Duration, over item) item {
 	if over.missed == 0 || over.expired(at) {
 		return i
@@ -58,16 +58,17 @@ func (i item) storedAgain(at time.Duration, over item) item {
 	return i
 }
 
-// gone reports whether it has expired where it stays for the age of its gap.
+// gone reports whether the item would have expired by now if items stayed for the age of its gap.
 func (i item) gone(at time.Duration) bool { return i.before > 0 && i.before <= at }
 
 func (i item) expired(at time.Duration) bool { return i.expires > 0 && i.expires <= at }
 
-// sample are the items that are followed, by the hash of their key.
+// sample has the items that are followed, by the hash of their key.
 type sample struct {
 	items map[uint64]item
 
-	// thresholds are those of the hashes of items that were not used for each age. They descend.
+	// thresholds are the highest hashes of keys that are followed, by the age for which they were not used. They
+	// descend.
 	thresholds []uint64
 }
 
@@ -79,10 +80,10 @@ func newSample() sample {
 	return s
 }
 
-// weight is how many items of an age one of them stands for.
+// weight returns how many items of an age each followed item represents.
 func (s *sample) weight(index int) float64 { return math.MaxUint64 / float64(s.thresholds[index]) }
 
-// followed is the age from which on a key is not followed; len(ages) if it always is.
+// followed returns the index of the age from which on a key is not followed; len(ages) if it is always followed.
 func (s *sample) followed(hash uint64) int {
 	if hash <= s.thresholds[len(ages)-1] {
 		return len(ages)
@@ -114,7 +115,7 @@ func (s *sample) fit(at time.Duration) {
 	s.trim(at)
 }
 
-// limited is the sum of counts if none of them exceeds a limit.
+// limited returns the sum of counts, of which each counts up to a limit.
 func limited(counts []int, limit int) (sum int) {
 	for _, count := range counts {
 		sum += min(count, limit)
@@ -135,7 +136,7 @@ func (s *sample) forgets(at time.Duration, hash uint64, i item, index int) bool 
 	return i.expired(at) || index == len(ages) || hash > s.thresholds[index]
 }
 
-// memory is what the items of each age take, those that are not followed included.
+// memory returns how much memory the items of each age take, including items that are not followed.
 func (s *sample) memory(at time.Duration, bytes func(Item) float64) []float64 {
 	sums := make([]float64, len(ages))
 	for hash, i := range s.items {

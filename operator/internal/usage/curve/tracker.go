@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// period is for how long requests are counted together. The age of an LRU changes with the time of the day, and by
-// scans and bursts; within a period it is assumed not to.
+// period is how long requests are counted together. The age of an LRU's oldest item changes with the time of the day,
+// and with scans and bursts; within a period, it is assumed to be constant.
 const period = 15 * time.Minute
 
 // Item is what memcached stores for a key.
@@ -27,9 +27,9 @@ type Item struct {
 	Class int // of slabs; 0 if it is unknown
 }
 
-// Tracker follows the uses of a sample of the keys. All times are since its start, and ascend.
+// Tracker follows the uses of a sample of the keys. All times are durations since its start, and ascend.
 type Tracker struct {
-	// Period is for how long requests are counted together, if not 15 minutes.
+	// Period is how long requests are counted together: 15 minutes by default.
 	Period time.Duration
 
 	sample  sample
@@ -39,19 +39,19 @@ type Tracker struct {
 // New returns a tracker that follows all keys until they become too many.
 func New() *Tracker { return &Tracker{Period: period, sample: newSample()} }
 
-// Follows reports whether a key with such a hash is followed.
+// Follows reports whether a key with this hash is followed.
 func (t *Tracker) Follows(hash uint64) bool { return hash <= t.sample.thresholds[0] }
 
-// Requested counts reads of whatever keys, and how many of them found their item.
+// Requested counts reads of any keys, and how many of them found their item.
 func (t *Tracker) Requested(at time.Duration, reads, found int) {
 	counts := t.counts(at)
 	counts.reads, counts.found = counts.reads+float64(reads), counts.found+float64(found)
 }
 
-// Has follows how much memory there is for items.
+// Has records how much memory memcached has for items.
 func (t *Tracker) Has(at time.Duration, bytes float64) { t.counts(at).has = bytes }
 
-// Read follows a read of a key that is followed.
+// Read records a read of a followed key.
 func (t *Tracker) Read(at time.Duration, hash uint64, found bool, of Item) {
 	known, ok := t.sample.items[hash]
 	if ok && !found && known.expired(at) {
@@ -88,7 +88,7 @@ func (t *Tracker) count(at time.Duration, since int, hash uint64, last item, ok 
 	}
 }
 
-// Store follows that a key was stored, which expires after some time if not 0.
+// Store records that a key was stored. It expires after ttl, or never if that is 0.
 func (t *Tracker) Store(at time.Duration, hash uint64, of Item, ttl time.Duration) {
 	stored := item{used: at, size: uint32(of.Size), class: uint8(of.Class)}
 	if ttl > 0 {
@@ -97,13 +97,13 @@ func (t *Tracker) Store(at time.Duration, hash uint64, of Item, ttl time.Duratio
 	t.sample.keep(at, hash, stored.storedAgain(at, t.sample.items[hash]))
 }
 
-// Delete follows that a key was deleted.
+// Delete records that a key was deleted.
 func (t *Tracker) Delete(hash uint64) { delete(t.sample.items, hash) }
 
-// Flush follows that all keys were deleted.
+// Flush records that all keys were deleted.
 func (t *Tracker) Flush() { clear(t.sample.items) }
 
-// counts returns those of now.
+// counts returns the counts of the current period.
 func (t *Tracker) counts(at time.Duration) *counts {
 	if last := len(t.periods) - 1; last >= 0 && at < t.periods[last].began+t.Period {
 		return t.periods[last]
@@ -119,7 +119,7 @@ func (t *Tracker) counts(at time.Duration) *counts {
 	return t.periods[len(t.periods)-1]
 }
 
-// Snapshot looks at how much memory the items take that were used within each age. Call it every few seconds.
+// Snapshot records how much memory is taken by items that were used within each age. Call it every few seconds.
 func (t *Tracker) Snapshot(at time.Duration, bytes func(Item) float64) {
 	sums, counts, total := t.sample.memory(at, bytes), t.counts(at), 0.
 	for index, sum := range sums {
