@@ -26,8 +26,8 @@ const (
 	// eventCreated: objects were created. Those of a new Memcached share one event.
 	eventCreated = "Created"
 
-	// eventUpdated: the desired state of an object changed. The note has the changed fields, and those that other
-	// clients had attached to removed ones.
+	// eventUpdated: the desired state of an object changed. The note has the fields, and what other clients attached to
+	// what was removed.
 	eventUpdated = "Updated"
 
 	// eventScaled: the number of Pods of the Deployment changed.
@@ -39,8 +39,8 @@ const (
 	// eventDeleted: an object was deleted, because the spec no longer requires it.
 	eventDeleted = "Deleted"
 
-	// eventDriftCorrected: another client had changed an object. The note says which fields were changed, by which
-	// client, how and when, and a fix. Each drift is a separate event.
+	// eventDriftCorrected: another client had changed an object. The note has what, by whom, how and when, and a fix. Each
+	// one is a separate event.
 	eventDriftCorrected = "DriftCorrected"
 
 	// eventRolloutPaused: the operator paused a rollout of a suspended Memcached.
@@ -56,27 +56,24 @@ const (
 	eventResumed = "Resumed"
 
 	// eventSlotHandedOver: another Pod has the slot, with the keys of its predecessor. The agent's metrics and log have
-	// the number of keys.
+	// how many.
 	eventSlotHandedOver = "SlotHandedOver"
 
 	// eventSlotStartedCold: a handoff failed, and the Pod has none of the keys of its predecessor. The note has the
 	// reason.
 	eventSlotStartedCold = "SlotStartedCold"
 
-	// eventSlotsRemoved: the cache has fewer slots, and their keys are lost, because the operator does not know the
-	// hash with which clients choose a slot.
+	// eventSlotsRemoved: the cache has fewer slots, and their keys are lost, because the operator does not know by what
+	// hash clients choose a slot.
 	eventSlotsRemoved = "SlotsRemoved"
 
-	// eventMemoryChosen: the operator chose another memory for the Pods, because of the use of the cache. The note has
-	// the reason.
+	// eventMemoryChosen: the operator chose another memory for the Pods, by the use of the cache. The note has why.
 	eventMemoryChosen = "MemoryChosen"
 
-	// eventSizeChosen: the operator chose another number of Pods, because of the use of the cache. The note has the
-	// reason.
+	// eventSizeChosen: the operator chose another number of Pods, by the use of the cache. The note has why.
 	eventSizeChosen = "SizeChosen"
 
-	// eventAsUsual: the cache is used as on its usual day again. The event of a deviation has the deviation's own
-	// reason.
+	// eventAsUsual: the cache is used as on its usual day again. A deviation has an event with its reason.
 	eventAsUsual = "AsUsual"
 
 	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.

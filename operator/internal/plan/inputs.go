@@ -42,20 +42,20 @@ type Inputs struct {
 	Image string `json:"image,omitempty"`
 
 	// Memory is the memory for items that memcached starts with, if rollout.memoryChange is Resize: the spec may have
-	// changed since. Pods with slots have got the memory of the spec; Pods without slots get it when they are replaced.
-	// In bytes; 0 means the memory of the spec.
+	// another one since, which Pods with slots have got, and others get when they are replaced. In bytes; 0 is that of
+	// the spec.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
 
 	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change
-	// of that code needs a new revision if it renders another template from the same spec, or adds an input. Old
-	// revisions stay in the code for the caches that have them.
+	// there that renders another template from the same spec, or a new input, is a new revision. Old revisions stay for
+	// the caches that have them.
 	Revision int `json:"revision"`
 
-	// Slots: a Pod becomes ready only with a slot. The spec requests slots, but Pods get them with an update, as adding
-	// slots replaces the Pods.
+	// Slots: a Pod becomes ready only with a slot. The spec requests that, but it applies like an update: it would replace
+	// the Pods.
 	Slots bool `json:"slots,omitempty"`
 }
 

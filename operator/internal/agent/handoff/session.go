@@ -226,8 +226,8 @@ func (s *session) removed(number int, raw []byte) error {
 	return err
 }
 
-// flushed acts when a client has emptied a memcached. If all items moved, it also empties the other memcached.
-// Otherwise, the changes in the memcached count as unknown.
+// flushed acts when a client has emptied a memcached. If all items move to the other memcached, and are copied, it also
+// empties that. Otherwise, the changes in the memcached count as unknown.
 func (s *session) flushed(side *side) error {
 	if s.move.whole && s.handoff.counts.copied.Load() {
 		s.side(1 - side.number).heartbeat.empty.Store(true)

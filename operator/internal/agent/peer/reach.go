@@ -20,7 +20,7 @@ import (
 const (
 	LoginRefused             = "LoginRefused"             // memcached accepts no user that is mounted here
 	ServerCertificateUnknown = "ServerCertificateUnknown" // memcached presents a certificate of another Secret or CA
-	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate that its CAs signed
+	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate by its CAs
 )
 
 // Patience is how long a memcached may be unreachable before the copy fails. A NetworkPolicy allows a new Pod only
