@@ -43,7 +43,7 @@ func s3(t *testing.T) string {
 	return "s3://backups?region=eu-central-1&use_path_style=true&prefix=caches/&endpoint=" + server.URL
 }
 
-// fields runs a command, and returns what it prints for programs.
+// fields runs a command, and returns its output for programs.
 func fields(t *testing.T, arguments ...string) (r result) {
 	t.Helper()
 	out, err := run(t, append(arguments, "-o=json")...)
@@ -82,7 +82,7 @@ func TestACacheIsSavedInS3AndRestored(t *testing.T) {
 	}
 }
 
-// TestASnapshotOfAnotherOwnerIsNotReported as saved, though cache, servers and name are the same.
+// TestASnapshotOfAnotherOwnerIsNotReported as saved, although its cache, servers and name are the same.
 func TestASnapshotOfAnotherOwnerIsNotReported(t *testing.T) {
 	from := memcachedtest.Start(t)
 	for _, to := range []string{s3(t), t.TempDir()} {
@@ -132,7 +132,7 @@ func TestACacheOfAnotherSizeIsRestored(t *testing.T) {
 	}
 }
 
-// TestASecuredCacheIsSavedAndRestored over TLS, and logged in.
+// TestASecuredCacheIsSavedAndRestored over TLS, with a login.
 func TestASecuredCacheIsSavedAndRestored(t *testing.T) {
 	ca, address := agenttest.NewCertificate(t, nil), unused.Address(t)
 	host, _, _ := net.SplitHostPort(address)
@@ -179,7 +179,8 @@ func TestASecuredCacheIsSavedAndRestored(t *testing.T) {
 	set("mg a s\r\n", "HD s5")
 }
 
-// TestAProcessThatIsKilledLeavesNothingThatIsRestored kills it after more and more time, until it is faster.
+// TestAProcessThatIsKilledLeavesNothingThatIsRestored kills the process after more and more time, until the process
+// ends first.
 func TestAProcessThatIsKilledLeavesNothingThatIsRestored(t *testing.T) {
 	const keys, step = 40_000, 15 * time.Millisecond
 	program, place := build(t), t.TempDir()

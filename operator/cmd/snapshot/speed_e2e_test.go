@@ -70,7 +70,7 @@ func TestManyKeysTakeLittleTimeAndMemory(t *testing.T) {
 // collection is a line of GODEBUG=gctrace=1: the heap before, at the end of and after a collection.
 var collection = regexp.MustCompile(`(?m)^gc \d+ .* (\d+)->(\d+)->\d+ MB`)
 
-// measure runs the program, and reports what it takes to make bench.
+// measure runs the program, and reports its time and memory to make bench.
 func measure(t *testing.T, what, program string, arguments ...string) {
 	t.Helper()
 	const most = 32

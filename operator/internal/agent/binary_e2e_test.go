@@ -23,7 +23,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// maxResident is what the agent and its supervisor may take together, in KiB.
+// maxResident is the memory that the agent and its supervisor may use together, in KiB.
 const maxResident = 15 << 10
 
 // TestTheProgram runs the agent as it is in its image: next to a memcached with TLS and users, whose slab classes are
@@ -62,7 +62,7 @@ func TestTheProgram(t *testing.T) {
 	}
 }
 
-// staysSmall scrapes, and adds up what both processes take.
+// staysSmall scrapes, and adds up the memory of both processes.
 func (p *pod) staysSmall(t *testing.T, supervisor int) {
 	t.Helper()
 	agent, sum := agentOf(t, supervisor), 0
@@ -80,7 +80,8 @@ func (p *pod) staysSmall(t *testing.T, supervisor int) {
 	}
 }
 
-// isStartedAgain crashes the agent in two ways: the kernel kills it, as when memory is short, and Go does.
+// isStartedAgain crashes the agent in two ways: the kernel kills it, as when memory is short, and the Go runtime ends
+// it.
 func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 	t.Helper()
 	for restarts, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGQUIT} {
@@ -169,7 +170,7 @@ func agentOf(t *testing.T, supervisor int) int {
 	return 0
 }
 
-// wantNoPassword looks wherever others may look.
+// wantNoPassword looks for passwords wherever other processes or users could read them.
 func (p *pod) wantNoPassword(t *testing.T, pid int, passwords ...string) {
 	t.Helper()
 	places := map[string]string{"the log": p.log.String(), "metrics": p.metrics(t)}

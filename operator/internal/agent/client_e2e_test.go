@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// client is one of memcached's clients. It knows nothing of the agent's own.
+// client is an ordinary client of memcached. It shares no code with the agent's client.
 type client struct {
 	connection net.Conn
 	lines      *bufio.Reader

@@ -26,10 +26,11 @@ func (p *pod) announce(t *testing.T, version int64) {
 	}
 }
 
-// answered is what a client reads of announce(7).
+// answered is the answer that a client gets after announce(7).
 const answered = "CONFIG cluster 0 60 7 shop-0.shop-slots.team.svc||11211 10.0.0.1|10.0.0.1|11211  END"
 
-// TestDiscoveryAsksTheSameOfItsClientsAsMemcached has a right client and the wrong ones in each mode.
+// TestDiscoveryAsksTheSameOfItsClientsAsMemcached tries a client with the right credentials, and clients with wrong
+// ones, in each mode.
 func TestDiscoveryAsksTheSameOfItsClientsAsMemcached(t *testing.T) {
 	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)

@@ -26,14 +26,14 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// pod is memcached with the agent next to it. What is left empty is off.
+// pod is memcached with the agent next to it. A feature whose field is empty is off.
 type pod struct {
-	users       string                 // of the Secret, a line user:password each
+	users       string                 // in the Secret, a line user:password for each
 	certificate *agenttest.Certificate // of the Secret
-	clientCA    *agenttest.Certificate // makes memcached ask its clients for a certificate by that CA
-	arguments   []string               // further ones of memcached
-	slabClasses bool                   // has the agent serve the metrics of each
-	discovery   bool                   // has the agent answer clients with auto discovery
+	clientCA    *agenttest.Certificate // makes memcached require a client certificate that this CA signed
+	arguments   []string               // additional ones for memcached
+	slabClasses bool                   // the agent serves the metrics of each
+	discovery   bool                   // the agent answers clients with auto discovery
 
 	options   *Options
 	log       *buffer
@@ -125,7 +125,7 @@ func (p *pod) startAgent(t *testing.T) {
 	t.Cleanup(func() { p.stopAgent() })
 }
 
-// startMemcached starts memcached as the operator would, and lets the agent see its process alone.
+// startMemcached starts memcached as the operator would. The agent sees only this process.
 func (p *pod) startMemcached(t *testing.T) {
 	t.Helper()
 	arguments := append([]string{"--listen=" + p.options.MemcachedAddress}, p.arguments...)
@@ -141,7 +141,7 @@ func (p *pod) startMemcached(t *testing.T) {
 		arguments = append(arguments, "--auth-file="+p.options.AuthFile)
 	}
 	if os.Geteuid() == 0 {
-		arguments = append(arguments, "--user=root") // the agent's own, as in a Pod
+		arguments = append(arguments, "--user=root") // the agent's user, as in a Pod
 	}
 	cmd := exec.Command("memcached", arguments...)
 	cmd.Stdout, cmd.Stderr = p.log, p.log
@@ -195,8 +195,8 @@ func (p *pod) awaitSync(t *testing.T, secret string, want int) {
 	t.Logf("%s: in sync %d after %s", secret, want, time.Since(start).Round(10*time.Millisecond))
 }
 
-// trust is a configuration of TLS that trusts one certificate, or its CA. It shows the client's own to every server,
-// also to one that did not name its CA.
+// trust returns a TLS configuration that trusts one certificate, or its CA. The client sends its own certificate to
+// every server, also to a server that did not name the CA of that certificate.
 func trust(certificate *agenttest.Certificate, own ...tls.Certificate) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(certificate.Parsed)

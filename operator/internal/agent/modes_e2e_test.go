@@ -19,8 +19,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// TestMetricsComeThroughEveryMode starts memcached in each of its modes. Metrics come, the right client works and the
-// wrong ones do not.
+// TestMetricsComeThroughEveryMode starts memcached in each of its modes. In each, the agent serves metrics, clients
+// with the right credentials are served, and others are refused.
 func TestMetricsComeThroughEveryMode(t *testing.T) {
 	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)
@@ -63,7 +63,7 @@ func TestMetricsComeThroughEveryMode(t *testing.T) {
 	}
 }
 
-// usage is what the agent reports of the requests of clients.
+// usage returns the agent's report on the requests of clients.
 func (p *pod) usage(query string) (report usage.Report, err error) {
 	answer, err := http.Get("http://" + p.options.ProbeAddress + usage.Path + "?" + query)
 	if err != nil {
@@ -114,7 +114,8 @@ func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
 	return pair
 }
 
-// TestEveryMetricIsExported makes memcached report all that it can: with an item, and with the LRU of short-lived ones.
+// TestEveryMetricIsExported makes memcached report everything that it can: it stores an item, and uses the LRU for
+// short-lived items.
 func TestEveryMetricIsExported(t *testing.T) {
 	t.Parallel()
 	totals := exporter.Totals()
@@ -143,7 +144,7 @@ func TestEveryMetricIsExported(t *testing.T) {
 // TestMetricsComeWhenNoConnectionIsLeft opens more connections than memcached takes.
 func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
 	t.Parallel()
-	const limit = 60 // some are memcached's own descriptors
+	const limit = 60 // memcached needs some of them as descriptors for itself
 	p := &pod{arguments: []string{fmt.Sprintf("--conn-limit=%d", limit)}}
 	p.start(t)
 	for range limit {
@@ -164,7 +165,7 @@ func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
 	}
 }
 
-// TestAPasswordIsNotStored logs in to a memcached that requires no password, and takes the login for an item.
+// TestAPasswordIsNotStored logs in to a memcached that requires no password, and that would store the login as an item.
 func TestAPasswordIsNotStored(t *testing.T) {
 	t.Parallel()
 	p := &pod{}
@@ -201,7 +202,7 @@ func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestAMemcachedThatIsDownIsReported stops memcached, which changes nothing for the agent, and starts it again.
+// TestAMemcachedThatIsDownIsReported stops memcached and starts it again. The agent keeps running.
 func TestAMemcachedThatIsDownIsReported(t *testing.T) {
 	t.Parallel()
 	p := &pod{users: "ann:one"}

@@ -10,11 +10,12 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
-// maxNoisy is what the agent and its supervisor may have taken together at their worst, in KiB. The
-// documentation promises it.
+// maxNoisy is the most memory that the agent and its supervisor may have used together, in KiB. The documentation
+// promises it.
 const maxNoisy = 20 << 10
 
-// TestNoiseLeavesTheProgramAsSmallAsItWas runs the agent as it is in its image, and throws seeded bytes at its ports.
+// TestNoiseLeavesTheProgramAsSmallAsItWas runs the agent as it is in its image, and sends seeded random bytes to its
+// ports.
 func TestNoiseLeavesTheProgramAsSmallAsItWas(t *testing.T) {
 	const seed, connections = 19, 10_000
 	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:one"}

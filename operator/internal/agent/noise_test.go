@@ -65,8 +65,8 @@ func randomBytes(r *rand.Rand, length int) []byte {
 	return content
 }
 
-// makeNoise connects that often to the addresses, from many clients at a time. Each sends one of the noises, in pieces,
-// and ends the connection in one of several ways. The same seed sends the same bytes.
+// makeNoise opens this number of connections to the addresses, from many clients at a time. Each client sends one of
+// the noises, in pieces, and ends the connection in one of several ways. The same seed sends the same bytes.
 func makeNoise(t *testing.T, seed uint64, connections int, addresses ...string) {
 	t.Helper()
 	const clients = 50
@@ -94,7 +94,7 @@ func sendNoise(r *rand.Rand, address string) {
 	for len(content) > 0 {
 		piece := min(len(content), 1+r.IntN(2000))
 		if _, err := connection.Write(content[:piece]); err != nil {
-			break // It has refused the rest.
+			break // The server has refused the rest.
 		}
 		content = content[piece:]
 	}
@@ -166,8 +166,8 @@ func answerNoise(r *rand.Rand, connection net.Conn) {
 	}
 }
 
-// TestNoNoiseEndsTheAgentOrStaysInItsMemory throws seeded bytes at each port, and has a memcached that answers with
-// such.
+// TestNoNoiseEndsTheAgentOrStaysInItsMemory sends seeded random bytes to each port, next to a memcached that answers
+// with such bytes.
 func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	const seed, connections, idle, spare = 19, 4000, 200, 8 << 20
 	options := noisyOptions(t, seed)
@@ -178,7 +178,7 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed())
-	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // what is allocated once
+	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // the agent allocates some memory only once
 	heap, goroutines := footprint()
 
 	makeNoise(t, seed+1, connections, options.MetricsAddress, options.ProbeAddress)
@@ -243,7 +243,7 @@ func footprint() (heap uint64, goroutines int) {
 	return stats.HeapAlloc, runtime.NumGoroutine()
 }
 
-// TestThePortsSpeakNoTLS: a client that speaks it gets an answer in plaintext, or none, and keeps no connection.
+// TestThePortsSpeakNoTLS: a client that speaks TLS gets an answer in plaintext, or none, and its connection is closed.
 func TestThePortsSpeakNoTLS(t *testing.T) {
 	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())

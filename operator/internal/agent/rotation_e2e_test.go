@@ -62,7 +62,8 @@ func TestAPasswordIsRotated(t *testing.T) {
 	}
 }
 
-// TestACertificateIsRotated while a connection by the old one stays open, with and without users.
+// TestACertificateIsRotated while a connection that was opened with the old certificate stays open, with and without
+// users.
 func TestACertificateIsRotated(t *testing.T) {
 	t.Parallel()
 	for name, users := range map[string]string{"without users": "", "with users": "ann:one"} {
@@ -89,8 +90,8 @@ func TestACertificateIsRotated(t *testing.T) {
 	}
 }
 
-// TestASecretThatIsMalformedChangesNothing: a ninth user, which memcached would drop, and a key of another certificate,
-// with which memcached could serve no client any more.
+// TestASecretThatIsMalformedChangesNothing: it has a ninth user, which memcached would ignore, or the key of another
+// certificate, with which memcached could serve no client any more.
 func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	t.Parallel()
 	certificate, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
@@ -109,7 +110,7 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	wait(t).Eventually(p.log.String).Should(gomega.SatisfyAll(
 		gomega.ContainSubstring("users: 9 users: memcached holds at most 8"),
 		gomega.ContainSubstring("tls.crt and tls.key are not a key pair that memcached can load")))
-	// A good list has to wait: from 1.6.40 on, memcached would load the certificate with it.
+	// A valid list of users has to wait: from 1.6.40 on, memcached would load the certificate together with the list.
 	p.mountUsers(t, "ann:two")
 	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("users are not loaded until the certificate can be loaded, too"))
 	mustLogin(t, address, config, "ann", "one")
@@ -144,7 +145,7 @@ func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
 	p.awaitSync(t, "tls", 1)
 }
 
-// TestMemcachedWaitsForASecretThatCanBeUsed starts with a malformed one.
+// TestMemcachedWaitsForASecretThatCanBeUsed starts with a malformed Secret.
 func TestMemcachedWaitsForASecretThatCanBeUsed(t *testing.T) {
 	t.Parallel()
 	p := &pod{users: "malformed"}
@@ -178,8 +179,8 @@ func TestAnAgentThatWasAwayCatchesUp(t *testing.T) {
 	mustBeRefused(t, p.options.MemcachedTLSAddress, trust(after), "ann", "one")
 }
 
-// TestANewClientCAIsTaken exchanges the CA. Memcached takes the new one immediately, but forgets none until it is
-// restarted.
+// TestANewClientCAIsTaken replaces the CA. Memcached accepts the new CA immediately, but also accepts the old one until
+// it is restarted.
 func TestANewClientCAIsTaken(t *testing.T) {
 	t.Parallel()
 	oldCA, newCA := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)

@@ -25,8 +25,8 @@ import (
 
 var fromOld = instruction.Instruction{Role: instruction.Receive, From: oldHost, Rate: 32 << 20}
 
-// TestAPodTakesOverTheKeysOfAnother plays the operator: it writes each instruction, and waits for what the operator
-// waits for.
+// TestAPodTakesOverTheKeysOfAnother acts as the operator: it writes each instruction, and waits for the same progress
+// as the operator.
 func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -88,7 +88,7 @@ func TestWhatAFullPodEvictsAfterACopySaysNothing(t *testing.T) {
 		}
 	}
 	store(from, "before", 1500)
-	wait(t).Eventually(func() float64 { // Else all was copied just after the agent started.
+	wait(t).Eventually(func() float64 { // Otherwise, all keys would be copied just after the agent started.
 		return value(t, after.metrics(t), "memcached_uptime_seconds")
 	}).Should(gomega.BeNumerically(">=", 6))
 	after.instruct(t, fromOld)
@@ -117,7 +117,7 @@ func TestThePreStopHookEndsMemcachedInOrder(t *testing.T) {
 			after.awaitReady(t, http.StatusOK)
 			after.instruct(t, instruction.Instruction{Role: instruction.Moved, From: oldHost})
 			from.set(t, "key1", "newer in the old Pod")
-			for range 2 { // The second one finds no memcached.
+			for range 2 { // The second connection finds no memcached.
 				out, err := exec.CommandContext(t.Context(), c.agent, before.hook...).CombinedOutput()
 				if err != nil {
 					t.Fatalf("%v:\n%s", err, out)
@@ -174,7 +174,7 @@ func TestACopyThatFailsEndsTheContainer(t *testing.T) {
 	})
 	tests := map[string]struct {
 		cache
-		change func(*cache) // of the new Pod
+		change func(*cache) // changes the new Pod
 		from   string
 		want   string
 	}{
@@ -237,7 +237,7 @@ func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	after.awaitLoss(t, handoff.AgentRestarted)
 }
 
-// TestTheOperatorLearnsWhyCopiedKeysAreLost also after the agent has begun again.
+// TestTheOperatorLearnsWhyCopiedKeysAreLost also after the agent has restarted.
 func TestTheOperatorLearnsWhyCopiedKeysAreLost(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -261,7 +261,7 @@ func (p *slotPod) awaitLoss(t *testing.T, reason string) {
 	wait(t).Eventually(func() string { return p.lastProgress().Emptied }).Should(gomega.Equal(reason))
 }
 
-// awaitMiss asks by a meta command, whose answer is one line.
+// awaitMiss reads with a meta command, whose answer is one line.
 func (c *client) awaitMiss(t *testing.T, key string) {
 	t.Helper()
 	wait(t).Eventually(func() (string, error) { return c.ask("mg "+key+"\r\n", 1) }).Should(gomega.Equal("EN"))

@@ -23,10 +23,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// Two Pods have the same ports and different addresses, here of the loopback interface.
+// The Pods have the same ports and different addresses, in these tests addresses of the loopback interface.
 const oldHost, newHost, noHost = "127.0.0.2", "127.0.0.1", "127.0.0.3"
 
-// cache is what all Pods of a cache have in common. What is left empty is off.
+// cache has the settings that all Pods of a cache share. A feature whose field is empty is off.
 type cache struct {
 	users               string
 	certificate, ca     *agenttest.Certificate
@@ -42,7 +42,7 @@ type slotPod struct {
 	pod
 	host   string
 	server *memcachedtest.Server
-	dir    string   // with the instruction
+	dir    string   // of the file with the instruction
 	hook   []string // arguments of the agent as the preStop hook
 	ended  chan error
 }
@@ -116,7 +116,7 @@ func (c *cache) encrypt(t *testing.T, host string) (agent, memcached []string) {
 	return agent, []string{"--enable-ssl", options, plaintext, "--listen=" + tlsAddress}
 }
 
-// showProcess lets the agent see memcached's process by its name in a Pod: here it may have another.
+// showProcess lets the agent see memcached's process by its name in a Pod: in these tests, its name may be different.
 func (p *slotPod) showProcess(t *testing.T, c *cache) {
 	t.Helper()
 	answer, err := p.client(t, c).ask("stats\r\n", 1)
@@ -188,7 +188,7 @@ type progress struct {
 	Emptied                      string
 }
 
-// lastProgress is the last such line.
+// lastProgress returns the last such line.
 func (p *slotPod) lastProgress() (last progress) {
 	for line := range strings.Lines(p.log.String()) {
 		var next progress

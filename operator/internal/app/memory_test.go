@@ -6,7 +6,7 @@ import (
 )
 
 func TestBoundMemory(t *testing.T) {
-	const goPercent, goLimit = 100, int64(1) << 40 // What Go has before, as far as these tests go.
+	const goPercent, goLimit = 100, int64(1) << 40 // The settings of Go before each test.
 	tests := map[string]struct {
 		limit, gogc, gomemlimit string
 		wantPercent             int

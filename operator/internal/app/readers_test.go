@@ -61,7 +61,7 @@ func TestReaders(t *testing.T) {
 		header string
 		err    error
 		want   int
-		asked  int // by two requests
+		asked  int // reviews that two requests cause
 	}{
 		"no token":                    {want: http.StatusUnauthorized},
 		"another scheme":              {header: "Basic reader", want: http.StatusUnauthorized},
@@ -99,8 +99,8 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestAFloodOfTokensIsBounded: no matter how many tokens come in, the API server is asked about few of them. Who was
-// allowed before stays allowed, even when it has to be reviewed again.
+// TestAFloodOfTokensIsBounded: no matter how many tokens come in, the API server reviews few of them. A client that was
+// allowed before stays allowed, even when its token has to be reviewed again.
 func TestAFloodOfTokensIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &reviews{}

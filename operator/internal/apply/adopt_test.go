@@ -72,7 +72,7 @@ func TestWhichDeploymentsWithoutAControllerAreOwned(t *testing.T) {
 	)
 	tests := map[string]struct {
 		there   func(*appsv1.Deployment)
-		deleted bool // the Memcached, since it was read
+		deleted bool // the Memcached was deleted since it was read
 		result  Result
 		why     string
 	}{
@@ -139,8 +139,8 @@ func TestWhatAnEarlierMemcachedLeftBehindIsAdopted(t *testing.T) {
 	}
 }
 
-// TestAReplacedObjectIsNoErrorInTheSpec: the API server refuses the uid as a field that can't change, and
-// whatever else it reports is wrong with the other object.
+// TestAReplacedObjectIsNoErrorInTheSpec: the API server refuses the uid as a field that can't change, and its other
+// messages are about the other object.
 func TestAReplacedObjectIsNoErrorInTheSpec(t *testing.T) {
 	immutable := func(fields ...string) error {
 		var errs field.ErrorList

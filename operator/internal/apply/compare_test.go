@@ -48,7 +48,7 @@ func planned(t testing.TB, change func(*plan.Defaults)) decided {
 	return p
 }
 
-// rendered is the Deployment of a plan.
+// rendered returns the Deployment of a plan.
 func rendered(t testing.TB, p decided) render.Object {
 	t.Helper()
 	for _, object := range render.Objects(p.Plan, p.template, nil) {
@@ -81,7 +81,7 @@ func liveAs(t testing.TB, object render.Object) *appsv1.Deployment {
 	if err := json.Unmarshal(content, live); err != nil {
 		t.Fatal(err)
 	}
-	live.TypeMeta = metav1.TypeMeta{} // As it is read past the cache.
+	live.TypeMeta = metav1.TypeMeta{} // As an object is read from the API server directly.
 	live.UID, live.ResourceVersion, live.Generation = "uid-2", "7", 1
 	live.Spec.RevisionHistoryLimit = new(int32(10))
 	live.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
@@ -172,7 +172,7 @@ func BenchmarkCompareOneDeploymentAtRest(b *testing.B) {
 	}
 }
 
-// BenchmarkCompareOneDeploymentByTheLibrary is what it takes where something may differ.
+// BenchmarkCompareOneDeploymentByTheLibrary measures a comparison that may find a difference.
 func BenchmarkCompareOneDeploymentByTheLibrary(b *testing.B) {
 	kind := newSchemas(clientgoscheme.Scheme)[observe.DeploymentKind.GroupKind()]
 	wanted := stamped(b, planned(b, nil))
@@ -185,7 +185,7 @@ func BenchmarkCompareOneDeploymentByTheLibrary(b *testing.B) {
 	}
 }
 
-// BenchmarkCoverOneDeployment is the same where nothing does.
+// BenchmarkCoverOneDeployment measures a comparison that finds no difference.
 func BenchmarkCoverOneDeployment(b *testing.B) {
 	kind := newSchemas(clientgoscheme.Scheme)[observe.DeploymentKind.GroupKind()]
 	wanted := stamped(b, planned(b, nil))

@@ -165,7 +165,7 @@ func TestAChangedDesiredStateIsNoDrift(t *testing.T) {
 	}
 }
 
-// TestAWriteThatAdmissionUndoesIsAConflict: no watch event follows, so the operator has to try again by itself.
+// TestAWriteThatAdmissionUndoesIsAConflict: no watch event follows, so the operator has to try again without one.
 func TestAWriteThatAdmissionUndoesIsAConflict(t *testing.T) {
 	now := time.Unix(0, 0)
 	cached, fresh := scaled(t)
@@ -219,7 +219,7 @@ func TestInAPauseNothingIsAskedTwice(t *testing.T) {
 		t.Errorf("described differently (-first +second):\n%s", diff)
 	}
 
-	cached.Spec.Paused = true // An unowned field: nothing new.
+	cached.Spec.Paused = true // An unowned field is no news.
 	cached.Spec.MinReadySeconds = 7
 	if syncer.syncDeployment(t, cached); len(server.asked) != 1 {
 		t.Errorf("requests after a change of an unowned field: %v", server.asked)

@@ -68,7 +68,7 @@ func isSureOnlyOfTheSame(t *testing.T, kind *kindSchema, wanted runtime.ApplyCon
 }
 
 // isSureOfTheSame excepts what no API server would store, such as a key of a list twice, and quantities that are
-// written otherwise once they are read.
+// written in another form after they are read.
 func isSureOfTheSame(t *testing.T, kind *kindSchema, wanted runtime.ApplyConfiguration, live client.Object) {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
@@ -87,7 +87,7 @@ func isSureOfTheSame(t *testing.T, kind *kindSchema, wanted runtime.ApplyConfigu
 	}
 }
 
-// stored reads into an object what was applied.
+// stored reads an applied configuration into an object.
 func stored(t *testing.T, wanted runtime.ApplyConfiguration, into client.Object) client.Object {
 	t.Helper()
 	content, err := json.Marshal(wanted)

@@ -190,7 +190,7 @@ func TestNothingIsNotEmpty(t *testing.T) {
 	}
 }
 
-// TestAListWithKeysMayBeOneThing covers schemas that are valid, but that client-go has for none of the managed kinds.
+// TestAListWithKeysMayBeOneThing tests schemas that are valid, but that client-go has for none of the managed kinds.
 func TestAListWithKeysMayBeOneThing(t *testing.T) {
 	type item struct {
 		Name  string `json:"name"`

@@ -74,7 +74,8 @@ func (p *patched) Patch(
 	return err
 }
 
-// TestFieldsAreMovedByOnePatch: it can't undo what others write in the meantime, and says that it was made.
+// TestFieldsAreMovedByOnePatch: the patch can't undo writes that others make in the meantime, and the function reports
+// that it was made.
 func TestFieldsAreMovedByOnePatch(t *testing.T) {
 	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Name: "cache", Namespace: "shop", ResourceVersion: "7", Annotations: map[string]string{"unowned": "stays"},

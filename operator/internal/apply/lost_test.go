@@ -116,7 +116,7 @@ func TestWhatTheCacheDoesNotHaveIsReadBeforeItIsDeleted(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			syncer := NewSyncer(tc.server, tc.server, clientgoscheme.Scheme, nil)
 			tc.happens(syncer, tc.server)
-			for range 2 { // The second time, it is known.
+			for range 2 { // The second time, the loss is known.
 				syncer.Sync(t.Context(), mc, observe.Snapshot{Name: mc.Name, Objects: none}, nil)
 			}
 			if diff := cmp.Diff(tc.want, tc.server.requests); diff != "" {

@@ -48,7 +48,7 @@ func (s *podServer) note(of string, pod client.Object, patch client.Patch) error
 	content, _ := patch.Data(pod)
 	text, _, _ := strings.Cut(string(content), `"lastTransitionTime"`)
 	s.patches = append(s.patches, of+pod.GetName()+" "+text)
-	pod.SetResourceVersion("8") // That of the answer.
+	pod.SetResourceVersion("8") // The version of the answer.
 	return s.err
 }
 

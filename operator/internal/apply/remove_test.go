@@ -34,7 +34,8 @@ func (d *deleter) Delete(_ context.Context, object client.Object, _ ...client.De
 	return nil
 }
 
-// TestTheServiceOfAllSlotsIsDeletedLast: a restarted operator knows by it that there are objects of slots.
+// TestTheServiceOfAllSlotsIsDeletedLast: a restarted operator knows through this Service that there are objects of
+// slots.
 func TestTheServiceOfAllSlotsIsDeletedLast(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-1"}}
 	owned := func(name string) metav1.ObjectMeta {
@@ -62,7 +63,7 @@ func TestTheServiceOfAllSlotsIsDeletedLast(t *testing.T) {
 	}
 }
 
-// TestAFormerBindingIsDeletedOnceThereIsAnother: until then clients need it.
+// TestAFormerBindingIsDeletedOnceThereIsAnother: until then, clients need the former one.
 func TestAFormerBindingIsDeletedOnceThereIsAnother(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-1"}}
 	kind := observe.SecretKind.GroupKind()

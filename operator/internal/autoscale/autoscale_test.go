@@ -20,7 +20,7 @@ func acting() Input {
 	}
 }
 
-// withReport adds a report of a Pod with a curve that needs so much for each hour.
+// withReport adds a report of a Pod, with a curve on which each hour of age needs this memory.
 func (in Input) withReport(pod string, perHour int64, change func(*usage.Report)) Input {
 	report := usage.Report{Pod: pod, Observed: int64(day.Seconds()), Memory: in.State.Memory / in.pods(), Reads: 1000, HitRatio: 0.9}
 	for minutes := int64(1); minutes <= 12*60; minutes *= 2 {

@@ -11,15 +11,15 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// stored is what was stored in a minute, and nobody reads again.
+// stored are the bytes that were stored in one minute, and are not read again.
 type stored struct{ at, bytes int64 }
 
 // copies is a simulated memcached, with its agent.
 type copies struct {
-	items    []stored // the one that is evicted first is the first
+	items    []stored // in the order of their eviction
 	sum      int64
-	copied   int64 // in which minute keys were last copied to it
-	evicted  int64 // when an item was last evicted that was used since, and its age
+	copied   int64 // the minute in which keys were last copied to it
+	evicted  int64 // when an item that was used after the copy was last evicted; age is the age of that item
 	age      int64
 	evicting bool
 }
@@ -58,7 +58,7 @@ func (m *copies) report(minute, memory, stored int64) usage.Report {
 	return r
 }
 
-// fleet is a cache of such Pods. Clients store so many bytes a minute.
+// fleet is a cache of such Pods. The field all is the number of bytes that clients store in a minute.
 type fleet struct {
 	in     Input
 	pods   []*copies
@@ -109,7 +109,7 @@ func (f *fleet) run(long time.Duration) (least, most int64) {
 	return least, most
 }
 
-// resize adds or removes Pods, one at a time. What moves is copied, and each agent begins to observe again.
+// resize adds or removes Pods, one at a time. Keys that move are copied, and each agent begins to observe again.
 func (f *fleet) resize(to int) {
 	for len(f.pods) < to {
 		next := &copies{}

@@ -11,11 +11,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// load is what clients use: all is bytes in all, and half of that within an age.
+// load is the data that clients use: all is its size in bytes, of which clients use a half within the age half.
 type load struct {
 	all, half float64
 
-	// haste is how much earlier than by the curve memcached evicts what was used once: 0.5 to 1.
+	// haste is the factor, 0.5 to 1, by which memcached evicts items that were used only once earlier than the curve
+	// predicts.
 	haste float64
 }
 
@@ -31,7 +32,7 @@ func randomLoad(random *rand.Rand) load {
 	}
 }
 
-// report is what an agent says that has observed for so long.
+// report returns the report of an agent that has observed for this time.
 func (l load) report(memory int64, observed time.Duration) usage.Report {
 	seconds := int64(min(observed, day).Seconds())
 	r := usage.Report{Pod: "a", Observed: seconds, Memory: memory, Reads: 1000, HitRatio: 0.9}
@@ -51,7 +52,7 @@ func (l load) evicts(memory int64, observed time.Duration) (bool, int64) {
 	return age < observed.Seconds(), int64(age)
 }
 
-// cache is one whose use is simulated.
+// cache is a cache whose use is simulated.
 type cache struct {
 	in       Input
 	observed time.Duration
@@ -70,8 +71,8 @@ func randomCache(random *rand.Rand) *cache {
 	return c
 }
 
-// decide simulates some minutes, and returns the memory before and after. The curve is that of the busiest time of the
-// last day.
+// decide simulates some minutes, and returns the memory before and after. The curve is of the busiest time of the last
+// day.
 func (c *cache) decide(t *testing.T, step time.Duration, l, busiest load) (before, after int64) {
 	c.in.Now, c.observed = c.in.Now.Add(step), c.observed+step
 	before = c.in.State.Memory
@@ -133,7 +134,7 @@ func TestUnderAConstantLoadTheMemoryComesToRest(t *testing.T) {
 	}
 }
 
-// getsNoLess checks that a load that is so many times as large gets at least as much.
+// getsNoLess checks that a load that is larger by this factor gets at least as much memory.
 func (c *cache) getsNoLess(t *testing.T, l load, times float64, report func(load) usage.Report) {
 	t.Helper()
 	decided := func(l load) int64 {

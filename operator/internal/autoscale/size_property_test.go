@@ -21,7 +21,7 @@ type shard struct {
 func randomShard(random *rand.Rand) *shard {
 	c := randomCache(random)
 	policy := &c.in.Policy
-	policy.Age = time.Duration(60+random.IntN(32000)) * time.Second // for which there is a point in the curves here
+	policy.Age = time.Duration(60+random.IntN(32000)) * time.Second // the curves of these tests reach it
 	policy.Pod = int64(16+random.IntN(8000)) * mebibyte
 	policy.Min = policy.Pod * int64(1+random.IntN(5))
 	policy.Max = policy.Min * int64(1+random.IntN(50))
@@ -29,8 +29,8 @@ func randomShard(random *rand.Rand) *shard {
 	return &shard{cache: c}
 }
 
-// report is what an agent says that saw all of these numbers of Pods. Items that were copied with the last step, and
-// not used since, are left out.
+// report returns the report of an agent that has observed all of these numbers of Pods. It does not count evicted items
+// that were copied with the last step, and not used since.
 func (s *shard) report(l load, step time.Duration) usage.Report {
 	seen := min(len(s.sizes), int((day+s.in.Policy.Age)/step)+1)
 	fewest := s.in.pods()
@@ -77,15 +77,15 @@ func (s *shard) check(t *testing.T, before, after int64) {
 	}
 }
 
-// days is how long a constant load is simulated, in steps of 20 minutes, and found how often it is found again in that
-// time that a memory is too little.
+// days is how long a constant load is simulated, in steps of 20 minutes. found is how often, in that time, a memory is
+// found to be too little again.
 const (
 	days  = 60
 	found = days / int(remembered/day)
 )
 
-// turns simulates a constant load, and returns how often the cache grew after it had shrunk, or the reverse, and how often
-// it changed in the last days.
+// turns simulates a constant load, and returns how often the cache grew after it had shrunk, or the reverse, and how
+// often it changed in the last four days.
 func (s *shard) turns(t *testing.T, l load) (turns, late int) {
 	t.Helper()
 	last := int64(0)
@@ -104,8 +104,9 @@ func (s *shard) turns(t *testing.T, l load) (turns, late int) {
 	return turns, late
 }
 
-// TestALoadThatFitsByTheCurveAloneDoesNotLoseAPodAgainAndAgain has all items in four Pods. In three, they would stay for
-// the age by the curve, but are evicted in half of that: which is found again when it was forgotten, twice in that time.
+// TestALoadThatFitsByTheCurveAloneDoesNotLoseAPodAgainAndAgain has all items in four Pods. In three Pods, they would
+// stay for the wanted age according to the curve, but are evicted at half of that age. The operator finds this again
+// each time it has forgotten it: twice in the simulated time.
 func TestALoadThatFitsByTheCurveAloneDoesNotLoseAPodAgainAndAgain(t *testing.T) {
 	for pods := int64(1); pods <= 8; pods++ {
 		random := rand.New(rand.NewPCG(13, uint64(pods))) //nolint:gosec // A test.
@@ -126,7 +127,7 @@ func TestUnderAConstantLoadTheNumberOfPodsComesToRest(t *testing.T) {
 		s, l := randomShard(random), randomLoad(random)
 		l.haste = 0.25 + random.Float64()*0.75
 		turns, late := s.turns(t, l)
-		if turns > 2+2*found { // up at first, down once a day is observed, and up
+		if turns > 2+2*found { // up at first, down after a day of observation, and up again
 			t.Errorf("it turned %d times: %+v, %+v", turns, l, s.in.Policy)
 		}
 		policy := s.in.Policy

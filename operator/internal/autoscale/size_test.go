@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// pods is a cache of four Pods with 1 GiB each whose number is chosen, and was last changed so long ago.
+// pods is a cache of four Pods with 1 GiB each. The operator chooses their number, and last changed it this long ago.
 func pods(ago time.Duration) Input {
 	in := acting()
 	in.Policy.Pod, in.Policy.Min, in.Policy.Max = gib, 2*gib, 9*gib

@@ -17,7 +17,7 @@ type week struct {
 	has, needed, evicted, aim []float64 // for each quarter of an hour
 }
 
-// TestThePictureOfAWeekIsThatOfADecisionPerMinute draws what docs/sizing.md shows.
+// TestThePictureOfAWeekIsThatOfADecisionPerMinute draws the picture in docs/sizing.md.
 func TestThePictureOfAWeekIsThatOfADecisionPerMinute(t *testing.T) {
 	c := &cache{in: Input{
 		Policy: Policy{Acts: true, Min: gib / 4, Max: 4 * gib, Age: time.Hour, Cooldown: 10 * time.Minute},
@@ -47,10 +47,10 @@ func TestThePictureOfAWeekIsThatOfADecisionPerMinute(t *testing.T) {
 	page.Golden(t, "../../../docs/images/autoscaling-week.svg", svg, *update)
 }
 
-// loadAt is what clients use in a minute of the week.
+// loadAt returns the load of clients in a minute of the week.
 func loadAt(minute int) load {
 	day, hour := minute/(24*60), float64(minute%(24*60))/60
-	swing := 0.65 - 0.35*math.Cos(2*math.Pi*(hour-3)/24) // least at three in the night
+	swing := 0.65 - 0.35*math.Cos(2*math.Pi*(hour-3)/24) // the least at three in the morning
 	if day >= 5 {
 		swing *= 0.6
 	}

@@ -28,7 +28,7 @@ func TestATrimmedReplicaSetHasOnlyItsOwnerCacheAndRevision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice, err := TrimReplicaSet(once) // That may happen on the way into the cache.
+	twice, err := TrimReplicaSet(once) // A ReplicaSet may be trimmed twice on its way into the cache.
 	if err != nil {
 		t.Fatal(err)
 	}

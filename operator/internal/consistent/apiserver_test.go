@@ -25,7 +25,7 @@ type apiServer struct {
 	client.Client
 
 	scheme *runtime.Scheme
-	client *Client // hears of what the cache shows
+	client *Client // is notified about each object that the cache shows
 
 	mu             sync.Mutex
 	revision       int
@@ -76,7 +76,7 @@ func (s *apiServer) read(from map[client.ObjectKey]*cachev1.Memcached, key clien
 	return nil
 }
 
-// Patch stores the object as it is. One that is as it was keeps its version.
+// Patch stores the object as it is. An object that does not change keeps its version.
 func (s *apiServer) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
 	defer time.Sleep(s.answering)
 	s.mu.Lock()
@@ -135,7 +135,7 @@ func (s *apiServer) show(key client.ObjectKey, now *cachev1.Memcached) {
 	}
 }
 
-// send has the stream of a namespace deliver an event.
+// send delivers an event through the stream of a namespace.
 func (s *apiServer) send(namespace string, deliver func()) {
 	if s.delay == nil {
 		return
@@ -153,7 +153,7 @@ func (s *apiServer) send(namespace string, deliver func()) {
 	s.streams[namespace] <- deliver
 }
 
-// liveReader reads what is stored.
+// liveReader reads the stored objects, without the cache.
 type liveReader struct {
 	client.Reader
 	of *apiServer

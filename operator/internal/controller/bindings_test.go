@@ -74,7 +74,8 @@ func TestTheWatchOfBindingsStartsOnceACacheHasOne(t *testing.T) {
 	}
 }
 
-// TestTheRightsOfABindingAreReviewed: of each Secret by itself, as roles may name it, and not while it exists.
+// TestTheRightsOfABindingAreReviewed: for each Secret separately, as roles may name it, and not while the Secret
+// exists.
 func TestTheRightsOfABindingAreReviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker := &reviewer{denied: []string{"team: delete secrets"}}

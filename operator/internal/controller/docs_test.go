@@ -127,7 +127,7 @@ func readyWith(reason, message string) cachev1.MemcachedStatus {
 	}}}
 }
 
-// TestEventsHaveOnlyReasonsOfTheTable: a reason that is written as a text would be on no page.
+// TestEventsHaveOnlyReasonsOfTheTable: a reason that is a literal in the code, and no constant, would be on no page.
 func TestEventsHaveOnlyReasonsOfTheTable(t *testing.T) {
 	literal := regexp.MustCompile(`reason: +"|normal\([^,]+(\{\})?, "`)
 	for _, file := range []string{"events.go", "statusevents.go"} {

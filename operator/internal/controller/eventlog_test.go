@@ -164,7 +164,7 @@ func TestEachNewInstructionOfAPodIsALineOfTheLog(t *testing.T) {
 	}
 }
 
-// TestNothingIsLoggedAtRest: a line for each reconciliation would hide those that matter.
+// TestNothingIsLoggedAtRest: a line for each reconciliation would hide the lines that matter.
 func TestNothingIsLoggedAtRest(t *testing.T) {
 	steady := cachev1.MemcachedStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{
 		Type: cachev1.ConditionReady, Status: metav1.ConditionTrue, Reason: cachev1.ReasonAllPodsReady, Message: "3 of 3 Pods ready",
@@ -178,8 +178,8 @@ func TestNothingIsLoggedAtRest(t *testing.T) {
 	}
 }
 
-// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find it again. What is new in
-// the status is recorded once that is written.
+// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find it again. Changes of
+// the status are recorded once the status is written.
 func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
 	for answer, want := range map[error][]string{
 		nil: {`Created: Deployment "cache" created`, "InvalidSpec: no"}, errors.New("no answer"): {`Created: Deployment "cache" created`},
@@ -217,8 +217,8 @@ func snapshotOf(deployment *appsv1.Deployment) observe.Snapshot {
 	return observe.Snapshot{Name: deployment.Name, Objects: map[observe.Key]client.Object{key: deployment}}
 }
 
-// TestErrorsInTheLogAreSentences looks at what the program logs as an error: who reads it has to know what is wrong, and
-// "List the Memcacheds" says only what was tried.
+// TestErrorsInTheLogAreSentences looks at what the program logs as an error: its reader has to learn what is wrong, but
+// a text such as "List the Memcacheds" says only what was tried.
 func TestErrorsInTheLogAreSentences(t *testing.T) {
 	for _, message := range page.Messages(t, "../..", "Error") {
 		if words := strings.Fields(message); len(words) < 3 || !slices.ContainsFunc(words[1:], isVerb) {

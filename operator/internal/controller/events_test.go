@@ -57,7 +57,7 @@ func TestEvents(t *testing.T) {
 		report      apply.Report
 		existing    *appsv1.Deployment
 		updating    bool
-		why         string // of another memory
+		why         string // why the operator chose another memory
 		before, now cachev1.MemcachedStatus
 		want        []string
 	}{
@@ -268,7 +268,7 @@ func deviating(reasons ...string) cachev1.MemcachedStatus {
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{UsualDay: day}}
 }
 
-// usualAgain is the status of a cache whose use does not.
+// usualAgain is the status of a cache whose use does not deviate any more.
 func usualAgain() cachev1.MemcachedStatus {
 	now := deviating()
 	now.Conditions = []metav1.Condition{{

@@ -97,8 +97,8 @@ func TestNodesAreListedAtMostOnceAMinute(t *testing.T) {
 	}
 }
 
-// TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout: reconciliations share one list, and one whose context ends
-// continues without it.
+// TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout: reconciliations share one list, and a reconciliation
+// whose context ends continues without it.
 func TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := &hangingReader{release: make(chan struct{})}

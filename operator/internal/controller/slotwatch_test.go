@@ -32,10 +32,10 @@ import (
 // reviewer answers whether the operator may do something, and counts the questions.
 type reviewer struct {
 	authorizationclient.SelfSubjectAccessReviewInterface
-	denied []string // rights, or those of one namespace, as "team: get pods"
+	denied []string // rights, or rights in one namespace, such as "team: get pods"
 	err    error
 	asked  int
-	named  string // the object of the last question
+	named  string // the object that the last review named
 }
 
 func (r *reviewer) Create(
@@ -88,7 +88,7 @@ func (w *watches) Watch(source.Source) error {
 	return nil
 }
 
-// indexes counts those of a cache.
+// indexes counts the indexes of a cache.
 type indexes struct {
 	cache.Cache
 	count int
@@ -115,7 +115,7 @@ func (s services) Get(_ context.Context, key client.ObjectKey, object client.Obj
 	return apierrors.NewNotFound(schema.GroupResource{Resource: "services"}, key.Name)
 }
 
-// List returns those that the index has for the cache named shop.
+// List returns the Services that the index has for the cache named shop.
 func (s services) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	for i := range s.items {
 		if slices.Contains(observe.InstanceOfSlot(&s.items[i]), "shop") {

@@ -34,7 +34,7 @@ type rolling struct {
 const (
 	manySlots = 1000
 
-	// copyTime is how long the keys of a slot are copied.
+	// copyTime is how long the copy of the keys of a slot takes.
 	copyTime = 15 * time.Second
 )
 
@@ -68,7 +68,8 @@ func newRolling() *rolling {
 	return r
 }
 
-// podOf returns the name of the Pod of a slot, like those of a ReplicaSet: their order is not that of the slots.
+// podOf returns the name of the Pod of a slot, like the names of a ReplicaSet's Pods, whose order is not the order of
+// the slots.
 func podOf(slot, generation int) string {
 	return fmt.Sprintf("shop-%08x-%05x", generation*0x1e240f7, slot*7919%0xfffff)
 }
@@ -82,7 +83,7 @@ func (r *rolling) remove(name string) {
 	r.in.Snapshot.Pods = slices.DeleteFunc(r.in.Snapshot.Pods, func(pod observe.Pod) bool { return pod.Name == name })
 }
 
-// pass lets time pass, and in the meantime writes what had to wait.
+// pass lets time pass, and writes statuses that had to wait when they are due.
 func (r *rolling) pass(t *testing.T, time time.Duration) {
 	t.Helper()
 	until := r.in.Now.Add(time)
@@ -122,7 +123,7 @@ func (r *rolling) reconcile(t *testing.T) {
 	r.in.Memcached = patched
 }
 
-// progress is as slots.Decision has it.
+// progress returns the same text as slots.Decision.
 func progress(left, copying int) string {
 	if left == 0 {
 		return ""

@@ -25,7 +25,7 @@ type fleet struct {
 	rolling map[string]bool
 }
 
-// newFleet makes caches with a pending update. None was reconciled yet.
+// newFleet makes caches with a pending update. No cache was reconciled yet.
 func newFleet(t *testing.T, most int, names ...string) *fleet {
 	t.Helper()
 	f := &fleet{updateQueue: newUpdateQueue(most), t: t, caches: map[string]*cachev1.Memcached{}, pending: map[string]bool{}, rolling: map[string]bool{}}
@@ -54,7 +54,7 @@ func (f *fleet) remove(name string) {
 	delete(f.caches, name)
 }
 
-// becomes gives a cache a reason of Ready.
+// becomes gives the condition Ready of a cache this reason.
 func (f *fleet) becomes(name, reason string) {
 	ready := metav1.ConditionFalse
 	if reason == cachev1.ReasonAllPodsReady {
@@ -93,7 +93,7 @@ func (f *fleet) updates(names ...string) []string {
 	return updated
 }
 
-// woken are the caches that the last change had reconciled.
+// woken returns the caches for which the last change caused a reconciliation.
 func (f *fleet) woken() []string {
 	select {
 	case <-f.changed:
@@ -149,7 +149,7 @@ func TestCachesAreUpdatedInOrderWhateverOrderTheyAreReconciledIn(t *testing.T) {
 				f.reconcile(inProgress[0])
 				inProgress = inProgress[1:]
 			}
-			slices.Sort(order[:min(tc.most, len(order))]) // They begin together.
+			slices.Sort(order[:min(tc.most, len(order))]) // Their updates begin together.
 			f.want("order", order, "a", "b", "c", "d")
 		})
 	}

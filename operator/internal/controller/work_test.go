@@ -24,7 +24,7 @@ func TestAReconciliationThatDoesNotEndIsAHungWorker(t *testing.T) {
 		hang, failed := make(chan struct{}), errors.New("failed")
 		reconciler := work.note(reconcile.Func(func(_ context.Context, request reconcile.Request) (ctrl.Result, error) {
 			if request.Name == "hangs" {
-				<-hang // It does not heed its context.
+				<-hang // It ignores the end of its context.
 			}
 			return ctrl.Result{}, failed
 		}))
@@ -58,10 +58,10 @@ func TestAReconciliationThatDoesNotEndIsAHungWorker(t *testing.T) {
 }
 
 func TestAQueueStandsStillOnlyWhileNothingBegins(t *testing.T) {
-	const every = 5 * time.Second // as the kubelet asks
+	const every = 5 * time.Second // as often as the kubelet probes
 	tests := map[string]struct {
 		waiting, reconciled bool
-		before              time.Duration // without a question
+		before              time.Duration // the time without a probe
 		asked               time.Duration
 		still               bool
 	}{

@@ -109,7 +109,7 @@ func TestDecide(t *testing.T) {
 			if diff := cmp.Diff(Decision{Changes: tc.want, After: tc.after}, Decide(in)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
-			for i := range in.Pods { // Carried out, they leave nothing to do.
+			for i := range in.Pods { // Once the changes are made, nothing is left to do.
 				for _, change := range tc.want {
 					if change.UID == in.Pods[i].UID {
 						in.Pods[i].Answers, in.Pods[i].List = change.Answers, change.List

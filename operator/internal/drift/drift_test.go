@@ -19,7 +19,7 @@ import (
 // noon is when the operator wrote last.
 var noon = time.Date(2026, 8, 30, 12, 0, 0, 0, time.UTC)
 
-// written is an entry of managed fields; after is how long after noon.
+// written returns an entry of managed fields, written this long after noon.
 func written(manager, how string, after time.Duration, fields string) metav1.ManagedFieldsEntry {
 	operation, subresource, _ := strings.Cut(how, " of ")
 	return metav1.ManagedFieldsEntry{
@@ -241,7 +241,7 @@ func TestAFieldThatExcludesAnOwnedOneIsAReplacement(t *testing.T) {
 	}
 }
 
-// FuzzReadingManagedFields: whoever writes an object can write anything there that is JSON.
+// FuzzReadingManagedFields: a client that writes an object can write any JSON there.
 func FuzzReadingManagedFields(f *testing.F) {
 	for _, seed := range []string{labels, fmt.Sprintf(anyPort, 11211), `{"k:{":{}}`, `{"v:1":{},"i:0":{"f:":[]}}`, `{`, `null`, `[]`} {
 		f.Add([]byte(seed))

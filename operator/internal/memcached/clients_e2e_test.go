@@ -31,7 +31,7 @@ type guarded struct {
 func startGuarded(t *testing.T, change func(*TLS)) *guarded {
 	t.Helper()
 	ca := agenttest.NewCertificate(t, nil)
-	dir, err := os.MkdirTemp("", "memcached-guarded-") // Another user reads it, so not a folder of the test's.
+	dir, err := os.MkdirTemp("", "memcached-guarded-") // Another user can't read t.TempDir().
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,8 @@ func converse(connection net.Conn, login string) (string, error) {
 	return strings.TrimSpace(answer), err
 }
 
-// TestWrongCertificatesAreRefused has clients with the right password and a certificate that should not do.
+// TestWrongCertificatesAreRefused tries clients with the right password and a certificate that memcached must not
+// accept.
 func TestWrongCertificatesAreRefused(t *testing.T) {
 	g := startGuarded(t, func(*TLS) {})
 	with := func(change func(*x509.Certificate)) *agenttest.Certificate {
@@ -135,7 +136,7 @@ func TestWrongCertificatesAreRefused(t *testing.T) {
 	g.admits(t, right)
 }
 
-// chained is a certificate that one without the right to do so has signed. It is presented with its signer's.
+// chained is a certificate whose signer's certificate has no right to sign. A client presents both.
 func chained(t *testing.T, signer *agenttest.Certificate) *agenttest.Certificate {
 	t.Helper()
 	forged := agenttest.NewCertificate(t, signer)
@@ -159,8 +160,8 @@ func (g *guarded) admits(t *testing.T, certificate *agenttest.Certificate) {
 	}
 }
 
-// TestOlderVersionsAndWeakCiphersAreRefused has a client with the right certificate and password that negotiates for
-// less.
+// TestOlderVersionsAndWeakCiphersAreRefused tries a client with the right certificate and password, which offers only
+// older versions or weaker ciphers.
 func TestOlderVersionsAndWeakCiphersAreRefused(t *testing.T) {
 	weak := []uint16{
 		tls.TLS_RSA_WITH_RC4_128_SHA, tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA, tls.TLS_RSA_WITH_AES_128_CBC_SHA,
@@ -193,7 +194,8 @@ func TestOlderVersionsAndWeakCiphersAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheNameThatAClientRequestsOpensNothing: memcached ignores it, so a name is neither a password nor an obstacle.
+// TestTheNameThatAClientRequestsOpensNothing: memcached ignores the name, so it neither opens nor prevents a
+// connection.
 func TestTheNameThatAClientRequestsOpensNothing(t *testing.T) {
 	g := startGuarded(t, func(*TLS) {})
 	right := agenttest.NewCertificate(t, g.ca)
@@ -211,7 +213,7 @@ func TestTheNameThatAClientRequestsOpensNothing(t *testing.T) {
 	}
 }
 
-// TestThePortWithoutTLSIsThatOfThePodAlone connects to it from another address than that of the loopback interface.
+// TestThePortWithoutTLSIsThatOfThePodAlone connects to this port from an address that is not of the loopback interface.
 func TestThePortWithoutTLSIsThatOfThePodAlone(t *testing.T) {
 	g := startGuarded(t, func(*TLS) {})
 	answer, err := converse(dial(t, net.JoinHostPort("127.0.0.1", g.plaintext)), "")

@@ -41,7 +41,7 @@ func TestTheMemoryLimitOfAContainerSuffices(t *testing.T) {
 	}
 }
 
-// TestAnOrdinaryLoadNeedsWhatIsReserved has clients use a full memcached as applications do.
+// TestAnOrdinaryLoadNeedsWhatIsReserved lets clients use a full memcached as applications do.
 func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Settings)
@@ -73,7 +73,7 @@ func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
 	}
 }
 
-// changed skips what fills much memory, for the best part of a minute, where time is short.
+// changed skips a test that fills much memory, and takes most of a minute, where time is short.
 func changed(t *testing.T, change func(*Settings)) Settings {
 	t.Helper()
 	settings := defaultSettings()
@@ -128,7 +128,7 @@ func started(t *testing.T, settings *Settings, byTLS bool) (pressure.Group, pres
 	return group, load
 }
 
-// secure has memcached speak TLS.
+// secure changes the settings to TLS, and returns the configuration of a client.
 func secure(t *testing.T, settings *Settings) *tls.Config {
 	t.Helper()
 	authority, err := pki.NewAuthority("memcached")
@@ -146,5 +146,5 @@ func secure(t *testing.T, settings *Settings) *tls.Config {
 			t.Fatal(err)
 		}
 	}
-	return &tls.Config{InsecureSkipVerify: true} // Whose certificate it is does not matter here.
+	return &tls.Config{InsecureSkipVerify: true} // Any certificate will do in this test.
 }

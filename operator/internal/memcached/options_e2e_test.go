@@ -43,7 +43,7 @@ func TestARealMemcachedStartsWithEveryExtendedOptionThatIsAllowed(t *testing.T) 
 	}
 }
 
-// suites are the cipher suites of the API, by OpenSSL's names.
+// suites are the cipher suites of the API, with OpenSSL's names.
 func suites(t *testing.T) []string {
 	t.Helper()
 	content, err := os.ReadFile("../../config/crd/bases/cache.example.com_memcacheds.yaml")
@@ -107,7 +107,7 @@ func TestARealMemcachedKeepsToTheLowestVersionOfTLS(t *testing.T) {
 func startTLS(t *testing.T, change func(*TLS)) (address string) {
 	t.Helper()
 	certificate := agenttest.NewCertificate(t, nil)
-	dir, err := os.MkdirTemp("", "memcached-tls-") // Another user reads it, so not a folder of the test's.
+	dir, err := os.MkdirTemp("", "memcached-tls-") // Another user can't read t.TempDir().
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func startTLS(t *testing.T, change func(*TLS)) (address string) {
 	return address
 }
 
-// shake connects by one version of TLS, with the cipher suites of a client.
+// shake connects with one version of TLS, and the cipher suites of a client.
 func shake(address string, version uint16, suites []uint16) error {
 	connection, err := tls.Dial("tcp", address, &tls.Config{
 		InsecureSkipVerify: true, MinVersion: version, MaxVersion: version, CipherSuites: suites, //nolint:gosec // a test

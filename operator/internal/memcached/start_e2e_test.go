@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestARealMemcachedStartsAtEveryBound starts the program with the arguments that we would give it, and speaks to it.
+// TestARealMemcachedStartsAtEveryBound starts the program with the arguments that the operator would give it, and sends
+// it commands.
 func TestARealMemcachedStartsAtEveryBound(t *testing.T) {
 	base := Settings{ItemMemory: DefaultItemMemory, MaxConnections: DefaultMaxConnections, Threads: DefaultThreads, MaxItemSize: DefaultMaxItemSize}
 	tests := map[string]func(*Settings){
@@ -36,7 +37,7 @@ func TestARealMemcachedStartsAtEveryBound(t *testing.T) {
 	}
 }
 
-// TestAsManyClientsAreServedAsTheSpecSays opens just as many connections, and uses the last one.
+// TestAsManyClientsAreServedAsTheSpecSays opens exactly this number of connections, and uses the last one.
 func TestAsManyClientsAreServedAsTheSpecSays(t *testing.T) {
 	for _, settings := range []Settings{
 		{ItemMemory: DefaultItemMemory, MaxItemSize: DefaultMaxItemSize, MaxConnections: 16, Threads: 4},
@@ -62,7 +63,7 @@ func start(t *testing.T, settings *Settings) (address string) {
 	return startBy(t, exec.Command, settings)
 }
 
-// startBy starts memcached on a free port of the loopback interface, by a command of one's own.
+// startBy starts memcached on a free port of the loopback interface, with a given command.
 func startBy(
 	t *testing.T, command func(name string, arguments ...string) *exec.Cmd, settings *Settings,
 ) (address string) {

@@ -162,7 +162,8 @@ func TestPodsAreThoseThatServeOrMayServe(t *testing.T) {
 	}
 }
 
-// TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt also when it is trimmed twice, as client-go does on a list.
+// TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt also when the Pod is trimmed twice, as client-go does after a
+// list.
 func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 	replicaSet := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "cache-7d4f", Controller: new(true)}
 	tests := map[string]struct {
@@ -244,7 +245,7 @@ func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for i := range tc.pods { // As it lies in the cache.
+			for i := range tc.pods { // As the Pod is stored in the cache.
 				trimmed, err := cached.TrimPod(&tc.pods[i])
 				if err != nil {
 					t.Fatal(err)

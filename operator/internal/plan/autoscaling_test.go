@@ -72,7 +72,7 @@ func TestTheMemoryThatTheOperatorChose(t *testing.T) {
 	}
 }
 
-// TestWhenTheOperatorBeginsToChooseNoPodIsReplaced: the Pods keep what they have.
+// TestWhenTheOperatorBeginsToChooseNoPodIsReplaced: the Pods keep the memory that they have.
 func TestWhenTheOperatorBeginsToChooseNoPodIsReplaced(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{Memory: new(resource.MustParse("256Mi")), Slots: &cachev1.Slots{}})
 	live := deployedBy(t, mc, defaults)
@@ -130,7 +130,8 @@ func TestAStepIsTakenOnlyByACacheThatIsReady(t *testing.T) {
 	}
 }
 
-// TestNoStepIsTakenWhilePodsHaveNoSlots, which would replace them: slots wait until something else does.
+// TestNoStepIsTakenWhilePodsHaveNoSlots, because slots would replace them: slots wait for another change that replaces
+// the Pods.
 func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
@@ -157,8 +158,8 @@ func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
 	}
 }
 
-// TestAStepIsTakenBackOnlyForAPodThatWasRefusedIt: one that is added, or that replaces another one, starts with the memory
-// of the template, and one that waits for a Node was refused nothing.
+// TestAStepIsTakenBackOnlyForAPodThatWasRefusedIt: a Pod that is added, or that replaces another Pod, starts with the
+// memory of the template, and a Pod that waits for a Node was not refused a resize.
 func TestAStepIsTakenBackOnlyForAPodThatWasRefusedIt(t *testing.T) {
 	const mib = memcached.Mebibyte
 	with := defaults
@@ -254,7 +255,7 @@ func TestWhatKeepsTheMemoryFromFollowingTheUse(t *testing.T) {
 	}
 }
 
-// planOf is the plan of a cache whose spec is valid.
+// planOf returns the plan of a cache whose spec is valid.
 func planOf(t *testing.T, mc *cachev1.Memcached, current Current, defaults Defaults) Plan {
 	t.Helper()
 	p, err := computed(mc, current, defaults)

@@ -32,7 +32,7 @@ func TestAServerOfTheCacheItselfIsRefused(t *testing.T) {
 		"old-cache.team.svc:11211":                            false,
 		"cache-old.team.svc:11211":                            false,
 		"cache-0.cache-slots.team.svc.example.net:1234":       true,
-		"cache-0.cache-slots.team.svc.clusterset.local:11211": false, // of another cluster
+		"cache-0.cache-slots.team.svc.clusterset.local:11211": false, // an address in another cluster
 	} {
 		t.Run(server, func(t *testing.T) {
 			mc := filled(cachev1.BootstrapFollow)

@@ -59,13 +59,14 @@ func currently(deployment *appsv1.Deployment) Current {
 	return Current{Deployment: deployment, SecretsUsable: true}
 }
 
-// newer are the defaults of an operator that differs in all that Pods are made of.
+// newer are the defaults of an operator that differs in all inputs from which Pods are made.
 var newer = Defaults{
 	Revisions: []int{1, 2}, Image: "registry.example.com/memcached:2", AgentImage: "registry.example.com/agent:2",
 	Architectures: []string{"amd64", "s390x"}, Platform: OpenShift,
 }
 
-// deployedBy is the Deployment of a Memcached as an operator with the given defaults made it, and the status that it left.
+// deployedBy returns the Deployment of a Memcached as an operator with the given defaults made it, and the status that
+// this operator left.
 func deployedBy(t *testing.T, mc *cachev1.Memcached, defaults Defaults) *appsv1.Deployment {
 	t.Helper()
 	p, err := computed(mc, nothing, defaults)
@@ -222,7 +223,7 @@ func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 	}
 }
 
-// TestARequestIsHonouredOnce also when it changes nothing: it must not apply later updates.
+// TestARequestIsHonouredOnce also when the request changes nothing: it must not apply later updates.
 func TestARequestIsHonouredOnce(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{})
 	live := deployedBy(t, mc, defaults)

@@ -23,7 +23,7 @@ func resizable(memory string) cachev1.MemcachedSpec {
 	}
 }
 
-// TestTheMemoryOfRunningPods changes a cache whose Pods started with 64Mi, and were given 128Mi since.
+// TestTheMemoryOfRunningPods changes a cache whose Pods started with 64Mi, and were resized to 128Mi since.
 func TestTheMemoryOfRunningPods(t *testing.T) {
 	const mib = memcached.Mebibyte
 	infeasible := []slots.Pod{{Name: "b0", Hash: "b", ResizeRefused: corev1.PodReasonInfeasible}}
@@ -69,7 +69,8 @@ func TestTheMemoryOfRunningPods(t *testing.T) {
 	}
 }
 
-// TestPodsWithoutSlotsKeepTheirMemory until something else replaces them, or the spec says that another memory does.
+// TestPodsWithoutSlotsKeepTheirMemory until another change replaces them, or the spec allows a change of memory to
+// replace them.
 func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 	const mib = memcached.Mebibyte
 	tests := map[string]struct {
@@ -129,7 +130,7 @@ func TestTheModeAndTheMemoryMayChangeTogether(t *testing.T) {
 	}
 }
 
-// TestAnotherMemoryHasToFitTheLimit, though no Pod is replaced for it.
+// TestAnotherMemoryHasToFitTheLimit, although no Pod is replaced for it.
 func TestAnotherMemoryHasToFitTheLimit(t *testing.T) {
 	spec := resizable("64Mi")
 	spec.Resources = &cachev1.MemcachedResources{}
@@ -144,8 +145,8 @@ func TestAnotherMemoryHasToFitTheLimit(t *testing.T) {
 	}
 }
 
-// TestAMemoryThatIsTakenBackReplacesNoPod: the Pods started with 64Mi, and have 128Mi. With 1Ti a Node never has room;
-// that would be a rollout, which waits for Secrets, or for a slot that moves. Then the change is taken back.
+// TestAMemoryThatIsTakenBackReplacesNoPod: the Pods started with 64Mi, and have 128Mi. No Node ever has room for 1Ti,
+// so that change would be a rollout, which waits for Secrets, or for a slot that moves. Then the change is taken back.
 func TestAMemoryThatIsTakenBackReplacesNoPod(t *testing.T) {
 	mc := memcachedWith(resizable("64Mi"))
 	live := deployedBy(t, mc, defaults)
@@ -172,7 +173,8 @@ func TestAMemoryThatIsTakenBackReplacesNoPod(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatForbidAResize: with the first, memcached refuses cache_memlimit; with the others, it gives no pages back.
+// TestArgumentsThatForbidAResize: with the first argument, memcached refuses cache_memlimit; with the others, it frees
+// no pages.
 func TestArgumentsThatForbidAResize(t *testing.T) {
 	for _, arguments := range [][]string{{"-L"}, {"-vL"}, {"-o", "modern,no_slab_reassign"}, {"-o", "no_lru_crawler"}, {"-X"}} {
 		spec := resizable("64Mi")
@@ -187,7 +189,7 @@ func TestArgumentsThatForbidAResize(t *testing.T) {
 	}
 }
 
-// TestOnlyAProfileReservesTheWholeContainer, and not a request that is as large as the limit.
+// TestOnlyAProfileReservesTheWholeContainer, which a request that is as large as the limit does not do.
 func TestOnlyAProfileReservesTheWholeContainer(t *testing.T) {
 	request := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("500Mi")}
 	for _, tc := range []struct {

@@ -86,7 +86,7 @@ func TestTheProblemsOfASpecAreInTheSameOrderEachTime(t *testing.T) {
 	}
 }
 
-// TestADeploymentThatIsLostWhileASlotMovesIsRendered: there is no template to keep.
+// TestADeploymentThatIsLostWhileASlotMovesIsRendered: there is no old template to keep.
 func TestADeploymentThatIsLostWhileASlotMovesIsRendered(t *testing.T) {
 	mc := cacheWithSlots(nil)
 	deployedBy(t, mc, withSlots())
@@ -139,7 +139,7 @@ func TestTurningSlotsOffWaitsForTheSecretsLikeTheRestOfThePods(t *testing.T) {
 	}
 }
 
-// TestAnUpdateIsPendingWhileTheSpecCannotReplaceThePods: otherwise the queue would take it for one that was applied.
+// TestAnUpdateIsPendingWhileTheSpecCannotReplaceThePods: otherwise the queue would count the update as applied.
 func TestAnUpdateIsPendingWhileTheSpecCannotReplaceThePods(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{UpdatePolicy: cachev1.UpdateAutomatic})
 	current := currently(deployedBy(t, mc, defaults))

@@ -219,7 +219,7 @@ func plain() Plan {
 	}
 }
 
-// planCase is a spec, and how its plan differs from that of an empty one.
+// planCase is a spec, and the difference between its plan and the plan of an empty spec.
 type planCase struct {
 	spec cachev1.MemcachedSpec
 	want func(*Plan)

@@ -93,7 +93,7 @@ func FuzzAnyRecordGivesAPlan(f *testing.F) {
 	})
 }
 
-// reseal corrects the sum, so that other errors are reached, too.
+// reseal corrects the checksum, so that tests reach the other errors, too.
 func reseal(text string) string {
 	fields := map[string]any{}
 	if json.Unmarshal([]byte(text), &fields) != nil {

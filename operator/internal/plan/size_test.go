@@ -171,7 +171,8 @@ func TestTheLargestNumberOfPodsIsOneThatTheCacheCanHave(t *testing.T) {
 	}
 }
 
-// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that what Pods report is not of two numbers.
+// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that the reports of Pods are not of two different
+// numbers.
 func TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged(t *testing.T) {
 	mc := memcachedWith(autosized())
 	mc.Status = choseSize(4)
@@ -195,7 +196,7 @@ func slotsListed(current CurrentSlots, listed int) CurrentSlots {
 	return current
 }
 
-// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, as the memory may have been observed for long.
+// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, as the memory may have been observed for a long time.
 func TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods(t *testing.T) {
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
@@ -219,7 +220,7 @@ func TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods(t *testing.T) {
 	}
 }
 
-// TestWhatWasTooLittleIsReadFromTheRecord, also if another client wrote that.
+// TestWhatWasTooLittleIsReadFromTheRecord, also if another client wrote the record.
 func TestWhatWasTooLittleIsReadFromTheRecord(t *testing.T) {
 	mebibytes := func(count int64) resource.Quantity { return binary(count * memcached.Mebibyte) }
 	for memory, want := range map[int64]int64{128: 128, 9999: 0, -1: 0} {
@@ -235,11 +236,11 @@ func TestWhatWasTooLittleIsReadFromTheRecord(t *testing.T) {
 	}
 }
 
-// TestOtherBoundsAreAStep, with a reason, and with the time of it.
+// TestOtherBoundsAreAStep, with a reason and a time.
 func TestOtherBoundsAreAStep(t *testing.T) {
 	mc := memcachedWith(autosized())
 	mc.Status = choseSize(12)
-	mc.Status.Autoscaling.Size.ChangedAt = &metav1.Time{Time: defaults.Now.Add(time.Hour)} // by a clock that was wrong
+	mc.Status.Autoscaling.Size.ChangedAt = &metav1.Time{Time: defaults.Now.Add(time.Hour)} // written by a wrong clock
 	decided := planOf(t, mc, Current{SecretsUsable: true}, defaults).Autoscaling
 	if decided.Size.Memory != 9*decided.Pod || !strings.Contains(decided.Size.Why, "other bounds") ||
 		!decided.Size.Changed.Equal(defaults.Now) {

@@ -182,7 +182,8 @@ func TestThePlanOfSlots(t *testing.T) {
 	}
 }
 
-// TestScaledToNothingTheCacheHasNoRecord as if it had been created so, and not before the last slot is given up.
+// TestScaledToNothingTheCacheHasNoRecord like a cache that was created without Pods, but keeps the record until the
+// last slot is removed.
 func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
 	current := nothing
 	current.Slots = CurrentSlots{Family: corev1.IPv4Protocol}

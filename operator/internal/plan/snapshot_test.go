@@ -138,8 +138,8 @@ func TestTheServersOfACacheAreThoseOfAJobUntilItIsScaled(t *testing.T) {
 	}
 }
 
-// TestSnapshotsOfTwoNamespacesHaveTwoNames, also of objects that one command creates in the same second: they may have
-// the same bucket.
+// TestSnapshotsOfTwoNamespacesHaveTwoNames, also of objects that one command creates in the same second: both
+// namespaces may use the same bucket.
 func TestSnapshotsOfTwoNamespacesHaveTwoNames(t *testing.T) {
 	one, two := wantedSnapshot(), wantedSnapshot()
 	two.UID, two.Namespace = "5a6b7c8d-0000-4000-8000-000000000002", "other"

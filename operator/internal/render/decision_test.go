@@ -77,7 +77,7 @@ func deployed(t *testing.T, mc *cachev1.Memcached) *appsv1.Deployment {
 	return live
 }
 
-// inOtherWords says the same, by chance in one way or another.
+// inOtherWords returns a spec with the same meaning, in a form that is chosen at random.
 func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
 	sometimes := func(change func()) {
 		if random.IntN(2) == 0 {
@@ -157,7 +157,7 @@ func agentResources(spec *cachev1.MemcachedSpec) *cachev1.Resources {
 	return spec.Agent.Resources
 }
 
-// spellOutPlacement says what holds anyway.
+// spellOutPlacement changes the placement without a change of its meaning: it sets defaults, and repeats tolerations.
 func spellOutPlacement(placement *cachev1.Placement) {
 	for i := range placement.Tolerations {
 		if toleration := &placement.Tolerations[i]; toleration.Operator == "" {
@@ -194,7 +194,7 @@ func inOtherUnits(quantity *resource.Quantity) *resource.Quantity {
 func rewrite(list corev1.ResourceList) {
 	for name, quantity := range list {
 		text, err := json.Marshal(quantity)
-		if err == nil && len(text) < 15 { // Larger ones don't fit into thousandths.
+		if err == nil && len(text) < 15 { // Larger quantities don't fit into thousandths.
 			list[name] = *inOtherUnits(&quantity)
 		}
 	}

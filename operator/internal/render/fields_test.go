@@ -35,8 +35,8 @@ var withoutObjects = []string{
 	"spec.bootstrap.from.snapshot.persistentVolumeClaim.claimName",
 }
 
-// TestEveryFieldReachesAnObject compares the objects of caches with and without each field, and keeps what differs. A
-// new field is found by itself; test/crd/every-field.yaml has its value.
+// TestEveryFieldReachesAnObject compares the objects of caches with and without each field, and keeps the differences.
+// The test finds new fields itself; test/crd/every-field.yaml has their values.
 func TestEveryFieldReachesAnObject(t *testing.T) {
 	var text strings.Builder
 	for _, effect := range effects(t) {
@@ -50,7 +50,7 @@ func TestEveryFieldReachesAnObject(t *testing.T) {
 
 var neededByBootstrap = map[string]any{"clientHash": "Rendezvous"}
 
-// effect is what a field changes in the objects of a cache.
+// effect has the changes that a field makes to the objects of a cache.
 type effect struct {
 	field        crd.Field
 	lines        []string
@@ -73,7 +73,7 @@ func effects(t *testing.T) (effects []effect) {
 	}
 	for _, field := range settable {
 		with, without := crd.Only(fields, spec, field.Path)
-		if strings.HasPrefix(field.Path, "spec.bootstrap.") { // It is refused without them.
+		if strings.HasPrefix(field.Path, "spec.bootstrap.") { // A bootstrap is refused without these fields.
 			with["slots"], without["slots"] = neededByBootstrap, neededByBootstrap
 		}
 		templateWith, valuesWith := rendering(t, with)
@@ -123,7 +123,7 @@ func rendering(t *testing.T, spec map[string]any) (template string, values map[s
 	return p.Record.Template, values
 }
 
-// flatten writes each value of a tree by its path. The operator's own annotations follow from the rest.
+// flatten writes each value of a tree by its path, without the operator's own annotations, which follow from the rest.
 func flatten(tree any, path string, values map[string]string) {
 	switch tree := tree.(type) {
 	case map[string]any:

@@ -29,7 +29,8 @@ type party struct {
 	address                 string
 }
 
-// admits judges a NetworkPolicy as network plugins do: whether a Pod that it selects may be reached at a TCP port.
+// admits evaluates a NetworkPolicy as network plugins do: it reports whether a party may reach the selected Pods at a
+// TCP port.
 func admits(policy *networkingv1.NetworkPolicy, from party, port int32) bool {
 	return slices.ContainsFunc(policy.Spec.Ingress, func(rule networkingv1.NetworkPolicyIngressRule) bool {
 		open := len(rule.Ports) == 0 || slices.ContainsFunc(rule.Ports, func(p networkingv1.NetworkPolicyPort) bool {
@@ -82,7 +83,7 @@ func policyOf(t *testing.T, p plan.Plan) *networkingv1.NetworkPolicy {
 	return nil
 }
 
-// TestWhoReachesWhichPortOfACache also has the Pods of other caches, whose memcached an attacker may control.
+// TestWhoReachesWhichPortOfACache also tries the Pods of other caches, whose memcached an attacker may control.
 func TestWhoReachesWhichPortOfACache(t *testing.T) {
 	const memcachedPort, tlsPort, metricsPort = names.PortNumber, names.TLSPortNumber, names.MetricsPortNumber
 	peer := func(set map[string]string) []networkingv1.NetworkPolicyPeer {
@@ -177,7 +178,7 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 	}
 }
 
-// TestNoLabelMakesAPodThatOfAnotherCache: the CRD refuses these labels, and they would not take effect without it
+// TestNoLabelMakesAPodThatOfAnotherCache: the CRD refuses these labels, and they would have no effect without the CRD,
 // either.
 func TestNoLabelMakesAPodThatOfAnotherCache(t *testing.T) {
 	p := planned(t, func(s *cachev1.MemcachedSpec) {
@@ -189,8 +190,8 @@ func TestNoLabelMakesAPodThatOfAnotherCache(t *testing.T) {
 	}
 }
 
-// FuzzTheNetworkPolicyOfAnySpecIsItsOwn: it selects the Pods of its cache and of no other, and opens the ports of
-// memcached to those of networkPolicy.from, that of the metrics to those of networkPolicy.metricsFrom, and no other.
+// FuzzTheNetworkPolicyOfAnySpecIsItsOwn: it selects only the Pods of its cache. It opens the ports of memcached to the
+// peers of networkPolicy.from, the port of the metrics to the peers of networkPolicy.metricsFrom, and no other port.
 func FuzzTheNetworkPolicyOfAnySpecIsItsOwn(f *testing.F) {
 	f.Add([]byte{}, []byte("memcached"))
 	f.Add([]byte("memcached"), []byte{1})
@@ -219,7 +220,7 @@ func FuzzTheNetworkPolicyOfAnySpecIsItsOwn(f *testing.F) {
 	})
 }
 
-// asTheSpecSays returns which clients may connect according to the API's documentation alone.
+// asTheSpecSays reports whether a client may connect, derived only from the documentation of the API.
 func asTheSpecSays(p plan.Plan, spec cachev1.MemcachedSpec, from party, port int32) bool {
 	access := cmp.Or(spec.NetworkPolicy, &cachev1.NetworkPolicy{})
 	peers := access.From

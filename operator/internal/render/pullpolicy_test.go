@@ -59,8 +59,8 @@ func TestThePodTemplateSetsThePullPolicyOfEachImage(t *testing.T) {
 	}
 }
 
-// TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod: to spell out a default is no change, which would also apply
-// a pending update.
+// TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod: a spec that sets a default explicitly is no change. A
+// change would also apply a pending update.
 func TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod(t *testing.T) {
 	live := &appsv1.Deployment{}
 	readDeployment(t, cases+"/a-size-alone.yaml", live)

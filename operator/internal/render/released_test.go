@@ -32,8 +32,8 @@ func others(live *appsv1.Deployment) plan.Defaults {
 	return others
 }
 
-// records are the changes that may happen to the record on the Deployment, and of the one in the status, until an
-// operator takes the Deployment over.
+// records are changes that may happen to the two records, on the Deployment and in the status, before an operator takes
+// the Deployment over.
 var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	"in both places": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
@@ -60,7 +60,7 @@ var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	},
 }
 
-// fieldsOf are the fields of a Deployment by which inputs are recovered, those that it has.
+// fieldsOf returns the fields that a Deployment has, of the fields from which inputs are recovered.
 func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
 	user := ""
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser != nil {
@@ -81,7 +81,7 @@ func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
 		}}}}`)
 }
 
-// theirRecord is one that looks as the operator's own.
+// theirRecord is another client's record that looks like the operator's own.
 var theirRecord = plan.Record{Inputs: plan.Inputs{
 	Revision: 1, Image: "registry.example.com/other:1", Agent: "registry.example.com/other:1", Platform: plan.OpenShift,
 }}.Encode()
@@ -131,8 +131,8 @@ func currently(live *appsv1.Deployment) plan.Current {
 	return plan.Current{Deployment: live, SecretsUsable: true}
 }
 
-// readDeployment reads a Deployment. In a fork, other names stand in its record, and so its sum is not right: it is
-// made again.
+// readDeployment reads a Deployment. In a fork, the record has other names, so its checksum is wrong and is computed
+// again.
 func readDeployment(t *testing.T, path string, into *appsv1.Deployment) {
 	t.Helper()
 	readGolden(t, path, "Deployment", into)
@@ -184,7 +184,7 @@ func newest() int {
 	return slices.Max(Revisions())
 }
 
-// slower is a template that differs.
+// slower renders a template that differs from the released one.
 func slower(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 	other := podTemplate(p)
 	other.Spec.WithTerminationGracePeriodSeconds(*other.Spec.TerminationGracePeriodSeconds + 1)
@@ -238,8 +238,8 @@ func TestANewRevisionIsForNewCachesAndRequestedUpdates(t *testing.T) {
 	}
 }
 
-// TestNothingIsLearnedFromWhatOthersWrote: neither a record that another client wrote nor an image in the Pod template
-// becomes what the Pods are made of.
+// TestNothingIsLearnedFromWhatOthersWrote: the operator makes Pods neither from a record that another client wrote nor
+// from an image in the Pod template.
 func TestNothingIsLearnedFromWhatOthersWrote(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{
 		"another client's record": {names.AnnotationTemplateInputs: theirRecord},

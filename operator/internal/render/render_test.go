@@ -41,7 +41,7 @@ func memcachedWith(change func(*cachev1.MemcachedSpec)) *cachev1.Memcached {
 	return mc
 }
 
-// computed is the plan of a cache.
+// computed returns the plan of a cache.
 func computed(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (plan.Plan, error) {
 	outcome, _, err := decided(mc, current, defaults)
 	if invalid, ok := outcome.(plan.Invalid); ok {
@@ -51,7 +51,7 @@ func computed(mc *cachev1.Memcached, current plan.Current, defaults plan.Default
 	return p, err
 }
 
-// decided is the outcome for a cache, and its Pod template: as of package desired, which imports this one.
+// decided returns the outcome for a cache, and its Pod template, like the package desired, which imports this one.
 func decided(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (plan.Outcome, Template, error) {
 	draft, err := plan.Resolve(mc, current, defaults)
 	if err != nil {
@@ -232,7 +232,8 @@ func BenchmarkPlanAndRender(b *testing.B) {
 	}
 }
 
-// TestTwoCachesShareNothing: applying writes the API server's answer into what was rendered, while others are rendered.
+// TestTwoCachesShareNothing: while one cache is rendered, the API server's answer may be written into the rendered
+// objects of another.
 func TestTwoCachesShareNothing(t *testing.T) {
 	all := func(s *cachev1.MemcachedSpec) {
 		tls(s)
@@ -257,7 +258,7 @@ func TestTwoCachesShareNothing(t *testing.T) {
 	}
 }
 
-// otherQuantities changes the quantities, which lie in maps that could be shared.
+// otherQuantities changes the quantities, which are stored in maps that caches could share.
 func otherQuantities(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -50,7 +50,7 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 	})
 }
 
-// TestThePodsOfEachModeAreRestricted also shows that the check looks at Pods with all that a Pod may have.
+// TestThePodsOfEachModeAreRestricted also shows that the check sees Pods with every part that a Pod may have.
 func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 	for name, change := range map[string]func(*cachev1.MemcachedSpec){
 		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "an issuer": withIssuer, "users": auth,
@@ -105,7 +105,7 @@ func meetsTheStandard(t *testing.T, pod corev1.PodTemplateSpec) {
 // isBootstrap reports whether a Pod copies the keys of other servers: it runs the agent alone.
 func isBootstrap(pod corev1.PodSpec) bool { return pod.Containers[0].Name == names.Agent }
 
-// holdsOnly checks what an attacker finds who controls the containers of the Pod.
+// holdsOnly checks what an attacker who controls the containers of the Pod would find.
 func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	t.Helper()
 	spec, asked := mc.Spec, cachev1.PodTemplate{}
@@ -144,7 +144,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 			secrets = append(secrets, volume.Secret.SecretName)
 		case volume.DownwardAPI != nil:
 			readsItsInstruction(t, volume.DownwardAPI.Items)
-		case volume.Name == keysVolume && volume.EmptyDir != nil: // on the disk, and encrypted
+		case volume.Name == keysVolume && volume.EmptyDir != nil: // stored on the disk, encrypted
 		case volume.EmptyDir == nil || volume.EmptyDir.Medium != corev1.StorageMediumMemory:
 			t.Errorf("volume %+v", volume)
 		}
@@ -162,7 +162,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	}
 }
 
-// readsItsInstruction checks that a Pod reads one of the annotations by which the operator instructs agents.
+// readsItsInstruction checks that a Pod reads one of the annotations with which the operator instructs agents.
 func readsItsInstruction(t *testing.T, items []corev1.DownwardAPIVolumeFile) {
 	t.Helper()
 	for _, name := range []string{names.AnnotationHandoff, names.AnnotationDiscovery, names.AnnotationBootstrap} {
@@ -193,5 +193,5 @@ func holdsItsOwn(t *testing.T, container corev1.Container) {
 	}
 }
 
-// isOther reports whether a variable is none of glibc's allocator.
+// isOther reports whether a variable is not one of glibc's allocator.
 func isOther(variable corev1.EnvVar) bool { return variable.Name != "MALLOC_MMAP_THRESHOLD_" }

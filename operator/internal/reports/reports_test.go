@@ -52,7 +52,7 @@ func pod(name, address string, ready corev1.ConditionStatus) corev1.Pod {
 	}
 }
 
-// run runs a Reader for some time, by a clock that only counts.
+// run runs a Reader for some time, on a clock that does not wait.
 func run(t *testing.T, c *caches, get Get, duration time.Duration) *Reader {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestThePodsThatAreReadyAreReadInTurnOncePerMinute(t *testing.T) {
 	})
 }
 
-// TestTheOldestPodsSpeakForACacheOfMany: each is read again before it forgets.
+// TestTheOldestPodsSpeakForACacheOfMany: each of them is read again before the Reader forgets its report.
 func TestTheOldestPodsSpeakForACacheOfMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &caches{memcacheds: []cachev1.Memcached{named("shop")}}
@@ -148,7 +148,7 @@ func TestPodsThatDoNotAnswerHoldUpNoOther(t *testing.T) {
 	})
 }
 
-// TestThePodsOfManyCachesHang: all others are still read once a minute.
+// TestThePodsOfManyCachesHang: the Pods of all other caches are still read once a minute.
 func TestThePodsOfManyCachesHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &caches{pods: []corev1.Pod{pod("a", "10.0.0.1", corev1.ConditionTrue)}}

@@ -55,7 +55,7 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, object client.O
 
 var secretKey = types.NamespacedName{Namespace: "team", Name: "secret"}
 
-// becomes writes the Secret, and has the watch report it.
+// becomes writes the Secret, and lets the watch report it.
 func (s *apiServer) becomes(secrets *Memory, version string, data map[string]string) {
 	s.version, s.data = version, data
 	secrets.Changed(secretKey, version)
@@ -159,8 +159,8 @@ func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{aUser, at(5)}, {aUser, at(7)}, {aUser, at(8)}}, noticed: []time.Time{at(5), at(7), at(8)}},
 	}
 	for i, tc := range tests {
-		secrets.serverTime = func() time.Time { return at(i) }               // Pods have their times by this clock.
-		secrets.now = func() time.Time { return at(i).Add(-24 * time.Hour) } // That of the operator is late.
+		secrets.serverTime = func() time.Time { return at(i) }               // The times of Pods are from this clock.
+		secrets.now = func() time.Time { return at(i).Add(-24 * time.Hour) } // The clock of the operator is late.
 		server.becomes(secrets, fmt.Sprint(i+1), tc.data)
 		got := usersOf(t, secrets)
 		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" {

@@ -87,7 +87,7 @@ func TestACopyEndsByAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// TestACopyToTheOthersThatHasNotBegunDoesNotEnd: its keys would be lost.
+// TestACopyToTheOthersThatHasNotBegunDoesNotEnd: the keys of the Pod would be lost.
 func TestACopyToTheOthersThatHasNotBegunDoesNotEnd(t *testing.T) {
 	last := but(holder("b2", 2), func(p *Pod) {
 		ahead(p)

@@ -21,7 +21,7 @@ type replicaSet struct {
 	replicas int
 	desired  int // the annotations of the Deployment controller
 	most     int
-	scaled   bool // last by a change of the replicas, which shares it among all ReplicaSets
+	scaled   bool // the last change was one of the replicas, which are shared among all ReplicaSets
 }
 
 func (w *world) setOf(hash string) *replicaSet {
@@ -195,7 +195,7 @@ func (w *world) deleteSurplus(pod *simPod, others []*simPod, set *replicaSet) {
 		w.log("the holder %s of slot %d is deleted", pod.Name, slot)
 		for _, other := range others {
 			gave := other.Instruction.Role == instruction.Leave && w.slotOf(other.UID) == none
-			lags := other.Ready && !other.GateTrue || // The kubelet has not reported the gate yet.
+			lags := other.Ready && !other.GateTrue || // The kubelet has not reported the readiness gate yet.
 				other.Ready && w.operated.Before(other.Instruction.Since.Add(settleTime)) || pod.ready.IsZero() ||
 				w.operated.Before(pod.lost.Add(settleTime)) // It stopped being ready before the operator could react.
 			if gave && !lags {

@@ -51,7 +51,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// bend makes names meet, which arbitrary values never do.
+// bend makes some names equal, which arbitrary values never are.
 func bend(in *Input) {
 	roles := []instruction.Role{"", "serve", "cold", "receive", "moved", "leave", Unknown}
 	for i := range in.Pods {

@@ -12,29 +12,29 @@ import (
 
 const mib = int64(1) << 20
 
-// wanted is that Pods start with 64 MiB and shall have others. A container needs 10 MiB more, and one for each that
-// memcached had before.
+// wanted returns the memory of Pods that started with 64 MiB and are to have another memory. A container needs 10 MiB
+// more, and a 16th of the memory that memcached had more before.
 func wanted(mebibytes int64) *Memory {
 	return &Memory{Started: 64 * mib, Wanted: mebibytes * mib, Container: func(former int64) Container {
 		return Container{Request: mebibytes, Limit: mebibytes + 10 + (former/mib-mebibytes)/16}
 	}}
 }
 
-// sized is a Pod that was given so much memory, 0 is that of the start, at most so much before, and whose container
-// shall have a limit and has one.
+// sized returns a Pod that was instructed to have the memory given (0: the memory of its start), and before at most
+// former. Its container is to have the limit shall, and has the limit has.
 func sized(pod Pod, given, former, shall, has int64) Pod {
 	pod.Instruction.Memory, pod.Instruction.Record.FormerMemory = given*mib, former*mib
 	pod.Container, pod.Actual = Container{shall - 10, shall}, Container{has - 10, has}
 	return pod
 }
 
-// requests is a Pod whose container requests another memory.
+// requests returns a Pod whose container requests another memory.
 func requests(pod Pod, request int64) Pod {
 	pod.Container.Request, pod.Actual.Request = request, request
 	return pod
 }
 
-// whole is wanted with containers that request their limit.
+// whole returns the memory of wanted, for containers that request their limit.
 func whole(mebibytes int64) *Memory {
 	memory := wanted(mebibytes)
 	memory.Whole = true
@@ -43,7 +43,8 @@ func whole(mebibytes int64) *Memory {
 	return memory
 }
 
-// TestMemory decides about Pod b0. The lines are what it is instructed to have, and had before, and its container.
+// TestMemory decides about Pod b0. The lines have the memory that it is instructed to have, the memory that it had
+// before, and its container.
 func TestMemory(t *testing.T) {
 	serving := holder("b0", 0)
 	const left = "1 of 1 Pods are still to be resized"
@@ -108,8 +109,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less, it would have no room for all. It waits for a quarter of the time
-// for a copy at most, since the first decision.
+// TestANewPodGetsItsMemoryBeforeItCopiesKeys: with less memory, it would have no room for all keys. It waits from the
+// first decision on, for at most a quarter of the time for a copy.
 func TestANewPodGetsItsMemoryBeforeItCopiesKeys(t *testing.T) {
 	full := func(p *Pod) { p.ResizeRefused = "Deferred" }
 	since := func(seconds int) func(*Pod) {
@@ -157,7 +158,7 @@ func TestANewPodGetsItsMemoryBeforeItCopiesKeys(t *testing.T) {
 // givenMore is a Pod that started with 64 MiB, has 128 MiB, and is drained.
 func givenMore() Pod { return but(sized(holder("b0", 0), 128, 128, 138, 138), terminating) }
 
-// TestAFreeSlotIsTakenWhateverTheMemory: no keys are copied.
+// TestAFreeSlotIsTakenWhateverTheMemory: no keys are copied to the Pod.
 func TestAFreeSlotIsTakenWhateverTheMemory(t *testing.T) {
 	in := cache(sized(fresh("b1"), 64, 64, 138, 74))
 	in.Size, in.Memory = 1, wanted(128)
@@ -167,7 +168,7 @@ func TestAFreeSlotIsTakenWhateverTheMemory(t *testing.T) {
 	}
 }
 
-// TestAPodTakesItsSlotWhileItsMemoryChanges: one does not wait for the other.
+// TestAPodTakesItsSlotWhileItsMemoryChanges: neither waits for the other.
 func TestAPodTakesItsSlotWhileItsMemoryChanges(t *testing.T) {
 	old := but(holder("a0", 0), terminating)
 	old.Hash = "b"

@@ -8,26 +8,27 @@ import (
 	"strings"
 )
 
-// simMemory is what the spec requests, in MiB, and who refuses it.
+// simMemory is the memory that the spec requests, in MiB, and what prevents or delays it.
 type simMemory struct {
 	wanted           int64
 	replace, invalid bool
 	whole            bool      // containers request their limit
-	refusesAPI       bool      // to resize a container
-	node             [3]string // why the kubelet of a Node refuses that; empty if it does not
-	late             int       // in so many of 10 steps a kubelet resizes nothing
+	refusesAPI       bool      // the API server refuses to resize a container
+	node             [3]string // why the kubelet of each Node refuses a resize; empty if it does not
+	late             int       // the number of steps, of 10, in which a kubelet resizes nothing
 	lags             bool      // the Deployment controller has not seen the Deployment
 	forever          bool      // the refusals do not end
 }
 
-// simPodMemory is what memcached in a Pod has and had at most, in MiB, and what the kubelet gave its container.
+// simPodMemory is the memory that memcached in a Pod has, and the most that it had, in MiB, and the resources that the
+// kubelet gave its container.
 type simPodMemory struct {
 	given, former int64
 	allocated     Container
 	changes       int
 }
 
-// simBase is what a container needs besides, in MiB.
+// simBase is the memory that a container needs in addition to the items, in MiB.
 const simBase = 10
 
 func (m *simMemory) container(wanted, former int64) Container {
@@ -38,14 +39,14 @@ func (m *simMemory) container(wanted, former int64) Container {
 	return c
 }
 
-// startedWith is the memory of a template, whose name ends in it.
+// startedWith returns the memory of a template, with which the template's name ends.
 func startedWith(template string) int64 {
 	_, text, _ := strings.Cut(template, "-")
 	mebibytes, _ := strconv.ParseInt(text, 10, 64)
 	return mebibytes
 }
 
-// setTemplate changes the spec to a template, with the memory of now.
+// setTemplate changes the spec to a template, with the current memory.
 func (w *world) setTemplate(template string) {
 	w.template = template
 	if w.mem != nil {
@@ -54,14 +55,14 @@ func (w *world) setTemplate(template string) {
 	}
 }
 
-// changeMemory lets the memory change.
+// changeMemory prepares a world in which the memory changes.
 func (w *world) changeMemory() {
 	w.mem = &simMemory{wanted: 64, whole: w.IntN(3) == 0}
 	w.setTemplate("a")
 	w.deployment.template = w.template
 }
 
-// specMemory is what the plan makes of the spec.
+// specMemory returns the memory that the plan derives from the spec; nil if it may not change.
 func (w *world) specMemory() *Memory {
 	m := w.mem
 	isDeployed := w.deployment.template == w.template && w.view.hash == w.deployment.template
@@ -74,7 +75,7 @@ func (w *world) specMemory() *Memory {
 	}
 }
 
-// planMemory is what the plan does where a Node never has room.
+// planMemory changes the template, as the plan does if a Node never has room for a resize.
 func (w *world) planMemory() {
 	if w.mem == nil || w.mem.replace || w.mem.invalid || w.deployment.template != w.template {
 		return
@@ -94,7 +95,8 @@ func (w *world) createMemory(pod *simPod) {
 	}
 }
 
-// give is what the agent does: memcached never needs more than its container has, and is to keep.
+// give changes the memory of memcached as the agent does. It checks that memcached never needs more than its container
+// has, and is to have.
 func (w *world) give(pod *simPod) {
 	if w.mem == nil || !pod.memcached || pod.Instruction.Memory == 0 {
 		return
@@ -109,7 +111,7 @@ func (w *world) give(pod *simPod) {
 	}
 }
 
-// resizeContainer is what the kubelet does, which reports it late.
+// resizeContainer resizes a container as the kubelet does, which reports the new size late.
 func (w *world) resizeContainer(pod *simPod) {
 	if w.mem == nil || !pod.running || w.IntN(10) < w.mem.late {
 		return
@@ -126,7 +128,7 @@ func (w *world) resizeContainer(pod *simPod) {
 	}
 }
 
-// writeContainer never takes from the limit of a container.
+// writeContainer changes a container, and checks that its limit never falls.
 func (w *world) writeContainer(change Change, version int) int {
 	pod := w.pod(change.UID)
 	if pod == nil || pod.rv != version {
@@ -168,7 +170,7 @@ func (w *world) memoryEvent() {
 	w.log("EVENT memory %+v, template %s", *m, w.template)
 }
 
-// healMemory ends all refusals, or leaves some for ever, which then delay nothing but the memory.
+// healMemory ends all refusals, or makes some permanent, which then delay nothing but the change of memory.
 func (w *world) healMemory() {
 	m := w.mem
 	if m == nil {
@@ -181,7 +183,7 @@ func (w *world) healMemory() {
 	w.log("healed: %+v", *m)
 }
 
-// refusable leaves out what the API refuses for ever.
+// refusable returns the changes without those that the API refuses for ever.
 func (w *world) refusable(changes []Change) (left []Change) {
 	for _, change := range changes {
 		if w.mem != nil && w.mem.refusesAPI {
@@ -194,8 +196,8 @@ func (w *world) refusable(changes []Change) (left []Change) {
 	return left
 }
 
-// checkMemoryRest: every Pod has the memory of the spec, requests what that needs, and nothing is decided again. What
-// another client edited may be lost.
+// checkMemoryRest: every Pod has the memory of the spec and the request for it, and no new decision is due. Memory that
+// another client's edit removed from an instruction may be lost.
 func (w *world) checkMemoryRest(d Decision) {
 	if w.mem == nil {
 		return

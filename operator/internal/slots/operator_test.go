@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// view is what the operator sees: every object as it was at some time, but no two need be of the same time.
+// view is what the operator sees: every object as it was at some time, but each may be of a different time.
 type view struct {
 	hash     string
 	pods     map[string]Pod
@@ -71,8 +71,8 @@ func (w *world) seeAll() {
 	}
 }
 
-// input is what the operator gives to Decide. A Pod that is in the slice but not in the cache is read from the API
-// server.
+// input returns the input that the operator gives to Decide. A Pod that is in the slice but not in the cache is read
+// from the API server.
 func (w *world) input() Input {
 	in := Input{
 		Cache: "shop", Size: w.size, Suspended: w.suspended, Handoff: w.handoff, Timeout: simTimeout, Rate: 1,
@@ -200,7 +200,8 @@ func (w *world) writeSlice(endpoints []Endpoint, listed, version int) {
 	}
 }
 
-// checkSlice checks that every slot stays where it is, or moves to a Pod that has its keys, or none.
+// checkSlice checks that every slot stays where it is, or moves to a Pod that has its keys, or is allowed to have none
+// of them.
 func (w *world) checkSlice(endpoints []Endpoint) {
 	slots, pods := map[int]string{}, map[string]bool{}
 	for _, endpoint := range endpoints {
@@ -217,7 +218,7 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 		next := w.pod(slots[old.Slot])
 		switch {
 		case slots[old.Slot] == "" && holder != nil && holder.Instruction.Role == instruction.Leave:
-			// The size was smaller for a moment.
+			// The size was smaller for a moment, without Scaling.
 		case slots[old.Slot] == "" && holder != nil && holder.Instruction.Role == instruction.Send:
 			// The same, with Scaling.
 		case slots[old.Slot] == "":
@@ -252,7 +253,7 @@ func (w *world) checkListed(endpoints []Endpoint, listed int) {
 	switch {
 	case listed != w.listed+1 && listed != w.listed-1:
 		w.violated("the list changes from %d to %d", w.listed, listed)
-	case pod == nil: // It has just ended.
+	case pod == nil: // The Pod has just ended.
 	case !pod.Failure.At.IsZero() && listed < w.listed, pod.Instruction.Role == instruction.Cold:
 	case !w.now.Before(pod.Instruction.Since.Add(simTimeout)):
 	case pod.scaled.Before != w.listed || pod.scaled.After != listed:

@@ -46,8 +46,8 @@ func TestASlotThatOnceMovedOverlapsWhenItIsRemoved(t *testing.T) {
 	})
 }
 
-// TestANewSlotWaitsForTheFormerPodOfItsName: clients still use that, and nobody would remove from it what they change in
-// the new one.
+// TestANewSlotWaitsForTheFormerPodOfItsName: clients still use the former Pod, and no agent would remove keys from it
+// that clients change in the new Pod.
 func TestANewSlotWaitsForTheFormerPodOfItsName(t *testing.T) {
 	grows := func(in *Input) {
 		in.Scaling, in.Listed, in.Size = &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: time.Minute}, 2, 3
@@ -63,8 +63,8 @@ func TestANewSlotWaitsForTheFormerPodOfItsName(t *testing.T) {
 	})
 }
 
-// TestNoPodIsAddedForASlotWhoseOutdatedPodEnds: the Deployment would delete that one only after the new Pod is available,
-// which waits for its end.
+// TestNoPodIsAddedForASlotWhoseOutdatedPodEnds: the Deployment would delete the outdated Pod only after the new Pod is
+// available, and the new Pod waits for the end of the outdated one.
 func TestNoPodIsAddedForASlotWhoseOutdatedPodEnds(t *testing.T) {
 	in := cache(holder("b0", 0), left("a1", 1), but(fresh("b2"), func(p *Pod) { p.Cost = CostCandidate }))
 	in.Size, in.Listed, in.Deployed, in.Scaling = 3, 1, 2, &Scaling{Hash: "Ketama", Names: "shop-#", Overlap: simOverlap}

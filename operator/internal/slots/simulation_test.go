@@ -30,8 +30,8 @@ func TestAnyOrderOfEventsConverges(t *testing.T) {
 	t.Logf("%d seeds; ReplicaSets deleted %d holders", last-first+1, losses)
 }
 
-// simulationSeeds returns the first and the last seed to try: those that the environment names, or the first ones, up to
-// count.
+// simulationSeeds returns the first and the last seed to try: the seeds that the environment names, or the first count
+// seeds.
 func simulationSeeds(t *testing.T, count uint64) (first, last uint64) {
 	t.Helper()
 	if seed, err := strconv.ParseUint(os.Getenv("SLOTS_SEED"), 10, 64); err == nil {
@@ -186,7 +186,7 @@ func (w *world) checkGates(in Input) {
 	}
 }
 
-// event is something from outside.
+// event lets something happen outside of the controllers.
 func (w *world) event() {
 	if w.IntN(3) > 0 {
 		return
@@ -237,7 +237,7 @@ func (w *world) healthy() int {
 	return count
 }
 
-// disturb is an event for one Pod.
+// disturb lets something happen to one Pod.
 func (w *world) disturb(pod *simPod, event int) {
 	switch event {
 	case 10:

@@ -64,7 +64,7 @@ func holder(name string, slot int) Pod {
 	return pod
 }
 
-// copying is a Pod that copies the keys of a holder; the number is that of the holder among the Pods.
+// copying is a Pod that copies the keys of a holder; the number is the index of the holder among the Pods.
 func copying(name, predecessor string, number, slot int) Pod {
 	pod := instructed(name, instruction.Receive, slot)
 	pod.Instruction.From = fmt.Sprintf("10.0.0.%d", number)

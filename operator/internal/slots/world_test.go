@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// world is a simulated cluster with one cache: what the operator sees of it, and what really is.
+// world is a simulated cluster with one cache: its real state, and the operator's view of that.
 type world struct {
 	*rand.Rand
 	now   time.Time
@@ -48,24 +48,24 @@ type world struct {
 const (
 	simTimeout = 40 * time.Second
 	simDrain   = 3 * time.Second
-	simAbsent  = 35 * time.Second // how long the agent does not trust that its slot has no Pod
-	simCopies  = 4                // agent steps that a copy takes
+	simAbsent  = 35 * time.Second // for how long the agent does not believe that its slot has no Pod
+	simCopies  = 4                // steps of the agent that a copy takes
 	simOverlap = 10 * time.Second
-	simUnready = 12 * time.Second // for how long an agent that sends is not ready in any case
+	simUnready = 12 * time.Second // for how long at least an agent that sends is not ready
 )
 
-// simPod is a Pod with what happens in it.
+// simPod is a Pod, with the state of its programs.
 type simPod struct {
 	Pod
 	rv      int
 	node    int
 	running bool
 	deleted time.Time // when it began to terminate
-	gave    time.Time // when it found, while it terminates, that another Pod has its slot, or none has
+	gave    time.Time // when it found, while it terminates, that another Pod has its slot, or that no Pod has
 	ready   time.Time
 	lost    time.Time // when its agent ended, or lost its instruction
 
-	memcached bool              // it answers
+	memcached bool              // memcached answers
 	complete  string            // uid of the Pod whose keys it copied
 	scaled    instruction.Scale // the change of the list for which it copied keys
 	reported  time.Time
@@ -283,7 +283,7 @@ func (w *world) copyScaled(pod *simPod) {
 
 // endAgent ends the agent; it starts again immediately.
 func (w *world) endAgent(pod *simPod, failed bool) {
-	pod.agent = simAgent{hangs: pod.agent.hangs, flushed: pod.agent.flushed} // What it emptied stays so.
+	pod.agent = simAgent{hangs: pod.agent.hangs, flushed: pod.agent.flushed} // An emptied memcached stays empty.
 	pod.AgentReady, pod.Ready, pod.lost = false, false, w.now
 	if failed {
 		pod.Failure = Failure{At: w.now}

@@ -33,7 +33,7 @@ func progressing(in *Input) *appsv1.DeploymentCondition {
 	return &in.Snapshot.Deployment().Status.Conditions[0]
 }
 
-// after is a cache that was as it is for some time.
+// after returns a cache whose state has not changed for some time.
 func after(in Input, time time.Duration) Input {
 	in.Memcached.Status = Evaluate(in)
 	in.Now = in.Now.Add(time)
@@ -182,7 +182,8 @@ func TestAStalledCacheRecoversByItself(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfAConditionIsThatOfItsStatus goes through generations: the deadline has its own field.
+// TestTheTimeOfAConditionIsThatOfItsStatus changes the generation: the deadline does not use that time, but has its own
+// field.
 func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	in := unschedulable()
 	began := in.Now
@@ -237,8 +238,8 @@ func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	}
 }
 
-// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one each nine minutes, with trouble all the
-// while.
+// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one each nine minutes, with failures all the
+// time.
 func TestALongRolloutWithProgressIsNeverStalled(t *testing.T) {
 	for _, reason := range []string{"ReplicaSetUpdated", "NewReplicaSetAvailable"} {
 		in := unschedulable()

@@ -203,7 +203,7 @@ func TestTheEndpointStaysWhereTheSpecIsInvalidAndThereIsNoPod(t *testing.T) {
 	}
 }
 
-// TestTheDeadlineDoesNotCountTheTimeWithoutASecret: Pods could not start until then.
+// TestTheDeadlineDoesNotCountTheTimeWithoutASecret: Pods could not start in that time.
 func TestTheDeadlineDoesNotCountTheTimeWithoutASecret(t *testing.T) {
 	in := unschedulable()
 	in.Snapshot.TLS = &secrets.State{Name: "tls", Missing: true}

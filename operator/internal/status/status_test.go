@@ -180,7 +180,7 @@ func TestUpdatePendingBecauseDefaultsDiffer(t *testing.T) {
 	}
 }
 
-// TestADeploymentThatIsTakenBackIsOwned: it had lost its owner reference when it was read, and its Pods keep serving.
+// TestADeploymentThatIsTakenBackIsOwned: it had no owner reference when it was read, and its Pods keep serving.
 func TestADeploymentThatIsTakenBackIsOwned(t *testing.T) {
 	for verdict, owned := range map[apply.Result]bool{
 		apply.Updated: true, apply.Adopted: true, apply.Conflicting: true,

@@ -12,17 +12,19 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// cache is one whose use is simulated, minute by minute. What is drawn is about what Yang et al. report of Twitter's
-// caches (OSDI '20): miss ratios of a few percent to half, swings by day and week, scans and bursts.
+// cache is a cache whose use is simulated, minute by minute. The random figures are similar to those that Yang et al.
+// report for Twitter's caches (OSDI '20): miss ratios of a few percent to half, swings by day and week, scans and
+// bursts.
 type cache struct {
 	random                              *rand.Rand
 	swing, phase, weekend, growth       float64
 	misses, steep, age, clients, micros float64
-	cron                                float64 // how much more a nightly job misses; 1 for none
+	cron                                float64 // the factor of a nightly job on misses; 1 for none
 	drift                               [signals]float64
-	today                               float64 // how busy today is
+	today                               float64 // the factor of today on the load
 
-	// Until they end, scans miss more, bursts are more requests, and neighbours take the processor.
+	// The factors of accidents until these end: scans miss more, bursts are more requests, and neighbours take CPU
+	// time.
 	scan, burst, neighbour          float64
 	scanEnds, burstEnds, neighbours int
 
@@ -31,7 +33,7 @@ type cache struct {
 	now     time.Time
 	minute  int
 
-	// calm: there are no accidents.
+	// calm: the cache has no accidents.
 	calm bool
 
 	// broken changes what is reported.
@@ -62,7 +64,7 @@ func (c *cache) step() {
 	if c.minute%1440 == 1 {
 		c.today = math.Exp(0.1 * c.random.NormFloat64())
 	}
-	for signal := range c.drift { // what changes by and by within an hour
+	for signal := range c.drift { // the part of each signal that changes slowly, within an hour
 		c.drift[signal] = c.drift[signal]*0.98 + 0.2*c.random.NormFloat64()
 	}
 	if !c.calm {
@@ -81,7 +83,7 @@ func (c *cache) step() {
 	}
 }
 
-// accidents begin one scan and one burst in two weeks, and a loud neighbour a day.
+// accidents starts, on average, one scan and one burst in two weeks, and one loud neighbour a day.
 func (c *cache) accidents() {
 	happens := func(days float64, minutes int, size *float64, most float64, ends *int) {
 		switch {
@@ -169,7 +171,7 @@ func TestADeviationIsFoundWithinHalfAnHour(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		breaks  func(*Values)
-		applies func(Values) bool // those that it harms
+		applies func(Values) bool // whether it harms a cache with these values
 	}{
 		cachev1.ReasonHitRatioFell: {breaks: func(v *Values) { v[HitRatio] = min(v[HitRatio]/2.2, 60) }},
 		cachev1.ReasonEvictedSooner: {
@@ -210,7 +212,7 @@ func TestADeviationIsFoundWithinHalfAnHour(t *testing.T) {
 	}
 }
 
-// finds reports whether a deviation is found within half an hour, of a copy of the cache.
+// finds reports whether a deviation is found within half an hour, in a copy of the cache.
 func (c *cache) finds(reason string, breaks func(*Values)) bool {
 	broken := *c
 	broken.moments, broken.broken = slices.Clone(c.moments), breaks

@@ -39,7 +39,7 @@ func TestAzuresRefusalIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfAzureIsWhatWasWritten, and none of those that were abandoned.
+// TestAnObjectOfAzureIsWhatWasWritten, and not the content of an abandoned write.
 func TestAnObjectOfAzureIsWhatWasWritten(t *testing.T) {
 	var got []byte
 	puts := 0

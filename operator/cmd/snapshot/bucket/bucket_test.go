@@ -139,7 +139,7 @@ func TestAFolderHasNothingButTheObjects(t *testing.T) {
 	}
 }
 
-// breaking ends each connection that sends an object after some bytes, as often as it says.
+// breaking ends connections that send an object, after some bytes, a given number of times.
 type breaking struct {
 	http.Handler
 	after, times atomic.Int64

@@ -118,7 +118,7 @@ func TestWithoutAFileItIsCutOverAsSoonAsAllIsCopied(t *testing.T) {
 	}
 }
 
-// TestARestartBeforeTheCutoverBeginsAgain, and what the first start had copied does not stay.
+// TestARestartBeforeTheCutoverBeginsAgain, and the keys that the first start had copied are removed.
 func TestARestartBeforeTheCutoverBeginsAgain(t *testing.T) {
 	t.Parallel()
 	old, next := pair(t, &security{}, &security{})
@@ -139,8 +139,8 @@ func TestARestartBeforeTheCutoverBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestARestartAfterTheCutoverCopiesNothing: what clients changed in the meantime is not known. An old server that has
-// ended by then does not matter.
+// TestARestartAfterTheCutoverCopiesNothing: the program does not know what clients changed in the meantime. It does not
+// need the old servers any more: one may have ended.
 func TestARestartAfterTheCutoverCopiesNothing(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]func(*testing.T, *program){
@@ -170,7 +170,7 @@ func TestARestartAfterTheCutoverCopiesNothing(t *testing.T) {
 			if got := next.count(t); got != 0 || next.has(t, key) || old.has(t, key) {
 				t.Errorf("when it is ready, the cache has %d keys; %q here: %v, there: %v", got, key, next.has(t, key), old.has(t, key))
 			}
-			gomega.NewWithT(t).Eventually(func() int { // It removes what was there, and then follows.
+			gomega.NewWithT(t).Eventually(func() int { // It removes the keys that were there, and then follows changes.
 				old.set(t, key, "by a client of the old servers")
 				next.set(t, key, "x")
 				<-time.After(200 * time.Millisecond)

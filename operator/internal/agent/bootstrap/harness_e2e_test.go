@@ -36,7 +36,7 @@ type servers struct {
 	choose  clienthash.Chooser
 }
 
-// security is what the servers of a side require; empty is nothing.
+// security is what the old servers, or the new ones, require from clients; empty if they require nothing.
 type security struct {
 	ca             *agenttest.Certificate
 	user, password string
@@ -44,7 +44,7 @@ type security struct {
 	tlsDir, authDir string // mounted Secrets
 }
 
-// startServers starts memcacheds, with a certificate and users if the side has them.
+// startServers starts memcacheds, with a certificate and users if the security has them.
 func startServers(t *testing.T, hash clienthash.Algorithm, count int, s *security, arguments ...string) *servers {
 	t.Helper()
 	side := &servers{}
@@ -64,7 +64,7 @@ func startServers(t *testing.T, hash clienthash.Algorithm, count int, s *securit
 	return side
 }
 
-// mount writes what memcached and the program load, and returns memcached's arguments.
+// mount writes the files that memcached and the program load, and returns memcached's arguments.
 func (s *security) mount(t *testing.T, names []string) (arguments []string) {
 	t.Helper()
 	if s.ca != nil {
@@ -123,7 +123,7 @@ func (s *servers) has(t *testing.T, key string) bool {
 	return answer != "EN"
 }
 
-// holds waits until the value of a key has that length; 0 is no value.
+// holds waits until the value of a key has this length; 0 means that there is no value.
 func (s *servers) holds(t *testing.T, key string, length int) {
 	t.Helper()
 	want := "EN"

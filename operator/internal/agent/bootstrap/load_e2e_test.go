@@ -23,7 +23,7 @@ var (
 	loadRate = flag.Int64("rate", 0, "limit of that copy in bytes per second")
 )
 
-// writesPerSecond are those of clients of the old servers.
+// writesPerSecond is the rate at which clients write to the old servers.
 const writesPerSecond = 2000
 
 // line is a connection on which many commands are sent before an answer is read.
@@ -42,7 +42,7 @@ func (s *servers) lines(t *testing.T) (lines []line) {
 	return lines
 }
 
-// end waits until all commands are done. It returns how many of them had an answer.
+// end waits until all commands are done. It returns the number of commands that had an answer.
 func (l line) end() (answers int, err error) {
 	if _, err := l.WriteString("mn\r\n"); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (s *servers) send(t *testing.T, keys int, command func(key string) string) 
 	return answers
 }
 
-// TestACacheIsFilledUnderLoad keeps 99 % of the keys that clients do not touch, while they write others.
+// TestACacheIsFilledUnderLoad keeps 99 % of the keys that clients do not touch, while clients write other keys.
 func TestACacheIsFilledUnderLoad(t *testing.T) {
 	old := startServers(t, clienthash.Ketama, 3, &security{}, "--memory-limit=1024")
 	next := startServers(t, clienthash.Rendezvous, 3, &security{}, slots, "--memory-limit=1024")
@@ -103,7 +103,7 @@ func TestACacheIsFilledUnderLoad(t *testing.T) {
 	began = time.Now()
 	p.becomes(t, "/ready")
 	cutOver := time.Since(began)
-	kept := next.send(t, *loadKeys, func(key string) string { return "mg " + key + " s q\r\n" }) // It answers a hit only.
+	kept := next.send(t, *loadKeys, func(key string) string { return "mg " + key + " s q\r\n" }) // Misses are silent.
 	t.Attr("copy-seconds", fmt.Sprint(copied.Seconds()))                                         // make bench reads these.
 	t.Attr("cutover-seconds", fmt.Sprint(cutOver.Seconds()))
 	t.Attr("kept-percent", fmt.Sprint(100*float64(kept)/float64(*loadKeys)))

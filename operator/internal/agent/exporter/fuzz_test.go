@@ -31,7 +31,7 @@ func FuzzAnyAnswerGivesMetrics(f *testing.F) {
 	})
 }
 
-// fields reads lines of a name and a value. A line of memcached's has no line end within it.
+// fields reads lines of a name and a value. A line of memcached has no line end within it.
 func fields(text string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(text) {

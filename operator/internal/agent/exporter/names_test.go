@@ -15,7 +15,8 @@ var leftOut = []string{"memcached_extstore_", "memcached_proxy_", "memcached_rou
 // added are the metrics that the official exporter does not have.
 var added = []string{"memcached_auth_errors_total counter", "memcached_certificate_not_after_timestamp_seconds gauge", "memcached_threads gauge"}
 
-// TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter compares with a list of them, made from its source.
+// TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter compares with a list that was made from the source of that
+// exporter.
 func TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter(t *testing.T) {
 	content, err := os.ReadFile("testdata/memcached_exporter-0.16.0.txt")
 	if err != nil {

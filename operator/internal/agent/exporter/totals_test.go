@@ -59,8 +59,8 @@ func TestTheAgeOfEvictionsIsThatOfTheClassesThatEvictNow(t *testing.T) {
 	}
 }
 
-// TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsRequested counts what a memcached with all slab classes
-// gives.
+// TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsRequested counts the series of a memcached with all slab
+// classes.
 func TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsRequested(t *testing.T) {
 	all := answers{general: everything(general), settings: everything(settings), items: map[string]map[string]string{}, slabs: map[string]map[string]string{}}
 	for class := range 63 {
@@ -72,7 +72,7 @@ func TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsRequested(t *test
 	}
 }
 
-// everything answers all that rows request.
+// everything returns an answer with all statistics that the rows need.
 func everything(rows []row) map[string]string {
 	stats := map[string]string{}
 	for _, row := range rows {

@@ -49,7 +49,7 @@ func keysOf(t *testing.T, s *spool, spans []*span) (keys []string) {
 	return keys
 }
 
-// ofPages is room of which so many pages surely are free.
+// ofPages returns a room of which this number of pages is surely free.
 func ofPages(sure float64) room { return room{pages: (sure + 1) / 0.97, servers: 1, copiers: 1} }
 
 func TestTheOrderOfKeys(t *testing.T) {

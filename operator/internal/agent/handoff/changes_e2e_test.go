@@ -59,7 +59,7 @@ func TestACrawlerThatIsBusyIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	old, next := start(t), start(t)
 	fill(t, old, 200000)
-	// A client that reads nothing holds the crawler.
+	// A client that requests a list and reads nothing keeps the crawler busy.
 	other := connect(t, old)
 	if _, err := other.ask("lru_crawler metadump all"); err != nil {
 		t.Fatal(err)

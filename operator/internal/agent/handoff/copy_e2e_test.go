@@ -72,7 +72,7 @@ func TestItemsSurviveBitForBit(t *testing.T) {
 	r.finish(t, old)
 }
 
-// TestWhatIncrTakesForANumberIsNotCopied, and all else is.
+// TestWhatIncrTakesForANumberIsNotCopied, and all other values are.
 func TestWhatIncrTakesForANumberIsNotCopied(t *testing.T) {
 	values := []string{
 		"0", "12", "007", "9 ", " 5", "+5", "18446744073709551615", "5 apples", "7\tx", "7\nx", "7\v", "7\x00abc", "5\r\n6",
@@ -112,7 +112,7 @@ func life(t *testing.T, c *client, key string) (ttl int) {
 	return ttl
 }
 
-// twoMonths are too long for a time to live in seconds: memcached takes it for a time of day.
+// twoMonths are too long for a time to live in seconds: memcached reads such a number as a time of day.
 const twoMonths = 60 * 24 * time.Hour
 
 // checkLife compares with T3600, or with the time of day in two months.

@@ -30,7 +30,7 @@ func TestADumpWithTheEndOfADumpInAKey(t *testing.T) {
 	r.finish(t, old)
 }
 
-// storeBinary stores a key by memcached's binary protocol.
+// storeBinary stores a key with memcached's binary protocol.
 func storeBinary(t *testing.T, server *memcachedtest.Server, key, value string) {
 	t.Helper()
 	const header, extras = 24, 8

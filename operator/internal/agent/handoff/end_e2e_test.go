@@ -97,7 +97,8 @@ func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
 	}
 }
 
-// TestWhatWasSentBeforeAFailureDoesNotOutliveIt has a busy memcached, which takes what was sent when it is emptied.
+// TestWhatWasSentBeforeAFailureDoesNotOutliveIt uses a busy memcached, which executes commands that were sent before
+// only after it is emptied.
 func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
 	t.Parallel()
 	old, next := start(t), start(t)
@@ -113,7 +114,7 @@ func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
 	g.Consistently(func() int { return held(t, next, 20000) }).WithTimeout(time.Second).Should(gomega.BeZero())
 }
 
-// TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed: an undo, for example, deletes a Pod that has copied all keys.
+// TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed: for example, a rollback deletes a Pod that has copied all keys.
 func TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed(t *testing.T) {
 	for sentence, used := range map[string]bool{
 		"no client used the new one":           false,

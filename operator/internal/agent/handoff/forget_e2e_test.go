@@ -19,8 +19,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// held counts the keys of setAll that a list of servers has, by the place in another list that has them, too. It lists
-// them: reads are more than memcached can log, if the agent gets little of the processors.
+// held counts the keys of setAll that the servers of this list have, for each server that has them in the other list.
+// It lists the keys instead of reading them: memcached could not log all reads if the agent gets little CPU time.
 func (r *ring) held(t *testing.T, keys int, other *ring) []int {
 	t.Helper()
 	held := make([]int, len(other.servers))
@@ -75,15 +75,15 @@ func movedIn(t *testing.T, keys int) (old, next *ring, moving *running) {
 	return old, next, moving
 }
 
-// TestWhatClientsChangedIsNotKnown in one server outside of the cache: this costs the keys that it shares with the
-// others there, and nothing else.
+// TestWhatClientsChangedIsNotKnown in one server outside of the cache: this costs the keys that the server shares with
+// the other list, and nothing else.
 func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 	t.Parallel()
 	const keys = 2000
 	for name, tc := range map[string]struct {
 		change func(t *testing.T, old *memcachedtest.Server)
 		reason string
-		kept   bool // in the server itself
+		kept   bool // the server keeps its keys
 	}{
 		"a burst is more than its log can take": {burst, handoff.LogLinesLost, true},
 		"a client empties it": {
@@ -107,7 +107,8 @@ func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 				want = []int{0, before[1]}
 			}
 			g.Consistently(func() []int { return old.held(t, keys, old) }).WithTimeout(time.Second).Should(gomega.Equal(want))
-			// That a client finds a key there no more may be because it was deleted: so it is then removed from the server.
+			// A client that misses a key there may miss it because the key was deleted. So the key is then removed from
+			// the server.
 			g.Eventually(func() []int { return next.held(t, keys, old) }).WithTimeout(2*time.Minute).
 				Should(gomega.Equal([]int{0, before[1]}), "in the cache")
 			follows(t, old, next)
@@ -117,7 +118,7 @@ func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 	}
 }
 
-// burst is more than the log of a memcached with its own defaults can hold.
+// burst makes more changes than the log of a memcached with its own defaults can hold.
 func burst(t *testing.T, server *memcachedtest.Server) {
 	t.Helper()
 	c := connect(t, server)
@@ -125,8 +126,8 @@ func burst(t *testing.T, server *memcachedtest.Server) {
 	c.want(t, commands, "MN")
 }
 
-// TestASlotStartsAgain after all was copied: this costs its keys in both lists, and no key of another one. The keys are
-// removed from servers with memcached's own defaults, whose log would not take them all.
+// TestASlotStartsAgain after all was copied: this costs its keys in both lists, and no key of another slot. The keys
+// are removed from servers with memcached's own defaults, whose log could not hold all removals.
 func TestASlotStartsAgain(t *testing.T) {
 	const keys = 40_000
 	old, next, moving := movedIn(t, keys)
@@ -140,7 +141,7 @@ func TestASlotStartsAgain(t *testing.T) {
 	next.set(t, inOther, "by a client of the cache")
 	old.set(t, inOther, "newer")
 	next.isMissing(t, 2, inOther)
-	<-time.After(2 * time.Second) // It tries in vain.
+	<-time.After(2 * time.Second) // The agent tries in vain.
 
 	memcachedtest.StartAt(t, next.servers[0].Address, logBuffers)
 	next.clients[0] = connect(t, next.servers[0])
@@ -230,7 +231,7 @@ func TestAServerOfTheCacheIsNotCopied(t *testing.T) {
 	}
 }
 
-// following copies the keys to another list, and follows what changes until hold is closed.
+// following copies the keys to another list, and follows the changes until hold is closed.
 func (r *ring) following(t *testing.T, next *ring) (moving *running, hold chan struct{}) {
 	t.Helper()
 	followed, hold := make(chan struct{}), make(chan struct{})
@@ -241,7 +242,8 @@ func (r *ring) following(t *testing.T, next *ring) (moving *running, hold chan s
 	return moving, hold
 }
 
-// TestOneAgentFillsACacheAtATime: another one, such as on a Node that is lost, would take what it does for clients.
+// TestOneAgentFillsACacheAtATime: another agent, such as one on a lost Node, would take the changes of the first one
+// for changes of clients.
 func TestOneAgentFillsACacheAtATime(t *testing.T) {
 	t.Parallel()
 	const keys = 1000

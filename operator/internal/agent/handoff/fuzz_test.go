@@ -29,7 +29,7 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// FuzzParseDump reads whatever memcached may list. What was understood can be requested: it is one token.
+// FuzzParseDump reads any line that memcached may list. A key that was understood can be requested: it is one token.
 func FuzzParseDump(f *testing.F) {
 	f.Add("a", "key=a exp=-1")
 	f.Add("a b\r\nEND\r\n", "key=")
@@ -49,7 +49,7 @@ func FuzzParseDump(f *testing.F) {
 	})
 }
 
-// FuzzKeyOf writes any key so that memcached reads the same one.
+// FuzzKeyOf writes any key so that memcached reads the same key.
 func FuzzKeyOf(f *testing.F) {
 	f.Add([]byte("a"))
 	f.Add([]byte("a b"))

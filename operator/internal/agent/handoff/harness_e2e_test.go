@@ -67,7 +67,7 @@ func launch(t *testing.T, move handoff.Move, what func(context.Context, *handoff
 	return r
 }
 
-// copy waits until all is copied.
+// copy waits until all keys are copied.
 func (r *running) copy(t *testing.T) {
 	t.Helper()
 	select {
@@ -79,13 +79,13 @@ func (r *running) copy(t *testing.T) {
 	}
 }
 
-// use has a client store a key in the new memcached, and waits until the handoff has seen that.
+// use stores a key in the new memcached as a client, and waits until the handoff has noticed that.
 func (r *running) use(t *testing.T, next *memcachedtest.Server) {
 	t.Helper()
 	r.invalidates(t, func() { connect(t, next).set(t, "key-1", "newer", "T0") })
 }
 
-// invalidates waits until a change has removed a key elsewhere.
+// invalidates makes a change, and waits until that has removed a key from the other memcached.
 func (r *running) invalidates(t *testing.T, change func()) {
 	t.Helper()
 	before := r.Progress().Invalidated
@@ -118,7 +118,7 @@ func (r *running) finish(t *testing.T, old *memcachedtest.Server) {
 	}
 }
 
-// client is one of memcached's clients.
+// client is an ordinary client of memcached.
 type client struct {
 	connection net.Conn
 	reader     *bufio.Reader
@@ -149,7 +149,7 @@ func (c *client) ask(request string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), err
 }
 
-// want fails the test unless the answer is that line.
+// want fails the test unless the answer is the wanted line.
 func (c *client) want(t testing.TB, request, want string) {
 	t.Helper()
 	if got, err := c.ask(request); err != nil || got != want {
@@ -163,7 +163,7 @@ func (c *client) set(t testing.TB, key, value, flags string) {
 	c.want(t, fmt.Sprintf("ms %s %d %s\r\n%s", key, len(value), flags, value), "HD")
 }
 
-// get returns the value and what mg answers before it; "EN" if there is none.
+// get returns the value, and the line that mg answers before it: "EN" if there is no value.
 func (c *client) get(key, flags string) (answer, value string, err error) {
 	answer, err = c.ask("mg " + key + " v " + flags)
 	fields := strings.Fields(answer)

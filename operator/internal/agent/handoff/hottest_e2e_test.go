@@ -66,8 +66,8 @@ func (z zipf) read(t *testing.T, server *memcachedtest.Server, requests int, fil
 	return float64(hits) / float64(requests)
 }
 
-// serve lets clients use memcached for as long as it takes until it knows which keys they use most: its clock counts
-// seconds, and on a slow machine there are fewer requests in each.
+// serve lets clients use memcached until it knows which keys they use most. This may take longer on a slow machine: the
+// clock of memcached counts seconds, and there are fewer requests in each.
 func (z zipf) serve(t *testing.T, server *memcachedtest.Server) {
 	t.Helper()
 	const together, least = 10_000, 4_500_000
@@ -88,7 +88,8 @@ func (z zipf) kept(t *testing.T, r *running, old, next *memcachedtest.Server) fl
 	return after / before
 }
 
-// TestOfWhatDoesNotFitTheHottestIsCopied into a memcached with half the memory. A copy in any order keeps half the hits.
+// TestOfWhatDoesNotFitTheHottestIsCopied into a memcached with half the memory. A copy in an arbitrary order would keep
+// half the hits.
 func TestOfWhatDoesNotFitTheHottestIsCopied(t *testing.T) {
 	old := memcachedtest.Start(t, logBuffers, "--memory-limit=64")
 	next := memcachedtest.Start(t, logBuffers, "--memory-limit=32")
@@ -104,7 +105,7 @@ func TestOfWhatDoesNotFitTheHottestIsCopied(t *testing.T) {
 	}
 }
 
-// TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver where the connection is too slow for all.
+// TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver where the connection is too slow for all keys.
 func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 	t.Parallel()
 	const keys, hot, within, bytesPerSecond = 150_000, 10_000, 9 * time.Second, 1 << 20
@@ -112,7 +113,7 @@ func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 	fill(t, old, keys)
 	<-time.After(2 * time.Second) // Memcached's clock counts seconds.
 	c := connect(t, old)
-	for range 3 { // It takes note of the second read after an item is stored.
+	for range 3 { // Memcached counts an item as used from the second read after it was stored.
 		for n := range hot {
 			if answer, err := c.ask(fmt.Sprintf("mg key-%d s", n)); err != nil || !strings.HasPrefix(answer, "HD") {
 				t.Fatalf("key-%d: %q, %v", n, answer, err)
@@ -130,7 +131,7 @@ func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 	}
 }
 
-// throttled sends no more bytes per second to a memcached on any connection.
+// throttled returns a Dial for a memcached whose connections each send at most this number of bytes per second.
 func throttled(server *memcachedtest.Server, bytesPerSecond int) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		connection, err := dial(server)(ctx)
@@ -138,7 +139,7 @@ func throttled(server *memcachedtest.Server, bytesPerSecond int) handoff.Dial {
 	}
 }
 
-// slowToRead is one whose answers come through a slow network.
+// slowToRead returns a Dial for a memcached whose answers come through a slow network.
 func slowToRead(server *memcachedtest.Server, bytesPerSecond int) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		connection, err := dial(server)(ctx)
@@ -167,5 +168,5 @@ func (c *slowConnection) Write(content []byte) (int, error) {
 	return c.Conn.Write(content)
 }
 
-// CloseWrite says that nothing more comes.
+// CloseWrite ends the sending half of the connection.
 func (c *slowConnection) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }

@@ -17,7 +17,8 @@ import (
 
 const mib = 1 << 20
 
-// aged is a memcached with keys of several ages: of each step, some were read later than all of the one before.
+// aged is a memcached with keys of several ages: some keys of each step were read later than all keys of the step
+// before.
 type aged struct {
 	*memcachedtest.Server
 
@@ -34,7 +35,7 @@ func startAged(t *testing.T, steps, each, size int, arguments ...string) aged {
 	return a
 }
 
-// store stores the keys of a step, and reads each so often that memcached takes note of it.
+// store stores the keys of a step, and reads each so often that memcached counts it as used.
 func (a aged) store(t *testing.T, step, keys, size int) {
 	t.Helper()
 	c := connect(t, a.Server)
@@ -52,7 +53,7 @@ func (a aged) kept(t *testing.T, step int, in *memcachedtest.Server) int {
 	return 100 * hits / a.each
 }
 
-// pipeline sends commands that are silent unless there is a hit, and returns how many answers come.
+// pipeline sends commands that memcached answers only for a hit, and returns the number of answers.
 func (c *client) pipeline(t *testing.T, count int, command func(n int) string) (answers int) {
 	t.Helper()
 	const most = mib
@@ -77,7 +78,7 @@ func (c *client) line() (string, error) {
 	return strings.TrimRight(line, "\r\n"), err
 }
 
-// under runs a handoff with settings of the moment in which it begins.
+// under runs a handoff with settings that are made at the moment in which it begins.
 func under(settings func() handoff.Settings) func(context.Context, *handoff.Handoff) error {
 	return func(ctx context.Context, h *handoff.Handoff) error {
 		h.Settings = settings()
@@ -89,7 +90,7 @@ func until(rate int64, limit time.Duration) func() handoff.Settings {
 	return func() handoff.Settings { return handoff.Settings{Rate: rate, Until: time.Now().Add(limit)} }
 }
 
-// TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice, whatever the limit of the rate says.
+// TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice, even faster than the limit of the rate.
 func TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice(t *testing.T) {
 	const steps, each, size = 4, 8000, 500 // 16 MB
 	tests := map[string]struct {
@@ -142,7 +143,7 @@ func TestAListThatWouldTakeTooLongIsEndedInTime(t *testing.T) {
 	}
 }
 
-// change has a client change large values until the test ends.
+// change starts a client that changes large values until the test ends.
 func change(t *testing.T, server *memcachedtest.Server, size int) {
 	t.Helper()
 	c := connect(t, server)
@@ -172,7 +173,8 @@ func TestManyKeysOfOneAgeDoNotKeepTheHottestFromBeingCopied(t *testing.T) {
 	}
 }
 
-// TestAHurryIntoLessMemoryKeepsTheHottestKeys, though they are copied first: no more is copied than surely fits.
+// TestAHurryIntoLessMemoryKeepsTheHottestKeys, although they are copied first: only as many keys are copied as surely
+// fit.
 func TestAHurryIntoLessMemoryKeepsTheHottestKeys(t *testing.T) {
 	t.Parallel()
 	const steps, each, size = 5, 16_000, 600
@@ -184,7 +186,7 @@ func TestAHurryIntoLessMemoryKeepsTheHottestKeys(t *testing.T) {
 	}
 }
 
-// TestACopyIsCompleteInTime: what is in progress when it is late is little.
+// TestACopyIsCompleteInTime: only little is still in progress when the time ends.
 func TestACopyIsCompleteInTime(t *testing.T) {
 	tests := map[string]struct {
 		keys, size, network int
@@ -212,7 +214,7 @@ func TestACopyIsCompleteInTime(t *testing.T) {
 	}
 }
 
-// overwrite has a client change keys as fast as it can until the test ends.
+// overwrite starts a client that changes keys as fast as it can until the test ends.
 func overwrite(t *testing.T, server *memcachedtest.Server, keys int) {
 	t.Helper()
 	c := connect(t, server)
@@ -259,7 +261,7 @@ func TestAnItemDoesNotOutliveItsTimeOnASlowNetwork(t *testing.T) {
 	for n := range keys {
 		c.set(t, fmt.Sprintf("key-%d", n), strings.Repeat("x", size), fmt.Sprintf("T%d", ttl))
 	}
-	expired := time.Now().Add((ttl + 2) * time.Second) // what is written takes a second
+	expired := time.Now().Add((ttl + 2) * time.Second) // a written item takes a second to arrive
 	run(t, dial(old), throttled(next, mib)).copy(t)
 	<-time.After(time.Until(expired))
 	if got := held(t, next, keys); got > 0 {

@@ -8,7 +8,7 @@ import (
 // TestTheTimeSufficesByTheSpeed that was measured, whatever may be copied at most.
 func TestTheTimeSufficesByTheSpeed(t *testing.T) {
 	tests := map[string]struct {
-		rate, left, perSecond int64 // MiB; nothing was copied yet with 0
+		rate, left, perSecond int64 // MiB; a perSecond of 0 means that nothing was copied yet
 		limit                 time.Duration
 		within, want          bool
 	}{

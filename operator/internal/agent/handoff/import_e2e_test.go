@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// outside is a list of memcacheds that are no Pods of a cache: with memcached's own defaults.
+// outside returns a list of memcacheds that are no Pods of a cache, but run with memcached's own defaults.
 func outside(t *testing.T, algorithm clienthash.Algorithm, count int) *ring {
 	t.Helper()
 	var servers []*memcachedtest.Server
@@ -74,8 +74,8 @@ func (r *ring) eventually(t *testing.T, key, want string) {
 	}).WithTimeout(2*time.Minute).Should(gomega.Equal(want), key)
 }
 
-// TestWhatChangesFollowsUntilTheHoldEnds, while a client looks at the new servers already: that it finds nothing there
-// removes nothing.
+// TestWhatChangesFollowsUntilTheHoldEnds, while a client reads from the new servers already: its misses there remove no
+// key.
 func TestWhatChangesFollowsUntilTheHoldEnds(t *testing.T) {
 	t.Parallel()
 	const keys = 5000
@@ -115,7 +115,8 @@ func TestWhatChangesFollowsUntilTheHoldEnds(t *testing.T) {
 	next.isMissing(t, 2, "later-2")
 }
 
-// TestAServerOutsideOfTheCacheEnds after all was copied: its keys are lost only if clients changed some just before.
+// TestAServerOutsideOfTheCacheEnds after all keys were copied: its keys are lost only if clients changed some just
+// before.
 func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 	t.Parallel()
 	const keys = 3000
@@ -161,7 +162,7 @@ func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 			}
 			old.set(t, key, "x")
 			next.set(t, key, "y")
-			old.isMissing(t, 3, key) // The others are still kept consistent.
+			old.isMissing(t, 3, key) // The other servers are still kept consistent.
 			if got := moving.Progress().Emptied == handoff.OldEnded; got != tc.isUsed {
 				t.Errorf("%+v", moving.Progress())
 			}
@@ -172,7 +173,8 @@ func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 	}
 }
 
-// TestAServerThatStartsAgainBeginsAgain: nobody knows what clients change there before it is watched again.
+// TestAServerThatStartsAgainBeginsAgain: the agent does not know what clients changed there before it watches the
+// server again.
 func TestAServerThatStartsAgainBeginsAgain(t *testing.T) {
 	t.Parallel()
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Ketama, 1)
@@ -191,7 +193,7 @@ func TestAServerThatStartsAgainBeginsAgain(t *testing.T) {
 	old.isMissing(t, 2, key)
 }
 
-// TestAnUnfinishedImportLeavesNothing: nobody would follow what changes.
+// TestAnUnfinishedImportLeavesNothing: no agent would follow the changes of clients.
 func TestAnUnfinishedImportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Ketama, 1)

@@ -29,7 +29,7 @@ func listing(time int64, lines ...string) Dial {
 	}
 }
 
-// TestAgesAreOfTheClockOfMemcached that lists the keys, whatever the clock of this Node says.
+// TestAgesAreOfTheClockOfMemcached that lists the keys, not of the clock of this Node.
 func TestAgesAreOfTheClockOfMemcached(t *testing.T) {
 	const time = 1000
 	used := func(key string, at int64) string {
@@ -48,7 +48,7 @@ func TestAgesAreOfTheClockOfMemcached(t *testing.T) {
 	}
 }
 
-// fullDisk refuses what is written, as a disk without room does.
+// fullDisk refuses each write, as a full disk does.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

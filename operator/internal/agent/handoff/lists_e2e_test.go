@@ -14,7 +14,7 @@ import (
 
 // twoLists are clients with two lists of servers, and the handoff from one to the other.
 type twoLists struct {
-	connect func(t *testing.T) [2]chooser // each time with other connections: one is not for several workers
+	connect func(t *testing.T) [2]chooser // makes new connections each time, because workers can't share one
 	move    func(t *testing.T) *running
 }
 
@@ -50,7 +50,7 @@ func (r *ring) chooser(length int) chooser {
 }
 
 func TestNoReadIsStaleWhileClientsHaveTwoLists(t *testing.T) {
-	// The hashes differ in which servers keys leave and reach: only modulo moves keys between all.
+	// The hashes differ in the servers that keys leave and reach: only modulo moves keys between all servers.
 	tests := map[string]struct {
 		begin     func(*testing.T) twoLists
 		isSimilar bool // to the others

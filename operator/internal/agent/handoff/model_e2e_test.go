@@ -21,8 +21,8 @@ import (
 
 var writes = flag.Int("writes", 2000, "writes per second while keys are handed over")
 
-// promised is how long a value may be read after a later write was completed. After the old memcached has ended it is
-// nothing.
+// promised is how long a value may be read after a later write was completed. After the end of the old memcached, that
+// is never allowed.
 const promised = 100 * time.Millisecond
 
 const (
@@ -38,15 +38,15 @@ type model struct {
 	keys   [modelKeys]modelKey
 	bound  atomic.Int64 // a time.Duration
 	stop   chan struct{}
-	both   atomic.Bool // clients write to the new memcached, too
+	both   atomic.Bool // clients write to both memcacheds
 	copied atomic.Bool // the new memcached may be read
-	ended  atomic.Bool // the old memcached takes no more writes
+	ended  atomic.Bool // the old memcached accepts no more writes
 	writes atomic.Int64
 	hits   [2]atomic.Int64
 }
 
 type modelKey struct {
-	writing sync.Mutex // one write at a time, on whichever side
+	writing sync.Mutex // one write at a time, in either memcached
 	last    int        // version
 }
 
@@ -112,8 +112,8 @@ func newModel(t *testing.T, first chooser) *model {
 	return m
 }
 
-// work lets clients of both sides write until the model stops, also before all is copied, and read what may be read.
-// Those of the old one move when it ends.
+// work lets clients of both memcacheds write until the model stops, also before all keys are copied, and read what may
+// be read. When the old memcached ends, its clients move to the new one.
 func (m *model) work(t *testing.T, group *sync.WaitGroup, connect func() [2]chooser) {
 	t.Helper()
 	for range workers {
@@ -162,8 +162,8 @@ func TestNoReadIsStaleIfTheTimeDoesNotSuffice(t *testing.T) {
 	}
 }
 
-// judgeBoth fails the test if a client reads an outdated value while it uses both memcacheds, and returns how many keys
-// are kept that nobody touched.
+// judgeBoth fails the test if a client reads an outdated value while it uses both memcacheds. It returns how many of
+// the keys that no client touched are kept.
 func judgeBoth(t *testing.T, network int, settings func() handoff.Settings) (kept int) {
 	t.Helper()
 	old, next := start(t), start(t)

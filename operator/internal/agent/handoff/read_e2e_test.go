@@ -78,7 +78,7 @@ func TestAllThatIsReadIsAddedAsItWas(t *testing.T) {
 		t.Fatalf("%+v", added)
 	}
 	got, _ := read(t, to)
-	// Each copy lives up to two seconds shorter than what it is a copy of, and the test takes a moment.
+	// Each copy lives up to two seconds shorter than the copied item, and the test takes a moment.
 	ignoreTimes := cmpopts.IgnoreFields(handoff.Item{}, "Expires", "Used")
 	if diff := cmp.Diff(items, got, ignoreTimes); diff != "" {
 		t.Errorf("(-read +added):\n%.3000s", diff)
@@ -196,8 +196,8 @@ func TestAMemcachedThatEndsIsAnError(t *testing.T) {
 	}
 }
 
-// TestAHandoffSucceedsWhileAllIsRead for as long as a save takes: the handoff lists the keys, too, and memcached has one
-// list at a time.
+// TestAHandoffSucceedsWhileAllIsRead for as long as a save takes: the handoff lists the keys, too, and memcached makes
+// only one list at a time.
 func TestAHandoffSucceedsWhileAllIsRead(t *testing.T) {
 	const keys = 50_000
 	old, next := start(t), start(t)
@@ -226,7 +226,8 @@ func TestAHandoffSucceedsWhileAllIsRead(t *testing.T) {
 	r.finish(t, old)
 }
 
-// TestAHandoffSucceedsWhileOthersListKeys, which a thread of memcached waits to do until the handoff has its list.
+// TestAHandoffSucceedsWhileOthersListKeys, although a thread of memcached waits with such a list until the handoff has
+// its own.
 func TestAHandoffSucceedsWhileOthersListKeys(t *testing.T) {
 	const keys, threads = 200_000, 4
 	old, next := start(t, fmt.Sprintf("--threads=%d", threads)), start(t)

@@ -63,10 +63,10 @@ func (r *ring) connected(t *testing.T) *ring {
 	return &own
 }
 
-// at returns the connection to the server that has a key, for a client with a list of so many servers.
+// at returns the connection to the server that has a key, for a client with a list of this number of servers.
 func (r *ring) at(length int, key string) *client { return r.clients[r.choose[length]([]byte(key))] }
 
-// found counts the keys that a client with a list of so many servers finds, and fails the test at a wrong value.
+// found counts the keys that a client with a list of this number of servers finds, and fails the test at a wrong value.
 func (r *ring) found(t *testing.T, length, keys int) int {
 	t.Helper()
 	return found(t, r.chooser(length), keys)
@@ -134,8 +134,8 @@ func TestClientsOfAListOfAnotherLengthFindAllKeys(t *testing.T) {
 	}
 }
 
-// TestAChangeByEitherListIsSeenByTheOther: until the move ends, clients of both lists write, and neither reads what the
-// other has overwritten or deleted.
+// TestAChangeByEitherListIsSeenByTheOther: until the move ends, clients of both lists write. No client reads a value
+// that a client of the other list has overwritten or deleted.
 func TestAChangeByEitherListIsSeenByTheOther(t *testing.T) {
 	for _, algorithm := range clienthash.Algorithms {
 		t.Run(string(algorithm), func(t *testing.T) {
@@ -172,8 +172,8 @@ func (r *ring) isMissing(t *testing.T, length int, key string) {
 	}).WithTimeout(2*time.Minute).Should(gomega.Equal("EN"), "a client with %d servers", length)
 }
 
-// TestALeftoverOfAnEarlierListDoesNotReturn: a key that had moved away, and was deleted since, is still at its former
-// server, which gets it again.
+// TestALeftoverOfAnEarlierListDoesNotReturn: a key had moved to another server and was deleted there, but is still at
+// its former server, to which it moves back.
 func TestALeftoverOfAnEarlierListDoesNotReturn(t *testing.T) {
 	r := newRing(t, clienthash.Ketama, 4)
 	key := movingKey(r, 4, 3)
@@ -198,7 +198,7 @@ func TestClientsWithAnotherHashEndTheMove(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAServerEndsTheMoveWithoutOutdatedKeys: what was copied is removed where that can be reached.
+// TestTheEndOfAServerEndsTheMoveWithoutOutdatedKeys: the copied keys are removed from each server that can be reached.
 func TestTheEndOfAServerEndsTheMoveWithoutOutdatedKeys(t *testing.T) {
 	const keys = 2000
 	r := newRing(t, clienthash.Rendezvous, 3)

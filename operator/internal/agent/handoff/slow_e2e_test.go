@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// through connects to a memcached that takes all commands late, and empties itself immediately.
+// through connects to a memcached that gets all commands late, except the command that empties it.
 func through(t *testing.T, server *memcachedtest.Server, late time.Duration) handoff.Dial {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +38,7 @@ func through(t *testing.T, server *memcachedtest.Server, late time.Duration) han
 	return handoff.Server{Address: listener.Addr().String()}.Dial
 }
 
-// part is what a client sent, and when memcached gets it.
+// part has bytes that a client sent, and the time at which memcached gets them.
 type part struct {
 	content []byte
 	at      time.Time
@@ -93,7 +93,7 @@ type lateConnection struct {
 	net.Conn
 
 	parts chan part // closed at the end
-	first []byte    // of what has arrived
+	first []byte    // the first part that has arrived
 	err   error     // why no more arrives
 }
 
@@ -121,8 +121,8 @@ func (c *lateConnection) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// TestWhatChangedWhileKeysAreCopiedDoesNotStay has memcached report each change late, so that some are known only once
-// all is copied.
+// TestWhatChangedWhileKeysAreCopiedDoesNotStay delays each report of a change, so that the agent learns about some
+// changes only after all keys are copied.
 func TestWhatChangedWhileKeysAreCopiedDoesNotStay(t *testing.T) {
 	t.Parallel()
 	old, next := start(t), start(t)
@@ -144,7 +144,7 @@ func TestWhatChangedWhileKeysAreCopiedDoesNotStay(t *testing.T) {
 			copied = true
 		case err := <-r.result:
 			t.Fatal(err)
-		case <-time.After(10 * time.Millisecond): // so that most keys stay as they were copied
+		case <-time.After(10 * time.Millisecond): // so that most keys are not changed after their copy
 			set(rand.IntN(keys))
 		}
 	}

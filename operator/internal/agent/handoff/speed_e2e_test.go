@@ -11,7 +11,7 @@ import (
 
 var keys = flag.Int("keys", 200000, "keys of the copy that is measured")
 
-// heapLimit is what the agent's heap may hold while it copies any number of keys.
+// heapLimit is the largest heap that the agent may have while it copies any number of keys.
 const heapLimit = 16 << 20
 
 func TestTheHeapDoesNotGrowWithTheKeys(t *testing.T) {

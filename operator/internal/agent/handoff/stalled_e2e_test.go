@@ -17,7 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied, as memcached may crash when it refuses one while it is watched.
+// TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied, as memcached may crash when it refuses such an item while it
+// is watched.
 func TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied(t *testing.T) {
 	const keys, large = 1000, 20
 	old, next := start(t, "--max-item-size=8m"), start(t)
@@ -38,7 +39,7 @@ func TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied(t *testing.T) {
 	r.finish(t, old)
 }
 
-// TestAKeyThatNoCommandCanNameIsLeftAlone: only the binary protocol can.
+// TestAKeyThatNoCommandCanNameIsLeftAlone: only the binary protocol can name such a key.
 func TestAKeyThatNoCommandCanNameIsLeftAlone(t *testing.T) {
 	const keys = 2000
 	unnamed := strings.Repeat("a ", 100)
@@ -64,7 +65,7 @@ func TestAKeyThatNoCommandCanNameIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestAServerThatDoesNotAnswerKeepsNoOtherOutdated: with one that hangs, the keys of the others are removed.
+// TestAServerThatDoesNotAnswerKeepsNoOtherOutdated: if one server hangs, the keys are removed from the others.
 func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
 	t.Parallel()
 	const keys = 5000
@@ -78,7 +79,7 @@ func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
 		}
 		freeze(t, old.servers[0])
 		launch(t, move, resume)
-		const seconds = 20 * time.Second // It was a minute.
+		const seconds = 20 * time.Second // An earlier version waited for a minute.
 		gomega.NewWithT(t).Eventually(func() []int { return next.held(t, keys, next) }).WithTimeout(seconds).
 			Should(gomega.Equal([]int{0, 0}))
 	})
@@ -95,7 +96,7 @@ func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
 	})
 }
 
-// TestAMemcachedThatStandsStillForSecondsKeepsItsKeys: a Node that is short of memory or time does that.
+// TestAMemcachedThatStandsStillForSecondsKeepsItsKeys: this happens on a Node with too little memory or CPU time.
 func TestAMemcachedThatStandsStillForSecondsKeepsItsKeys(t *testing.T) {
 	const keys, still = 10_000, 5 * time.Second
 	for name, isUsed := range map[string]bool{"during the copy": false, "while clients use both": true} {
@@ -125,7 +126,7 @@ func TestAMemcachedThatStandsStillForSecondsKeepsItsKeys(t *testing.T) {
 	}
 }
 
-// freeze lets a memcached answer nothing until the test ends.
+// freeze stops the process of a memcached until the test ends.
 func freeze(t *testing.T, server *memcachedtest.Server) {
 	t.Helper()
 	server.Signal(t, syscall.SIGSTOP)

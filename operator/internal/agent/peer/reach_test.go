@@ -87,8 +87,8 @@ func TestAClientCertificateThatIsRequiredIsNamed(t *testing.T) {
 	}
 }
 
-// TestARefusalOutlivesAConnectionThatIsReset: memcached closes the connection after a refusal, and what is written then
-// may end it before the refusal is read.
+// TestARefusalOutlivesAConnectionThatIsReset: memcached closes the connection after a refusal. A client that still
+// writes may get a reset before it has read the refusal.
 func TestARefusalOutlivesAConnectionThatIsReset(t *testing.T) {
 	attempts := 0
 	dial := func(context.Context) (net.Conn, error) {

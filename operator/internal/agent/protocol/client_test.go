@@ -134,7 +134,7 @@ func TestRefreshCertificates(t *testing.T) {
 }
 
 func TestACommandEndsWithItsContext(t *testing.T) {
-	client, _ := answering(t, 5, "") // waits for more lines than come
+	client, _ := answering(t, 5, "") // waits for more lines than the server sends
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	start := time.Now()

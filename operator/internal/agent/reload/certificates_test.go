@@ -72,7 +72,7 @@ func TestMemcachedReportsItsCertificateNowAndThen(t *testing.T) {
 	if err := c.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	served(2) // by the check
+	served(2) // found by the check
 	c.asked = c.asked.Add(-servedFor)
 	served(3)
 	c.Address, c.asked = "127.0.0.1:1", c.asked.Add(-servedFor)

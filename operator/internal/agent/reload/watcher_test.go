@@ -47,7 +47,7 @@ func TestAWatcher(t *testing.T) {
 	failure := errors.New("not yet")
 	type look struct {
 		change func(*subject)
-		want   string // what is called
+		want   string // the functions that are called
 		inSync bool
 	}
 	none := func(*subject) {}

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// container is a memcached in a container that is resized as the operator does.
+// container is a memcached in a container that is resized in the way of the operator.
 type container struct {
 	*followed
 	pressure.Group
@@ -26,7 +26,7 @@ type container struct {
 	settings memcached.Settings
 }
 
-// becomes changes the memory for items, and before it grows the limit, which never falls.
+// becomes changes the memory for items. Before the memory grows, it raises the limit, which never falls.
 func (c *container) becomes(t *testing.T, mebibytes int64) {
 	t.Helper()
 	const mostClasses = 63
@@ -43,8 +43,8 @@ func (c *container) becomes(t *testing.T, mebibytes int64) {
 	}).WithTimeout(2 * time.Minute).WithPolling(50 * time.Millisecond).Should(gomega.Succeed())
 }
 
-// TestTheMemoryLimitSufficesAfterManyChanges has clients use a memcached that grows and shrinks again and again. Then it
-// grows once more, and is filled with the largest load that it accepts.
+// TestTheMemoryLimitSufficesAfterManyChanges lets clients use a memcached that grows and shrinks again and again. Then
+// memcached grows once more, and is filled with the largest load that it accepts.
 func TestTheMemoryLimitSufficesAfterManyChanges(t *testing.T) {
 	const changes, most = 20, 192
 	c := &container{settings: memcached.Settings{ItemMemory: 64 * mib, MaxConnections: 1024, Threads: 4, MaxItemSize: mib}}
@@ -66,7 +66,7 @@ func TestTheMemoryLimitSufficesAfterManyChanges(t *testing.T) {
 		c.becomes(t, []int64{most, 64, 128, 32}[n%4])
 	}
 	used()
-	if resident := c.resident(t); resident > 32+40 { // The allocator keeps nothing of what was given back.
+	if resident := c.resident(t); resident > 32+40 { // The allocator has returned the freed memory to the system.
 		t.Errorf("%d MiB are resident", resident)
 	}
 	c.becomes(t, most)
@@ -84,7 +84,7 @@ func TestTheMemoryLimitSufficesAfterManyChanges(t *testing.T) {
 	}
 }
 
-// inUse has clients use a memcached until the returned function ends that.
+// inUse lets clients use a memcached until the returned function is called.
 func inUse(t *testing.T, load pressure.Load) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

@@ -29,7 +29,7 @@ const mib = 1 << 20
 
 var memory = flag.Int("memory", 256, "MiB of a full memcached that shrinks by half")
 
-// followed is a memcached with what keeps it at the memory that is wanted.
+// followed is a memcached, with the follower that keeps it at the wanted memory.
 type followed struct {
 	*memcachedtest.Server
 
@@ -52,7 +52,7 @@ func follow(t *testing.T, server *memcachedtest.Server) *followed {
 	return f
 }
 
-// start starts a memcached with so many mebibytes for items, as a Pod of a cache with slots does.
+// start starts a memcached with this number of mebibytes for items, as a Pod of a cache with slots does.
 func start(t *testing.T, mebibytes int) *memcachedtest.Server {
 	t.Helper()
 	t.Setenv("MALLOC_MMAP_THRESHOLD_", "524288")
@@ -61,7 +61,8 @@ func start(t *testing.T, mebibytes int) *memcachedtest.Server {
 
 func memoryOf(mebibytes int) string { return fmt.Sprintf("--memory-limit=%d", mebibytes) }
 
-// becomes lets a memcached have so many mebibytes, and waits until it does and has given back the others.
+// becomes changes the memory of memcached to this number of mebibytes, and waits until memcached has it and has freed
+// the rest.
 func (f *followed) becomes(t *testing.T, mebibytes int64) {
 	t.Helper()
 	f.wanted.Store(mebibytes * mib)
@@ -87,7 +88,7 @@ func (f *followed) stats(t *testing.T, kind string) map[string]string {
 	return stats
 }
 
-// resident is the memory of the process, in mebibytes.
+// resident returns the resident memory of the process, in mebibytes.
 func (f *followed) resident(t *testing.T) int {
 	t.Helper()
 	content, err := os.ReadFile("/proc/" + f.stats(t, "")["pid"] + "/statm")
@@ -98,7 +99,7 @@ func (f *followed) resident(t *testing.T) int {
 	return pages * os.Getpagesize() / mib
 }
 
-// client sends commands that are silent unless there is something to say.
+// client sends quiet commands: memcached answers only some of them, such as hits.
 type client struct {
 	net.Conn
 	answers *bufio.Reader
@@ -140,7 +141,8 @@ func (c *client) send(t *testing.T, count int, command func(n int) string) (answ
 	return answers
 }
 
-// store stores items of several sizes, of 1,000 bytes on average, and reads each so often that memcached takes note.
+// store stores items of several sizes, of 1,000 bytes on average, and reads each so often that memcached counts it as
+// used.
 func (c *client) store(t *testing.T, prefix string, count int) {
 	t.Helper()
 	sizes := []int{100, 900, 2000}
@@ -204,7 +206,8 @@ func TestAMemcachedThatShrinksKeepsTheHottestKeysAndGivesMemoryBack(t *testing.T
 	}
 }
 
-// serve has a client read and write until the returned function ends that, which returns how many requests failed.
+// serve starts a client that reads and writes. The returned function ends the client, and returns how many requests
+// failed.
 func (f *followed) serve(t *testing.T) (failed func() int) {
 	t.Helper()
 	c, stop, done := f.connect(t), make(chan struct{}), make(chan int)

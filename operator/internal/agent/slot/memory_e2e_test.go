@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// TestACopyWaitsForTheMemory that memcached is to have: with less, it would not get all keys.
+// TestACopyWaitsForTheMemory that memcached is to have: with less memory, memcached could not store all keys.
 func TestACopyWaitsForTheMemory(t *testing.T) {
 	from, to := memcachedtest.Start(t, watched), memcachedtest.Start(t, watched)
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -37,5 +37,5 @@ func TestACopyWaitsForTheMemory(t *testing.T) {
 	}
 }
 
-// watched lets an agent follow the changes.
+// watched are options with which an agent can follow the changes.
 const watched = "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"

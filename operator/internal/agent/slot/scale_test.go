@@ -8,7 +8,7 @@ func scaled(i *instruction.Instruction) {
 	i.Scale = instruction.Scale{Hash: "Ketama", Names: "shop-#:11211", Before: 2, After: 1, Servers: "10.0.0.3"}
 }
 
-// rolesWithScale are those of Pods that copy keys because clients' list of servers changes.
+// rolesWithScale are the roles of Pods that copy keys because clients' list of servers changes.
 var rolesWithScale = map[string][]step{
 	"a slot that is removed": {
 		{order(serve), "ready:"}, {order(send), "waits: copy "}, {copied, "waits:"}, {after(12), "ready:"},

@@ -44,7 +44,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// call notes a call. The same one is repeated until it succeeds.
+// call records a call. Repetitions of a call until it succeeds count as one.
 func (s *scene) call(name string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -93,7 +93,7 @@ func (s *scene) End(context.Context) error {
 	return s.refuse
 }
 
-// order is that the operator writes an instruction.
+// order is the event that the operator writes an instruction.
 func order(role instruction.Role, changes ...func(*instruction.Instruction)) func(*testing.T, *scene) {
 	i := instruction.Instruction{Slot: "shop-0", Role: role, Rate: 1, Since: begin, End: 30}
 	if role == instruction.Receive || role == instruction.Moved {
@@ -123,7 +123,7 @@ func obeys(_ *testing.T, s *scene)   { s.refuse = nil }
 func loses(_ *testing.T, s *scene)   { s.lostCopy = handoff.LogLinesLost }
 func nothing(*testing.T, *scene)     {}
 
-// ends is that the copier ends. The next look sees it.
+// ends is the event that the copier ends. The next look notices it.
 func ends(err error) func(*testing.T, *scene) {
 	return func(_ *testing.T, s *scene) {
 		s.finish <- err
@@ -142,7 +142,7 @@ func grown(i *instruction.Instruction)    { i.Memory = 128 << 20 }
 func recorded(i *instruction.Instruction) { i.Record.CopySeconds = 7 }
 func other(i *instruction.Instruction)    { i.From = "10.0.0.2" }
 
-// step is what happens, what the copier does then, and whether the agent is ready afterwards.
+// step is an event, the calls of the copier that follow it, and whether the agent is ready afterwards.
 type step struct {
 	event func(*testing.T, *scene)
 	want  string

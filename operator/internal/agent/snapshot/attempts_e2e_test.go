@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
 )
 
-// overtaken is the store of an attempt that another one overtakes before its first object, and that is killed before
-// its second one.
+// overtaken is the store of an attempt that another attempt overtakes before its first object, and that is killed
+// before its second object.
 type overtaken struct {
 	*memory
 	overtake func()
@@ -36,7 +36,7 @@ func (o *overtaken) Add(ctx context.Context, name string, content []byte) error 
 	return o.memory.Add(ctx, name, content)
 }
 
-// TestAnAttemptThatWasOvertakenHarmsNoSnapshot: its Node was lost, and it still writes.
+// TestAnAttemptThatWasOvertakenHarmsNoSnapshot: the Node of the attempt was lost, and the attempt still writes.
 func TestAnAttemptThatWasOvertakenHarmsNoSnapshot(t *testing.T) {
 	servers, store := cache(t, 1), newMemory()
 	fill(t, servers[0], 0)
@@ -59,7 +59,7 @@ func TestAnAttemptThatWasOvertakenHarmsNoSnapshot(t *testing.T) {
 	}
 }
 
-// slow is the store of an attempt that another one overtakes before its manifest.
+// slow is the store of an attempt that another attempt overtakes before its manifest.
 type slow struct {
 	*memory
 	overtake func()
@@ -73,8 +73,8 @@ func (s *slow) Add(ctx context.Context, name string, content []byte) error {
 func TestOfTwoAttemptsOneIsTheSnapshot(t *testing.T) {
 	servers := cache(t, 2)
 	for sentence, tc := range map[string]struct {
-		first, second *Save  // the first one ends before the second one
-		want          string // of the error of the second one; empty: it reports the first one
+		first, second *Save  // first ends before second
+		want          string // the error of second; empty: it reports the snapshot of first
 	}{
 		"the attempts of one Job": {&Save{Owner: "a", Once: true}, &Save{Owner: "a", Once: true}, ""},
 		"of two owners":           {&Save{Owner: "a", Once: true}, &Save{Owner: "b", Once: true}, `It is that of the owner "a", and not of the owner "b"`},
@@ -107,7 +107,7 @@ func TestOfTwoAttemptsOneIsTheSnapshot(t *testing.T) {
 	}
 }
 
-// lostAnswer is a store that adds an object, and says that it exists: its library has repeated a request.
+// lostAnswer is a store that adds an object, but answers that the object exists already, as after a repeated request.
 type lostAnswer struct{ *memory }
 
 func (l lostAnswer) Add(ctx context.Context, name string, content []byte) error {

@@ -141,7 +141,7 @@ func TestACacheOfAnotherSizeIsRestoredByTheHash(t *testing.T) {
 	}
 }
 
-// TestASaveThatIsKilledIsNeverRestored kills it at each of its writes: within each block, between the servers, and
+// TestASaveThatIsKilledIsNeverRestored kills a save at each of its writes: within each block, between the servers, and
 // within the manifest.
 func TestASaveThatIsKilledIsNeverRestored(t *testing.T) {
 	whole, from := saved(t)
@@ -162,14 +162,14 @@ func TestASaveThatIsKilledIsNeverRestored(t *testing.T) {
 		if _, err := (&Verify{Store: left, Name: "daily"}).Run(t.Context()); err == nil {
 			t.Fatalf("killed at write %d: it is whole", writes)
 		}
-		if writes%5 == 0 { // the next attempt replaces what is left
+		if writes%5 == 0 { // the next attempt replaces the objects that are left
 			again := &Save{Store: left, Name: "daily", Servers: from, Pace: handoff.Limit(0)}
 			if _, err := again.Run(t.Context()); err != nil {
 				t.Fatalf("killed at write %d: it cannot be saved again: %v", writes, err)
 			}
 		}
 	}
-	const least = 2*(2+3*2+2) + 1 // of each server a head, three blocks and an end, and the manifest
+	const least = 2*(2+3*2+2) + 1 // for each server a head, three blocks and an end, and once the manifest
 	if writes <= least || held(t, to[0], 2*keys) > 0 {
 		t.Errorf("only %d writes", writes)
 	}
@@ -179,7 +179,7 @@ func TestASaveThatIsKilledIsNeverRestored(t *testing.T) {
 func TestNothingIsReadOrWrittenWhileAnAgentCopiesTheKeys(t *testing.T) {
 	store, from := saved(t)
 	watched(t, from[1])
-	// An agent that watches how memcached is used does no harm.
+	// An agent that watches how memcached is used does not disturb a save.
 	unhurt := &Save{Store: newMemory(), Name: "daily", Servers: from, Pace: handoff.Limit(0)}
 	if _, err := unhurt.Run(t.Context()); err != nil {
 		t.Error(err)
@@ -194,7 +194,7 @@ func TestNothingIsReadOrWrittenWhileAnAgentCopiesTheKeys(t *testing.T) {
 	}
 }
 
-// watched has a client watch the log of a server.
+// watched starts a client that watches the log of a server.
 func watched(t *testing.T, server Server) {
 	t.Helper()
 	connection := connected(t, server)
@@ -204,7 +204,7 @@ func watched(t *testing.T, server Server) {
 	}
 }
 
-// copies has a client write markers, as an agent does that copies keys.
+// copies starts a client that writes markers, as an agent that copies keys does.
 func copies(t *testing.T, server Server) {
 	t.Helper()
 	connection := connected(t, server)

@@ -46,12 +46,12 @@ func storedFor(t *testing.T, owner string) *memory {
 	return store
 }
 
-// TestWhatIsNotWholeIsNamed tries all that may happen to a snapshot in a bucket.
+// TestWhatIsNotWholeIsNamed tries everything that may happen to a snapshot in a bucket.
 func TestWhatIsNotWholeIsNamed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change   func(objects, others map[string][]byte)
 		snapshot string
-		want     string // of the error; empty: it is whole
+		want     string // the error; empty: the snapshot is complete
 	}{
 		"nothing happened": {change: func(_, _ map[string][]byte) {}},
 		"another snapshot is requested": {
@@ -113,7 +113,7 @@ func TestWhatIsNotWholeIsNamed(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatTheManifestDoesNotMeanIsFound where both are whole by themselves.
+// TestAnObjectThatTheManifestDoesNotMeanIsFound although the object and the manifest are each complete.
 func TestAnObjectThatTheManifestDoesNotMeanIsFound(t *testing.T) {
 	for want, change := range map[string]func(*format.Manifest){
 		"daily/shop-0: it belongs to shop-0 of another snapshot": func(m *format.Manifest) { m.Snapshot = "DEF" },

@@ -15,7 +15,8 @@ type memory struct {
 	mutex   sync.Mutex
 	objects map[string][]byte
 
-	// left is after how many writes the process is killed: half of the last one is in the store. Without a limit, it is -1.
+	// left is the number of writes after which the process is killed: half of the last write is in the store. Without a
+	// limit, it is -1.
 	left int
 }
 
@@ -33,7 +34,7 @@ func (m *memory) Create(_ context.Context, name string, _ int64) (io.WriteCloser
 	return &object{m, name}, nil
 }
 
-// Add is worse than that of a bucket, too: half of the object may be there.
+// Add is less reliable than the Add of a real bucket: it may store only half of the object.
 func (m *memory) Add(ctx context.Context, name string, content []byte) error {
 	if _, ok := m.objects[name]; ok {
 		return ErrExists
@@ -49,7 +50,7 @@ func (m *memory) Add(ctx context.Context, name string, content []byte) error {
 }
 
 func (m *memory) Remove(_ context.Context, name string) {
-	if m.left != 0 { // Who was killed removes nothing.
+	if m.left != 0 { // A killed process removes nothing.
 		delete(m.objects, name)
 	}
 }

@@ -58,7 +58,7 @@ func TestAProgramThatEndsByItselfEndsTheSupervisor(t *testing.T) {
 	}
 }
 
-// TestAProgramThatCrashesIsStartedAgain however it ends, even with exit code 0 later: no signal ended it.
+// TestAProgramThatCrashesIsStartedAgain however it ends, and later even after exit code 0: no signal ended the program.
 func TestAProgramThatCrashesIsStartedAgain(t *testing.T) {
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := newSupervisor("echo $AGENT_RESTARTS >> " + starts + `
@@ -129,7 +129,7 @@ func TestPausesGrowUntilTheProgramRunsForAWhile(t *testing.T) {
 	}
 }
 
-// TestAProgramEndsWithItsSupervisor kills one, which has no time to do anything about it.
+// TestAProgramEndsWithItsSupervisor kills a supervisor, which has no time to end its program itself.
 func TestAProgramEndsWithItsSupervisor(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	supervisor := exec.Command(os.Args[0])
@@ -152,7 +152,7 @@ func TestAProgramEndsWithItsSupervisor(t *testing.T) {
 	wait(t).Eventually(func() bool { return running(pid) }).Should(gomega.BeFalse())
 }
 
-// running is false for a zombie, for which no process may be waiting.
+// running returns false for a zombie, too: maybe no process waits for it.
 func running(pid int) bool {
 	status := read("/proc/" + strconv.Itoa(pid) + "/status")
 	return status != "" && !strings.Contains(status, "State:\tZ")

@@ -54,13 +54,13 @@ func (l *load) draw() int {
 	return sort.SearchFloat64s(l.keys, l.random.Float64()*l.keys[len(l.keys)-1])
 }
 
-// size is that of the value of a key: 64 bytes to 16 KiB.
+// size returns the size of the value of a key: 64 bytes to 16 KiB.
 func size(key int) int {
 	scattered := uint32(key) * 2654435761
 	return 64<<(scattered>>28%9) + int(scattered>>8%64)
 }
 
-// run sends so many reads a second.
+// run sends reads at this rate, in reads per second.
 func (l *load) run(t *testing.T, rate int, took time.Duration) {
 	t.Helper()
 	const together = 50
@@ -120,8 +120,8 @@ func startWatcher(t *testing.T, server *memcachedtest.Server) *Watcher {
 	return w
 }
 
-// TestARealMemcachedWithAnotherMemoryIsAsPredicted watches a memcached, and then uses one that has the memory for a
-// longer age. Ages of seconds stand for those of hours.
+// TestARealMemcachedWithAnotherMemoryIsAsPredicted watches a memcached, and then uses a memcached with the memory that
+// was predicted for a longer age. Seconds of age stand for hours.
 func TestARealMemcachedWithAnotherMemoryIsAsPredicted(t *testing.T) {
 	const rate, keys, slices, aim = 8000, 300_000, 12, 10
 	server := memcachedtest.Start(t, "--memory-limit=64")
@@ -160,7 +160,7 @@ func pointOf(t *testing.T, report usage.Report, age int64) usage.Point {
 	return usage.Point{}
 }
 
-// evictedAge is that of the slab class with most memory.
+// evictedAge returns the age of evicted items of the slab class with the most memory.
 func evictedAge(t *testing.T, server *memcachedtest.Server) (age int64) {
 	t.Helper()
 	client, err := protocol.Dial(t.Context(), server.Address, nil)

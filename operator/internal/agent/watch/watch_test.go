@@ -26,7 +26,7 @@ import (
 type fake struct {
 	mutex       sync.Mutex
 	down        error
-	old         bool // knows no log of deletions
+	old         bool // has no log of deletions
 	answers     map[string]string
 	watching    []net.Conn
 	connections int
@@ -71,7 +71,7 @@ func (f *fake) serve(connection net.Conn) {
 	}
 }
 
-// log sends lines to whoever watches.
+// log sends lines to all connections that watch.
 func (f *fake) log(t *testing.T, lines string) {
 	t.Helper()
 	f.mutex.Lock()
@@ -124,7 +124,7 @@ func ask(t *testing.T, w http.Handler) (usage.Report, string) {
 
 func neverCopied() time.Time { return time.Time{} }
 
-// watched runs a test with a watcher of a memcached, in no time.
+// watched runs a test with a watcher of a memcached, on a clock that does not wait.
 func watched(t *testing.T, f *fake, test func(t *testing.T, w *Watcher, log *strings.Builder)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +173,8 @@ func TestMemcachedIsWatchedWhileTheOperatorAsks(t *testing.T) {
 	})
 }
 
-// TestAHandoffHasTheLogForItself: it fails if lines are lost, and what it adds is not used by clients.
+// TestAHandoffHasTheLogForItself: a handoff fails if lines are lost, and the items that it adds say nothing about
+// clients.
 func TestAHandoffHasTheLogForItself(t *testing.T) {
 	const line = "ts=1 gid=1 type=item_store key=memcached-agent-handoff-x-1 status=not_stored cmd=ms ttl=0 clsid=1 cfd=9 size=2\n"
 	f := &fake{answers: statistics(0, 0, 0, 0)}
@@ -224,7 +225,7 @@ func TestWhatThisAgentCopiedCountsAsUsed(t *testing.T) {
 		ask(t, w)
 		for _, step := range []struct {
 			ends    bool
-			evicted int // the number of items, and for how long the last one was not used
+			evicted int // the number of evicted items, and for how long the last one was not used
 			age     int
 			want    usage.Report
 		}{

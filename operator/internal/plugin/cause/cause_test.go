@@ -84,7 +84,7 @@ func crash(e cause.Evidence) cause.Evidence {
 	})
 }
 
-// scenarios has one for each reason of the API.
+// scenarios has a scenario for each reason of the API.
 func scenarios() map[string]cause.Evidence {
 	const update, restart = cachev1.ConditionUpdatePending, cachev1.ConditionRestartRequired
 	const names, bootstrap = cachev1.ConditionCertificateIncomplete, cachev1.ConditionBootstrapped
@@ -104,7 +104,7 @@ func scenarios() map[string]cause.Evidence {
 			e.Pods = append(e.Pods, cachetest.Pending(cachetest.Pod("shop", "3cccc", ""), message))
 			warning := cachetest.Event("Pod", "shop-5d9c7b6f4-3cccc", "FailedScheduling", message, time.Minute)
 			warning.Type = corev1.EventTypeWarning
-			e.PodEvents = []corev1.Event{warning} // It says nothing new.
+			e.PodEvents = []corev1.Event{warning} // This event says nothing new.
 		}),
 		cachev1.ReasonInvalidSpec: ready(cachev1.ReasonInvalidSpec, "spec.image \"x y\" is not an image reference: write one such as memcached:1.6"),
 		cachev1.ReasonSecretNotFound: withTLS(ready(cachev1.ReasonSecretNotFound, "spec.tls.secretName \"shop-cert\" does not exist: create the Secret "+

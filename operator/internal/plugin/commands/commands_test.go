@@ -30,7 +30,7 @@ type fleet struct {
 	items           []cachev1.Memcached
 	namespaces      []string
 	requests, bytes int
-	patches         []string // with dry-run before those that change nothing
+	patches         []string // with "dry-run" before each that changes nothing
 
 	withoutCRD, mute bool
 }
@@ -95,7 +95,7 @@ func (f *fleet) serveOne(w http.ResponseWriter, r *http.Request, name string) {
 	_ = json.NewEncoder(w).Encode(notFound(name))
 }
 
-// notFound is the answer of an API server that knows Memcacheds, but none of a name.
+// notFound is the answer of an API server that knows Memcacheds, but none with the requested name.
 func notFound(name string) metav1.Status {
 	status := apierrors.NewNotFound(cachev1.GroupVersion.WithResource("memcacheds").GroupResource(), name).Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -116,7 +116,7 @@ func run(t *testing.T, f *fleet, arguments ...string) (string, error) {
 	return out.String(), err
 }
 
-// large is a Memcached with about what a real one has at most: slots, conditions and managed fields.
+// large is a Memcached with about as many slots, conditions and managed fields as a real one has at most.
 func large(number int) cachev1.Memcached {
 	mc := cachetest.Memcached(fmt.Sprintf("cache-%04d", number), cachev1.ReasonAllPodsReady, strings.Repeat("x", 500))
 	mc.APIVersion, mc.Kind = cachev1.GroupVersion.String(), "Memcached"

@@ -18,7 +18,7 @@ func TestOnlyAYesChangesSomething(t *testing.T) {
 		in          io.Reader
 		interrupted bool
 		agrees      bool
-		advice      bool // --yes is named
+		advice      bool // the message names --yes
 	}{
 		"y":                                     {in: strings.NewReader("y\n"), agrees: true},
 		"Yes":                                   {in: strings.NewReader(" Yes \n"), agrees: true},
@@ -45,7 +45,7 @@ func TestOnlyAYesChangesSomething(t *testing.T) {
 func TestAQuestionFitsTheTerminal(t *testing.T) {
 	for columns, want := range map[int]string{
 		0:  "All keys of shop are lost. Continue? [y/N] ",
-		36: "All keys of shop are lost.\nContinue? [y/N] ", // The answer is entered behind the question.
+		36: "All keys of shop are lost.\nContinue? [y/N] ", // The user enters the answer on the line of the question.
 		20: "All keys of shop are\nlost.\nContinue? [y/N] ",
 	} {
 		var asked bytes.Buffer

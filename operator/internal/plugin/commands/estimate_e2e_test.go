@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// reads are those of a client that stores what it misses, whose keys are as popular as a power of their rank.
+// reads are the reads of a client that stores missing keys. The popularity of a key is a power of its rank.
 type reads struct {
 	client     *protocol.Client
 	value      string
@@ -48,8 +48,8 @@ func zipf(keys int, alpha float64) func() string {
 	return func() string { return fmt.Sprint("key-", sort.SearchFloat64s(sums, random.Float64()*sum)) }
 }
 
-// TestAnEstimateIsWithinThreePointsOfAServerWithThatMemory has a second server with twice the memory, which gets the
-// same requests.
+// TestAnEstimateIsWithinThreePointsOfAServerWithThatMemory compares with a second server, which has twice the memory
+// and gets the same requests.
 func TestAnEstimateIsWithinThreePointsOfAServerWithThatMemory(t *testing.T) {
 	c := secured(t, 1, "--memory-limit=16")
 	twice, err := protocol.Dial(t.Context(), memcachedtest.Start(t, "--memory-limit=32").Address, nil)

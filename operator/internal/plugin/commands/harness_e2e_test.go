@@ -34,7 +34,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/reach"
 )
 
-// cache is one with slots, TLS and login: real memcacheds, which the API server of a test shows as Pods.
+// cache is a cache with slots, TLS and login: real memcacheds, which the API server of a test shows as Pods.
 type cache struct {
 	t       *testing.T
 	ctx     context.Context // of commands
@@ -44,14 +44,14 @@ type cache struct {
 	servers []*memcachedtest.Server
 
 	addresses map[string]string // by Pod, with the port that requires TLS
-	plain     []string          // addresses that do not, for the tests
+	plain     []string          // addresses that require no TLS, for the tests
 	mutex     sync.Mutex
 	dialed    []int32 // ports
 
 	broken, gone atomic.Bool // the API server, the Memcached
 }
 
-// secured starts a cache with as many servers.
+// secured starts a cache with this number of servers.
 func secured(t *testing.T, size int, arguments ...string) *cache {
 	t.Helper()
 	ca := agenttest.NewCertificate(t, nil)
@@ -150,7 +150,7 @@ func (c *cache) run(input string, arguments ...string) (string, error) {
 	return out.String(), err
 }
 
-// prints runs a command that succeeds and prints all these texts.
+// prints runs a command, which has to succeed and to print all these texts.
 func (c *cache) prints(wanted []string, arguments ...string) string {
 	c.t.Helper()
 	out, err := c.run("", arguments...)
@@ -179,7 +179,7 @@ func (c *cache) client(number int) *protocol.Client {
 	return client
 }
 
-// send sends commands and reads as many lines of answers.
+// send sends commands, and reads a number of lines of their answers.
 func (c *cache) send(number int, commands string, lines int) {
 	c.t.Helper()
 	connection := c.client(number).Connection()

@@ -41,7 +41,7 @@ func TestImportedManifestsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestTheDocsShowAnImport: a manifest, which the API server judges as those of all pages, and the reports.
+// TestTheDocsShowAnImport: a manifest, which the API server validates like the manifests of all pages, and the reports.
 func TestTheDocsShowAnImport(t *testing.T) {
 	for file, input := range map[string]string{"leaving.md": "memorystore", "migrating.md": "release"} {
 		manifest, reports := page.Read(t, "../migrate/testdata/"+input+".yaml"), page.Read(t, "../migrate/testdata/"+input+".txt")

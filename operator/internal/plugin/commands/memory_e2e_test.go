@@ -59,7 +59,7 @@ func (c *cache) requests(server int, requests ...string) (stop func()) {
 	return func() { close(stopping); <-stopped }
 }
 
-// TestWhatWasReadOfALogIsKept: of a Pod that ends, and after an interrupt.
+// TestWhatWasReadOfALogIsKept: when the Pod ends, and after an interrupt.
 func TestWhatWasReadOfALogIsKept(t *testing.T) {
 	for _, command := range []string{"hot-keys", "estimate"} {
 		t.Run(command, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAReportHasFiguresAndNoSecrets: of a cache with TLS and users, whose keys and values are of clients.
+// TestAReportHasFiguresAndNoSecrets: the cache has TLS and users, and the keys and values of clients.
 func TestAReportHasFiguresAndNoSecrets(t *testing.T) {
 	c := secured(t, 2)
 	c.send(0, "set user:4711 0 0 11\r\nsecretvalue\r\nget user:4711\r\nget other\r\n", 5)

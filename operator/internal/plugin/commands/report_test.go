@@ -77,8 +77,8 @@ func TestAReportOfAnIncidentMatchesItsGoldenFile(t *testing.T) {
 	page.Golden(t, "testdata/report.html", out.String(), *update)
 }
 
-// incident is a cache with TLS and login whose last Pod fails, and whose message has a word that no phone is wide enough
-// for. Its memcached logs keys.
+// incident is a cache with TLS and login whose last Pod fails, and whose message has a word that is wider than the
+// screen of a phone. Its memcached logs keys.
 func incident() cause.Evidence {
 	image := "registry.example.com/mirrors/docker.io/library/memcached@sha256:" + strings.Repeat("5d9c7b6f", 8)
 	crashed := fmt.Sprintf("2 of 3 Pods ready; 1 Pod: container \"memcached\" of the image %s exited with code 64", image)

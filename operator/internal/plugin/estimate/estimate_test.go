@@ -46,7 +46,7 @@ func (l *lru) get(key int) bool {
 	return false
 }
 
-// load is a load on a server, and how long it is watched.
+// load is a load on a server, and the part of it that is watched.
 type load struct {
 	alpha             float64
 	keys, capacity    int
@@ -54,7 +54,8 @@ type load struct {
 	extrapolatesTwice bool
 }
 
-// simulate returns the predictions for a load, and what exact caches of these memories do with the same requests.
+// simulate returns the predictions for a load, and the results of exact caches with these memories for the same
+// requests.
 func simulate(l load, seed uint64, memories []float64) (predicted []Prediction, exact []float64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	next := zipf(l.keys, l.alpha, random)

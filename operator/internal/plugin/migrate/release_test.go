@@ -98,7 +98,7 @@ func TestArgumentsAreReadAsMemcachedReadsThem(t *testing.T) {
 	}
 }
 
-// TestThreadsStayUnlessTheyAreTheDefaultOfTheResources, which are one with a limit of one CPU.
+// TestThreadsStayUnlessTheyAreTheDefaultOfTheResources, which is one thread with a limit of one CPU.
 func TestThreadsStayUnlessTheyAreTheDefaultOfTheResources(t *testing.T) {
 	for limit, want := range map[string]*int32{"1": new(int32(4)), "4": nil} {
 		got, _, _ := translated(t, "cloudpirates", `{config: {extraArgs: [-t4]}, resources: {limits: {cpu: "`+limit+`"}}}`)
@@ -108,7 +108,7 @@ func TestThreadsStayUnlessTheyAreTheDefaultOfTheResources(t *testing.T) {
 	}
 }
 
-// TestDefaultsOfAChartAreNotMentioned: with --all, a release that sets nothing has all of them.
+// TestDefaultsOfAChartAreNotMentioned: with --all, the values of a release that sets nothing have all defaults.
 func TestDefaultsOfAChartAreNotMentioned(t *testing.T) {
 	for name, want := range map[string]string{
 		"bitnami": "", "cloudpirates": "", "helmforge": "memcached.disableDumping -X: memcached refuses",
@@ -125,7 +125,7 @@ func TestDefaultsOfAChartAreNotMentioned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reports := c.reports[:len(c.reports)-1] // That of the servers comes last.
+		reports := c.reports[:len(c.reports)-1] // The report on the servers comes last.
 		if len(reports) > 1 || !strings.HasPrefix(strings.Join(reports, ""), want) || want == "" && len(reports) > 0 {
 			t.Errorf("%s: the reports are %q, not %q", name, reports, want)
 		}

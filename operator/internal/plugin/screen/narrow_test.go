@@ -38,7 +38,7 @@ func TestEachWordIsShownAtEachWidth(t *testing.T) {
 			t.Fatalf("at %d columns (-want +got):\n%s", columns, diff)
 		}
 		for line := range strings.Lines(text) {
-			isFact := strings.Contains(line, ":  ") // Endpoint and its like are not broken.
+			isFact := strings.Contains(line, ":  ") // Facts, such as Endpoint, are not broken.
 			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > columns && !isFact {
 				t.Errorf("at %d columns, a terminal breaks %q", columns, line)
 			}

@@ -44,7 +44,7 @@ func TestTheItemsOfAKeyMatchTheirGoldenFile(t *testing.T) {
 	})
 }
 
-// loads are those of a busy server, an idle one, and one that does not answer.
+// loads are the loads of a busy server, an idle server, and a server that does not answer.
 func loads() []Load {
 	busy := load.Load{
 		Used: 63 << 20, Limit: 64 << 20, Items: 612345, Connections: 212, HitRatio: new(0.9134), TotalHitRatio: new(0.955),
@@ -134,7 +134,7 @@ func TestAnEstimateMatchesItsGoldenFile(t *testing.T) {
 
 func TestAPodThatTerminatesWithoutASlotIsNotCounted(t *testing.T) {
 	holder, former, other := server("0"), reach.Server{Pod: "former", Terminating: true}, server("1")
-	holder.Terminating = true // It keeps its slot until another Pod has its keys.
+	holder.Terminating = true // The Pod keeps its slot until another Pod has its keys.
 	var out bytes.Buffer
 	var loads []Load
 	for _, s := range []reach.Server{holder, other, former} {

@@ -20,7 +20,7 @@ func FuzzParseFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// 1.6.32 reads one byte more than those before, so that a last line without its end is whole.
+		// 1.6.32 reads one byte more than earlier versions, so it reads a last line without a line end in full.
 		for _, spare := range []int{0, 1} {
 			if diff := cmp.Diff(pairs(list), asMemcachedReads(File(list), spare)); diff != "" {
 				t.Errorf("memcached reads other users (-written +read):\n%s", diff)
@@ -34,7 +34,7 @@ func FuzzParseFile(f *testing.F) {
 	})
 }
 
-// FuzzParse looks for Secrets that end the program.
+// FuzzParse looks for Secrets that crash the program.
 func FuzzParse(f *testing.F) {
 	f.Add("ann", "secret")
 	f.Fuzz(func(t *testing.T, name, password string) {
@@ -57,8 +57,8 @@ func pairs(list []User) (all [][2]string) {
 	return all
 }
 
-// asMemcachedReads does what authfile_load of memcached does, with its buffers: lines come by fgets into a buffer of the
-// file's size and some spare bytes, 255 bytes at most, each over the end of the one before.
+// asMemcachedReads reads a file like authfile_load of memcached, with its buffers: fgets reads lines of at most 255
+// bytes into a buffer of the file's size and some spare bytes, each line over the end of the line before.
 func asMemcachedReads(file []byte, spare int) (all [][2]string) {
 	const maxEntryLen, maxEntries = 256, 8
 	room := len(file) + spare

@@ -19,7 +19,7 @@ type shape struct {
 	exponent float64       // of Zipf's law
 	swing    float64       // of a day, as a share of the mean
 	scan     int           // keys that are read one after another within an hour, each day
-	burst    float64       // how often more requests there are for ten minutes of each day
+	burst    float64       // by what factor there are more requests in ten minutes of each day
 	fresh    float64       // the share of requests for keys that were never used before
 	ttl      time.Duration // of most keys
 	memory   int           // that the cache has
@@ -65,7 +65,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// watch follows a cache with so much memory, and returns its curve.
+// watch follows a cache with this memory, and returns its curve.
 func watch(of *trace, memory int, seed uint64) []usage.Point {
 	tracker, next := New(), time.Duration(0)
 	tracker.Has(0, float64(memory))

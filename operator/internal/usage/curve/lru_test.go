@@ -14,7 +14,7 @@ type request struct {
 	key int32
 }
 
-// trace is what clients request. Sizes and times to live depend on the key alone.
+// trace has the requests of clients. The size and the time to live of an item depend only on its key.
 type trace struct {
 	requests []request
 	keys     int
@@ -29,7 +29,7 @@ type lru struct {
 	free   int
 	items  []node // by key; the last is the head of the list
 
-	youngest time.Duration // that was evicted since measured
+	youngest time.Duration // of an item that was evicted since measured
 	measured time.Duration
 	hits     int
 	reads    int
@@ -112,7 +112,7 @@ func (l *lru) expiresAt(key int32, at time.Duration) {
 	l.expiring[minute] = append(l.expiring[minute], key)
 }
 
-// expire removes what has expired, as memcached's crawler does.
+// expire removes expired items, as memcached's crawler does.
 func (l *lru) expire(at time.Duration) {
 	for ; l.minute < int(at/time.Minute) && l.minute < len(l.expiring); l.minute++ {
 		for _, key := range l.expiring[l.minute] {

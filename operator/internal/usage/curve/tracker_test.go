@@ -98,7 +98,7 @@ func TestATracker(t *testing.T) {
 	}
 }
 
-// TestTheSampleIsBounded has a scan of keys that are never used again, then more of them than before.
+// TestTheSampleIsBounded runs a scan of keys that are never used again, more than the sample can hold.
 func TestTheSampleIsBounded(t *testing.T) {
 	tracker, at := New(), time.Duration(0)
 	for key := range uint64(2_000_000) {

@@ -67,7 +67,7 @@ func noise(size int) []byte {
 	return value
 }
 
-// large are items of three blocks, which are small once they are packed.
+// large returns items of three blocks, which are small after compression.
 func large() []Item {
 	zeros := make([]byte, BlockSize)
 	return []Item{

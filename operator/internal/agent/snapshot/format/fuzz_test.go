@@ -26,7 +26,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzCutItem reads whatever a block may have. What was read is written as it was, if its numbers are short.
+// FuzzCutItem reads any content of a block. An item that was read is written with the same bytes, if its numbers are
+// short.
 func FuzzCutItem(f *testing.F) {
 	f.Add(appendItem(nil, Item{Key: []byte("a"), Value: []byte("v"), Flags: 7, Expires: 1780000000, Used: 1770000000}))
 	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 3, 0, 0, 0})
@@ -42,7 +43,7 @@ func FuzzCutItem(f *testing.F) {
 	})
 }
 
-// FuzzManifest reads whatever may be in a bucket.
+// FuzzManifest reads any content that a bucket may have.
 func FuzzManifest(f *testing.F) {
 	content, err := Manifest{Snapshot: "A", Slots: []Slot{{Name: "shop-0"}}}.Encode()
 	if err != nil {
