@@ -59,7 +59,7 @@ func TestScenariosMeasure(t *testing.T) {
 			t.Parallel()
 			b := Bench{
 				Folders: folders, Runs: 1, Count: 40, InFlight: []int{2}, Drifts: 8, Sizes: []int{1, 2, 3}, Changes: 2,
-				Rest: time.Second, Resync: 2 * time.Second, BenchTime: "100x", update: func(string) {},
+				Rest: time.Second, Resync: 2 * time.Second, BenchTime: "5000x", update: func(string) {},
 			}
 			b.Run = t.TempDir()
 			chosen, err := Choose([]string{name}, true)
