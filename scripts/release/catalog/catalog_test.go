@@ -77,16 +77,27 @@ func TestACatalogIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
-func TestAVersionOlderThanItsChannelsNewestIsRefused(t *testing.T) {
-	c := &Catalog{}
-	add(t, c, "0.2.0", "stable,candidate")
-	before, _ := c.String()
-	err := c.Add(files("0.1.0", "candidate", ""), "registry.example.com/b:1")
-	if err == nil || !strings.Contains(err.Error(), "is older than 0.2.0 in the channel candidate") {
-		t.Errorf("error %v", err)
+func TestWhatACatalogRefuses(t *testing.T) {
+	tests := map[string]struct {
+		files bundle.Files
+		want  string
+	}{
+		"a version older than its channel's newest": {files("0.1.0", "candidate", ""), "is older than 0.2.0 in the channel candidate"},
+		"a bundle without a version":                {files("x", "stable", ""), "make bundle"},
 	}
-	if after, _ := c.String(); after != before {
-		t.Error("the catalog was changed")
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := &Catalog{}
+			add(t, c, "0.2.0", "stable,candidate")
+			before, _ := c.String()
+			err := c.Add(tc.files, "registry.example.com/b:1")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			if after, _ := c.String(); after != before {
+				t.Error("the catalog was changed")
+			}
+		})
 	}
 }
 

@@ -18,9 +18,9 @@ func ReadPage(path string) ([]Figure, error) {
 	inside := false
 	for line := range strings.Lines(string(content)) {
 		switch {
-		case strings.HasPrefix(line, "<!-- begin: make bench, "):
+		case strings.HasPrefix(line, beginMarker):
 			inside = true
-		case strings.HasPrefix(line, "<!-- end: make bench, "):
+		case strings.HasPrefix(line, endMarker):
 			inside = false
 		}
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")

@@ -82,14 +82,20 @@ func Text(out io.Writer, figures []Figure) error {
 	return table.Flush()
 }
 
-// WritePage writes the figures of a scenario into a page, between its two marks, below the Markdown of a picture if it
+// The beginnings of the markers around the figures of a scenario in a page.
+const (
+	beginMarker = "<!-- begin: make bench, "
+	endMarker   = "<!-- end: make bench, "
+)
+
+// WritePage writes the figures of a scenario into a page, between its two markers, below the Markdown of a picture if it
 // has one.
 func WritePage(path, scenario, picture string, figures []Figure, measuredOn string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	begin, end := "<!-- begin: make bench, "+scenario+" -->\n", "<!-- end: make bench, "+scenario+" -->\n"
+	begin, end := beginMarker+scenario+" -->\n", endMarker+scenario+" -->\n"
 	head, rest, opened := strings.Cut(string(content), begin)
 	_, tail, closed := strings.Cut(rest, end)
 	if !opened || !closed {
