@@ -88,8 +88,8 @@ const (
 	endMarker   = "<!-- end: make bench, "
 )
 
-// WritePage writes the figures of a scenario into a page, between its two markers, below the Markdown of a picture if it
-// has one.
+// WritePage writes the figures of a scenario into a page, between its two markers, below the Markdown of a picture if
+// it has one.
 func WritePage(path, scenario, picture string, figures []Figure, measuredOn string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
