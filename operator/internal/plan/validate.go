@@ -112,39 +112,51 @@ func agentMemoryProblem(p Pod) string {
 // requestProblems finds requests above their limits, in a stable order.
 func requestProblems(field string, resources corev1.ResourceRequirements) []string {
 	var problems []string
-	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
-		request := resources.Requests[name]
+	for name, request := range resources.Requests {
 		if limit, limited := resources.Limits[name]; limited && request.Cmp(limit) > 0 {
 			problems = append(problems, fmt.Sprintf("%s.requests.%s %q is more than its limit %q: "+
-				"lower the request or raise the limit", field, name, &request, &limit))
+				"lower the request or raise the limit", field, name, request.String(), limit.String()))
 		}
 	}
+	slices.Sort(problems) // The order of requests is random.
 	return problems
 }
 
 // metadataProblems finds names and values that the API server would reject in the managed objects.
 func metadataProblems(spec cachev1.MemcachedSpec, pod Pod) []string {
-	path := field.NewPath("spec")
-	var found field.ErrorList
-	for _, where := range []struct {
-		field    *field.Path
-		metadata cachev1.Metadata
-	}{
-		{path.Child("commonMetadata"), orZero(spec.CommonMetadata)},
-		{path.Child("podTemplate", "metadata"), pod.PodTemplate.Metadata},
-		{path.Child("service", "metadata"), service(spec).Metadata},
-	} {
-		found = append(found, metav1validation.ValidateLabels(where.metadata.Labels, where.field.Child("labels"))...)
-		found = append(found, validation.ValidateAnnotations(where.metadata.Annotations, where.field.Child("annotations"))...)
+	common, template, service := orZero(spec.CommonMetadata), pod.PodTemplate.Metadata, service(spec).Metadata
+	labels := []values{
+		{"spec.commonMetadata.labels", common.Labels}, {"spec.podTemplate.metadata.labels", template.Labels},
+		{"spec.service.metadata.labels", service.Labels}, {"spec.placement.nodeSelector", pod.Placement.NodeSelector},
 	}
-	found = append(found, metav1validation.ValidateLabels(
-		pod.Placement.NodeSelector, path.Child("placement", "nodeSelector"))...)
+	annotations := []values{
+		{"spec.commonMetadata.annotations", common.Annotations},
+		{"spec.podTemplate.metadata.annotations", template.Annotations},
+		{"spec.service.metadata.annotations", service.Annotations},
+	}
+	found := append(invalid(labels, metav1validation.ValidateLabels), invalid(annotations, validation.ValidateAnnotations)...)
 	var problems []string
 	for _, problem := range found {
 		problems = append(problems, problem.Error())
 	}
 	slices.Sort(problems) // The order of labels is random.
 	return problems
+}
+
+// values are the labels, annotations or selected labels of a field.
+type values struct {
+	field string
+	of    map[string]string
+}
+
+// invalid returns the errors of a check. It leaves out fields without values: most Memcacheds set none of them.
+func invalid(fields []values, check func(map[string]string, *field.Path) field.ErrorList) (found field.ErrorList) {
+	for _, values := range fields {
+		if len(values.of) > 0 {
+			found = append(found, check(values.of, field.NewPath(values.field))...)
+		}
+	}
+	return found
 }
 
 // appArmorProblems finds annotations that would lift the container runtime's AppArmor profile, which the restricted Pod

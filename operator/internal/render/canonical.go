@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
@@ -61,30 +62,38 @@ func spelledList(list *corev1.ResourceList) *corev1.ResourceList {
 	}
 	spelled := corev1.ResourceList{}
 	for name, quantity := range *list {
-		// A new value, because a quantity keeps the text that it was parsed from.
-		spelled[name] = *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
+		spelled[name] = spelledQuantity(quantity)
 	}
 	return &spelled
+}
+
+// spelledQuantity returns a new value, because a quantity keeps the text that it was parsed from.
+func spelledQuantity(quantity resource.Quantity) resource.Quantity {
+	if whole, ok := quantity.AsInt64(); ok {
+		return *resource.NewQuantity(whole, resource.DecimalSI) // The same text, with fewer allocations.
+	}
+	return *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
 }
 
 // implied are fields of tolerations and constraints with their default values (k8s.io/api/core/v1, Toleration and
 // TopologySpreadConstraint).
 var implied = map[string]any{
-	"operator": "Equal", "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore", "minDomains": 1.0,
+	"operator": "Equal", "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore", "minDomains": int64(1),
 }
 
 // canonical normalizes the user's placement: it drops the order and repetitions of sets, empty lists, and fields with
 // default values. All lists in a placement are sets.
 func canonical(value any) any {
-	content := encode(value)
-	if string(content) == "null" {
+	if reflect.ValueOf(value).IsZero() {
 		return nil
 	}
-	var decoded any
-	if err := json.Unmarshal(content, &decoded); err != nil {
-		panic(err) // It was just encoded.
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
+		Value any `json:"value"`
+	}{value})
+	if err != nil {
+		panic(err) // It is plain data.
 	}
-	return simplified(decoded)
+	return simplified(fields["value"])
 }
 
 func simplified(value any) any {
