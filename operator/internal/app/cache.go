@@ -27,7 +27,9 @@ func cacheOptions(operator *Options) cache.Options {
 	}
 	pods := managed
 	pods.Transform = cached.TrimPod
-	byObject := map[client.Object]cache.ByObject{&corev1.Pod{}: pods}
+	byObject := map[client.Object]cache.ByObject{
+		&cachev1.Memcached{}: {Transform: cached.TrimMemcached}, &corev1.Pod{}: pods,
+	}
 	for _, kind := range observe.AllKinds() {
 		managed.Label = kind.Selector()
 		byObject[kind.New()] = managed

@@ -2,58 +2,181 @@ package cached
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
+
+// decoded is a Deployment as the cache gets it: a new copy, with texts of its own.
+func decoded(t *testing.T, name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	t.Helper()
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app.kubernetes.io/instance": name}},
+		Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "memcached", Args: []string{"--port=11211"},
+			Resources: corev1.ResourceRequirements{Limits: amount("64Mi")},
+		}}}}},
+	}
+	for _, change := range changes {
+		change(deployment)
+	}
+	content, err := deployment.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := &appsv1.Deployment{}
+	if err := copied.Unmarshal(content); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+func trimmed(t *testing.T, deployment *appsv1.Deployment) *appsv1.Deployment {
+	t.Helper()
+	got, err := TrimObject(deployment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.(*appsv1.Deployment)
+}
 
 func amount(quantity string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(quantity)}
 }
 
-func TestAmountsAreShared(t *testing.T) {
-	tests := map[string]struct {
-		other  corev1.ResourceList
-		shared bool
-	}{
-		"the same":                    {amount("64Mi"), true},
-		"another amount":              {amount("65Mi"), false},
-		"the same, written otherwise": {amount("67108864"), false},
-		"of another resource":         {corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64Mi")}, false},
-		"none":                        {corev1.ResourceList{}, false},
-		"nothing at all":              {nil, false},
+func TestEqualPartsOfDeploymentsAreStoredOnce(t *testing.T) {
+	const containers, resources, texts = "containers", "resources", "texts"
+	container := func(d *appsv1.Deployment) *corev1.Container { return &d.Spec.Template.Spec.Containers[0] }
+	limit := func(quantity string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) { container(d).Resources.Limits = amount(quantity) }
 	}
-	for sentence, tc := range tests {
+	for sentence, tc := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   []string
+	}{
+		"of the same Pods":        {func(*appsv1.Deployment) {}, []string{containers, resources, texts}},
+		"with another argument":   {func(d *appsv1.Deployment) { container(d).Args[0] = "--port=1" }, []string{resources, texts}},
+		"with another amount":     {limit("65Mi"), []string{texts}},
+		"with an amount in bytes": {limit("67108864"), []string{texts}},
+	} {
 		t.Run(sentence, func(t *testing.T) {
-			var s sharedLists
-			first, other := s.share(amount("64Mi")), s.share(tc.other)
-			if shared := reflect.ValueOf(first).Pointer() == reflect.ValueOf(other).Pointer(); shared != tc.shared {
-				t.Errorf("shared: %t, want %t", shared, tc.shared)
-			}
-			if diff := cmp.Diff(tc.other, other); diff != "" {
+			first, other := trimmed(t, decoded(t, "first")), decoded(t, "other", tc.change)
+			want := other.DeepCopy()
+			trimmed(t, other)
+			if diff := cmp.Diff(want, other); diff != "" {
 				t.Errorf("it became another (-want +got):\n%s", diff)
+			}
+			var got []string
+			if container(first) == container(other) {
+				got = append(got, containers)
+			}
+			limits := func(d *appsv1.Deployment) uintptr { return reflect.ValueOf(container(d).Resources.Limits).Pointer() }
+			if limits(first) == limits(other) {
+				got = append(got, resources)
+			}
+			if unsafe.StringData(container(first).Name) == unsafe.StringData(container(other).Name) {
+				got = append(got, texts)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("stored once (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestWhatIsSharedIsBounded(t *testing.T) {
-	var s sharedLists
-	for i := range 2 * mostShared {
-		s.share(amount(fmt.Sprintf("%dMi", i)))
+func TestTheLabelsOfACacheAreStoredOnce(t *testing.T) {
+	deployment := trimmed(t, decoded(t, "cache"))
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(deployment.Labels)}}
+	if _, err := TrimObject(service); err != nil {
+		t.Fatal(err)
 	}
-	if len(s.lists) != mostShared {
-		t.Errorf("%d lists are shared, want %d", len(s.lists), mostShared)
+	if reflect.ValueOf(deployment.Labels).Pointer() != reflect.ValueOf(service.Labels).Pointer() {
+		t.Error("Deployment and Service have a copy each")
+	}
+	if unsafe.StringData(deployment.Name) != unsafe.StringData(deployment.Labels["app.kubernetes.io/instance"]) {
+		t.Error("the label has a copy of the name")
+	}
+}
+
+func TestAPodWithMoreLabelsChangesNoOther(t *testing.T) {
+	pod := func(change func(*corev1.Pod)) *corev1.Pod {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{names.LabelInstance: "cache", appsv1.DefaultDeploymentUniqueLabelKey: "1"},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "cache-1", Controller: new(true),
+			}},
+		}}
+		change(pod)
+		got, err := TrimPod(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.(*corev1.Pod)
+	}
+	plain := pod(func(*corev1.Pod) {})
+	pod(func(p *corev1.Pod) { p.Spec.ReadinessGates = onlyGate })
+	again := pod(func(*corev1.Pod) {})
+	for _, got := range []*corev1.Pod{plain, again} {
+		if diff := cmp.Diff(map[string]string{names.LabelInstance: "cache"}, got.Labels); diff != "" {
+			t.Errorf("labels (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestWhatIsSharedIsBounded(t *testing.T) {
+	const most = 3
+	p := pool[string]{most: most, longest: 100}
+	for i := range 3*most - 1 {
+		name := fmt.Sprint(i)
+		for range 2 {
+			if got := p.share(&metav1.ObjectMeta{Name: name}, func() string { return name }); got != name {
+				t.Errorf("%s became %s", name, got)
+			}
+		}
+		if len(p.values) > most {
+			t.Fatalf("%d values are shared, more than %d", len(p.values), most)
+		}
+	}
+	if len(p.values) != most-1 {
+		t.Errorf("%d values are shared, want %d: sharing did not start again", len(p.values), most-1)
+	}
+	p.share(&metav1.ObjectMeta{Name: strings.Repeat("x", 100)}, func() string { return "" })
+	if len(p.values) != most-1 {
+		t.Error("a content of more than 100 bytes is kept")
+	}
+}
+
+func TestATrimmedMemcachedLosesOnlyItsManagedFields(t *testing.T) {
+	mc := &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "cache", Annotations: map[string]string{"note": strings.Repeat("x", 2000)},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "tool"}},
+		},
+		Status: cachev1.MemcachedStatus{Conditions: []metav1.Condition{{Type: "Ready", Status: "True", Message: "It is."}}},
+	}
+	want := mc.DeepCopy()
+	want.ManagedFields = nil
+	got, err := TrimMemcached(mc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trimmed (-want +got):\n%s", diff)
 	}
 }
 
@@ -64,6 +187,14 @@ func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		deployment := &appsv1.Deployment{}
 		arbitrary.Filler(data).Fill(deployment)
+		content, err := deployment.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		deployment = &appsv1.Deployment{} // As it arrives: without the difference of empty lists and none.
+		if err := deployment.Unmarshal(content); err != nil {
+			t.Fatal(err)
+		}
 		want := deployment.DeepCopy()
 		want.ManagedFields = nil
 		got, err := TrimObject(deployment)
@@ -98,6 +229,9 @@ func TestTrimmedObjects(t *testing.T) {
 		},
 		"a Service, which cannot be paused, keeps none": {
 			&corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}, &corev1.Service{},
+		},
+		"an object whose kind has nothing to drop keeps no managed fields": {
+			&discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}, &discoveryv1.EndpointSlice{},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -4,6 +4,7 @@ package cached
 
 import (
 	"slices"
+	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,9 @@ func TrimPod(object any) (any, error) {
 		keepAnnotations(&trimmed.ObjectMeta, &pod.ObjectMeta, names.AnnotationBootstrap)
 		trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Agent)
 	}
+	if trimmed.Labels != nil {
+		trimmed.Labels = shareMap(trimmed.Labels) // From here on, nothing may change them.
+	}
 	return trimmed, nil
 }
 
@@ -39,7 +43,7 @@ var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
 
 func trimPod(pod *corev1.Pod) *corev1.Pod {
 	trimmed := &corev1.Pod{}
-	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
+	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, text(pod.Namespace), pod.UID
 	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
 	trimmed.DeletionTimestamp = pod.DeletionTimestamp
 	if instance := MemcachedOf(pod); instance != "" {
@@ -47,7 +51,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 		trimmed.OwnerReferences = trimmedController
 	}
 	trimmed.Spec.Containers = declared[Ports(&pod.Spec)]
-	trimmed.Status.Phase, trimmed.Status.PodIP = pod.Status.Phase, pod.Status.PodIP
+	trimmed.Status.Phase, trimmed.Status.PodIP = unique.Make(pod.Status.Phase).Value(), pod.Status.PodIP
 	trimmed.Status.Conditions = relevantConditions(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
 	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
@@ -63,7 +67,7 @@ func relevantConditions(pod *corev1.Pod) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	if ready := Condition(pod, corev1.PodReady); ready != nil {
 		kept = []corev1.PodCondition{{
-			Type: corev1.PodReady, Status: ready.Status, LastTransitionTime: ready.LastTransitionTime,
+			Type: corev1.PodReady, Status: unique.Make(ready.Status).Value(), LastTransitionTime: ready.LastTransitionTime,
 		}}
 	}
 	if IsUnschedulable(pod) {

@@ -134,7 +134,8 @@ func metadataProblems(spec cachev1.MemcachedSpec, pod Pod) []string {
 		{"spec.podTemplate.metadata.annotations", template.Annotations},
 		{"spec.service.metadata.annotations", service.Annotations},
 	}
-	found := append(invalid(labels, metav1validation.ValidateLabels), invalid(annotations, validation.ValidateAnnotations)...)
+	found := invalid(labels, metav1validation.ValidateLabels)
+	found = append(found, invalid(annotations, validation.ValidateAnnotations)...)
 	var problems []string
 	for _, problem := range found {
 		problems = append(problems, problem.Error())

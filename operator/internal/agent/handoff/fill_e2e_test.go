@@ -14,10 +14,16 @@ import (
 // fill stores key-0, key-1 and so on.
 func fill(t testing.TB, server *memcachedtest.Server, count int) {
 	t.Helper()
+	fillWith(t, server, count, "of some length, as small values have")
+}
+
+// fillWith stores values that end so.
+func fillWith(t testing.TB, server *memcachedtest.Server, count int, ending string) {
+	t.Helper()
 	c := connect(t, server)
 	writer := bufio.NewWriter(c.connection)
 	for i := range count {
-		value := fmt.Sprintf("value %d of some length, as small values have", i)
+		value := fmt.Sprintf("value %d %s", i, ending)
 		fmt.Fprintf(writer, "ms key-%d %d q\r\n%s\r\n", i, len(value), value)
 	}
 	if err := writer.Flush(); err != nil {
