@@ -30,6 +30,29 @@ func (b *Bench) movein(ctx context.Context) ([]report.Figure, error) {
 	}, nil
 }
 
+// copyRate is a rate with which a Pod of 16 GiB hands its keys over in five minutes, in bytes per second.
+const copyRate = 64 << 20
+
+// copied copies large memcacheds into others, without Pods, while clients read 2,000 times a second from the old one.
+func (b *Bench) copied(ctx context.Context) (figures []report.Figure, err error) {
+	for _, mebibytes := range b.Copied {
+		b.updatef("%d MiB", mebibytes)
+		found, err := b.attributes(ctx, "operator/internal/agent/handoff", "TestALargeMemcachedIsCopiedInTime",
+			"-mebibytes="+strconv.Itoa(mebibytes), "-rate="+strconv.Itoa(copyRate))
+		if err != nil {
+			return figures, err
+		}
+		name, most := fmt.Sprintf("%d MiB", mebibytes), float64(mebibytes)*300/(16<<10) // 16 GiB in five minutes
+		reads, before := found["during-milliseconds"], found["before-milliseconds"]
+		figures = append(figures,
+			report.AtMost(most, "s", name+", limited to 64 MiB/s", found["copy-seconds"]),
+			report.AtMost(0, "%", name+", keys lost", 100-found["kept-percent"]),
+			report.AtMost(1.2, "times", name+", p99 of clients during the copy, against before", reads/before,
+				fmt.Sprintf("%s ms against %s ms", report.Number(reads), report.Number(before))))
+	}
+	return figures, nil
+}
+
 // snapshot saves, verifies and restores a cache of two servers, in a folder.
 func (b *Bench) snapshot(ctx context.Context) (figures []report.Figure, err error) {
 	b.updatef("%d keys", b.SavedKeys)

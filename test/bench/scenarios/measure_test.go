@@ -42,8 +42,8 @@ func TestScenariosMeasure(t *testing.T) {
 		},
 		"drift": {7, []string{"requests after 16 annotations and labels by other clients"}, nil},
 		"growth": {12, []string{
-			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests after the first lists",
-			"a resync of 3: requests",
+			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3 Memcacheds: requests after the first lists",
+			"a resync of 3 Memcacheds: requests",
 		}, nil},
 		"pure": {6, nil, []string{
 			"compare at rest, one Deployment, allocations", "the same, rendered and stamped before, allocations",

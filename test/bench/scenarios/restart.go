@@ -54,9 +54,9 @@ func (g *growing) restart(ctx context.Context) error {
 	}
 	requests, err := requestsSince(g.env, offset, "list")
 	g.figures = append(g.figures,
-		report.AtMost(1.5, "times", fmt.Sprintf("restart with %d: start to caught up, against listing the same", g.size),
+		report.AtMost(1.5, "times", fmt.Sprintf("restart with %d Memcacheds: time until all are reconciled, against listing them", g.size),
 			statistics.Median(ratios), against("s", starts, lists)),
-		noRequests(fmt.Sprintf("%d restarts with %d: requests after the first lists", g.Runs, g.size), requests))
+		noRequests(fmt.Sprintf("%d restarts with %d Memcacheds: requests after the first lists", g.Runs, g.size), requests))
 	return err
 }
 
@@ -93,6 +93,6 @@ func (g *growing) resync(ctx context.Context) error {
 		return err
 	}
 	requests, err := requestsSince(g.env, offset, "list")
-	g.figures = append(g.figures, noRequests(fmt.Sprintf("a resync of %d: requests", g.size), requests))
+	g.figures = append(g.figures, noRequests(fmt.Sprintf("a resync of %d Memcacheds: requests", g.size), requests))
 	return err
 }

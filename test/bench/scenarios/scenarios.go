@@ -36,6 +36,7 @@ type Bench struct {
 	Resync    time.Duration // the operator's --sync-period: longer than it takes to catch up after a start
 	BenchTime string        // of Go's benchmarks
 	Profiles  string        // folder for profiles; none are written if it is empty
+	Copied    []int         // sizes of memcacheds that are copied, in MiB
 	Keys      int           // in a cache whose Pods are replaced, added and removed
 	MovedKeys int           // of other servers, with values of 1,000 bytes
 	SavedKeys int           // in a cache that is saved and restored
@@ -48,7 +49,7 @@ type Bench struct {
 func Defaults() Bench {
 	return Bench{
 		Runs: 5, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000, 5000, 10000}, Changes: 50,
-		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s", Keys: 100000,
+		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s", Copied: []int{1024, 4096}, Keys: 100000,
 		MovedKeys: 2100000, SavedKeys: 10000000,
 	}
 }
@@ -70,6 +71,7 @@ var All = []Scenario{
 	{"pure", "Comparison and rendering", "", (*Bench).pure},
 	{"images", "Size of the images", "", (*Bench).images},
 	{"handoff", "Rollouts that keep the keys", "Hits and p99 during a rollout", (*Bench).handoff},
+	{"copy", "Copies of large memcacheds", "", (*Bench).copied},
 	{"resize", "Memory without a restart", "Hits and p99 while running Pods get other memory", (*Bench).resize},
 	{"scale", "Scaling that keeps the keys", "", (*Bench).scale},
 	{"movein", "Moving in", "", (*Bench).movein},
