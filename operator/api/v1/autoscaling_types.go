@@ -97,7 +97,7 @@ type AutoscalingStatus struct {
 
 // UsualDay is how the cache is used on a usual day, and how it deviates from that.
 type UsualDay struct {
-	// since is since when it is learned. Remove the whole record to have it learned again.
+	// since is since when it is learned. Remove the whole record to make the operator learn it again.
 	// +required
 	Since metav1.Time `json:"since"`
 
@@ -105,7 +105,7 @@ type UsualDay struct {
 	// +optional
 	LearnedAt *metav1.Time `json:"learnedAt,omitempty"`
 
-	// deviations are those of now, that matter most first.
+	// deviations are the current deviations, the most important ones first.
 	// +optional
 	// +listType=map
 	// +listMapKey=reason
@@ -120,14 +120,14 @@ type UsualDay struct {
 	Signals []UsualSignal `json:"signals,omitempty"`
 }
 
-// Deviation is one from the usual day.
+// Deviation is a deviation from the usual day.
 type Deviation struct {
-	// reason is the one of the condition AsUsual.
+	// reason is one of the reasons of the condition AsUsual.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// message has the value, and the usual one, of when it began.
+	// message has the value, and the usual value, at the time when the deviation began.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message"`
@@ -209,8 +209,8 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// former is what each Pod had before the last step, if that gave it more: what it gets again if a Pod is refused
-	// current.
+	// former is the memory that each Pod had before the last step, if that step gave it more. It gets that memory again if
+	// a Pod is refused current.
 	// +optional
 	Former *resource.Quantity `json:"former,omitempty"`
 

@@ -6,7 +6,7 @@ const BindingSecretType = "servicebinding.io/memcached"
 // Binding makes a Secret with what a client needs to connect, as the Service Binding specification defines it.
 type Binding struct {
 	// secretName is the name of the Secret, in the namespace of the Memcached. It must not exist yet, and not be that of
-	// spec.tls or spec.auth: the operator changes no Secret of others.
+	// spec.tls or spec.auth, because the operator changes no Secret of others.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

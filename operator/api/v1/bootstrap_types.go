@@ -1,7 +1,7 @@
 package v1
 
 // Bootstrap fills the cache with the keys of memcached servers that do not belong to it, and follows what changes there
-// until clients use the cache; or, once, with those of a snapshot.
+// until clients use the cache; or it fills the cache once, with the keys of a snapshot.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.from.snapshot) || !has(self.mode) || self.mode == 'Follow'",message="mode CutOver is for from.servers: clients may use a cache with a snapshot once the condition Bootstrapped is True"
 //
@@ -9,14 +9,14 @@ package v1
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || self.from == oldSelf.from",message="from cannot change while mode is CutOver, as clients may use both: let all of them use one of the two, then remove bootstrap"
 type Bootstrap struct {
-	// from is what the keys are copied from: servers or a snapshot. A change of servers begins again, with an empty cache,
+	// from is what the keys are copied from: servers or a snapshot. A change to servers begins again, with an empty cache,
 	// and is refused once mode is CutOver; another snapshot is added to what the cache has. A change replaces no Pod.
 	// +required
 	From BootstrapSource `json:"from"`
 
 	// mode is how far the move goes: Follow copies all keys, and each one again that changes in the other servers; or
 	// CutOver, from which on clients may use both: a key that changes in one is removed from the other. Let no client
-	// write to the cache before the condition Bootstrapped is True. Rollouts and changes of size wait from then on until
+	// write to the cache before the condition Bootstrapped is True. Rollouts and changes to size wait from then on until
 	// bootstrap is removed. A change replaces no Pod. Defaults to Follow.
 	// +optional
 	// +kubebuilder:default=Follow
@@ -42,8 +42,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.clientHash) && !has(self.tls) && !has(self.auth)",message="clientHash, tls and auth are those of servers: remove them from a bootstrap from a snapshot"
 type BootstrapSource struct {
-	// servers are the servers, HOST:PORT, 1 to 64, in the order and the spelling in which clients have them: the hash
-	// depends on both. They must run memcached 1.6.20 or newer, and allow dumps (no -X). A change replaces no Pod.
+	// servers are the servers, HOST:PORT, 1 to 64, in the order and the spelling in which clients have them, because the
+	// hash depends on both. They must run memcached 1.6.20 or newer, and allow dumps (no -X). A change replaces no Pod.
 	// Defaults to none: snapshot is required.
 	// +optional
 	// +listType=atomic

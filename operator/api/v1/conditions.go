@@ -75,7 +75,7 @@ const (
 	ReasonSecretNotFound = "SecretNotFound"
 
 	// ReasonCertificateUnavailable: tls.issuerRef requests a certificate, and the cluster does not have cert-manager, or
-	// the operator not the rights. The rest of the spec is applied.
+	// the operator does not have the rights. The rest of the spec is applied.
 	ReasonCertificateUnavailable = "CertificateUnavailable"
 
 	// ReasonInvalidSecret: memcached could not use the content of a Secret. The message names the entry, and nothing of
@@ -94,7 +94,7 @@ const (
 	// ten minutes, then tries again.
 	ReasonFieldManagerConflict = "FieldManagerConflict"
 
-	// ReasonKeysMoving: a change of the size or of the Pods waits until spec.bootstrap is removed, because clients may use
+	// ReasonKeysMoving: a change to the size or to the Pods waits until spec.bootstrap is removed, because clients may use
 	// the other servers and the cache at the same time.
 	ReasonKeysMoving = "KeysMoving"
 
@@ -108,12 +108,13 @@ const (
 // Reasons of the UpdatePending condition.
 const (
 	// ReasonDefaultsDiffer: the defaults of the operator differ from those that the Pods were created from. It does not
-	// apply them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones. So it
-	// is with another memory of Pods without slots, if rollout.memoryChange is Resize.
+	// apply them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones. The
+	// reason is the same if the spec changes the memory of Pods without slots while rollout.memoryChange is Resize.
 	ReasonDefaultsDiffer = "DefaultsDiffer"
 
-	// ReasonUpdateQueued: as DefaultsDiffer, and updatePolicy is Automatic. The message says what the update waits for:
-	// usually the updates of other caches, as the operator makes at most --max-concurrent-updates at a time.
+	// ReasonUpdateQueued: the same as DefaultsDiffer, and updatePolicy is Automatic. The message says what the update
+	// waits for: usually the updates of other caches, because the operator makes at most --max-concurrent-updates at a
+	// time.
 	ReasonUpdateQueued = "UpdateQueued"
 
 	// ReasonNoUpdatePending: the Pods were created from the current defaults of the operator.
@@ -172,8 +173,8 @@ const (
 
 // Reasons of the Bootstrapped condition.
 const (
-	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, the Pod that copies has not started, or
-	// what the message names is missing.
+	// ReasonBootstrapWaiting: no key is copied yet, because a slot has no Pod, the Pod that copies the keys has not
+	// started, or what the message names is missing.
 	ReasonBootstrapWaiting = "BootstrapWaiting"
 
 	// ReasonBootstrapCopying: the keys are being copied for the first time.
@@ -188,8 +189,8 @@ const (
 	// ReasonBootstrapCutOver: clients may use both, the other servers and the cache.
 	ReasonBootstrapCutOver = "BootstrapCutOver"
 
-	// ReasonBootstrapResuming: clients may use both, but the Pod that copies has started again, and removes all keys from
-	// both. Until then, clients may read outdated values.
+	// ReasonBootstrapResuming: clients may use both, but the Pod that copies the keys has started again, and removes all
+	// keys from both. Until then, clients may read outdated values.
 	ReasonBootstrapResuming = "BootstrapResuming"
 
 	// ReasonBootstrapFailed: the last attempt failed, and the next one begins again. The message has the cause and the
@@ -208,7 +209,7 @@ const (
 )
 
 // Reasons of a MemcachedSnapshot, of its conditions Ready, Reconciling and Stalled. In addition, these may have
-// SecretNotFound, OwnershipConflict or ApplyFailed, as those of a Memcached.
+// SecretNotFound, OwnershipConflict or ApplyFailed, as the conditions of a Memcached may.
 const (
 	// ReasonMemcachedNotFound: the cache does not exist. The snapshot begins once it is ready.
 	ReasonMemcachedNotFound = "MemcachedNotFound"

@@ -91,7 +91,7 @@ type PreferredArchitecture struct {
 	// +required
 	Architecture Architecture `json:"architecture"`
 
-	// weight of this preference relative to others, 1 to 100.
+	// weight is the weight of this preference relative to others, 1 to 100.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
@@ -139,7 +139,7 @@ type Rollout struct {
 	// progressDeadlineSeconds is the time without progress after which the cache is Stalled with the reason
 	// ProgressDeadlineExceeded, in seconds, 1 to 86400. It must be greater than minReadySeconds. Each Pod that becomes
 	// ready is progress, so a rollout of many Pods may take longer. A change replaces no Pod. Defaults to 600, plus
-	// minReadySeconds, and plus slots.handoff.timeoutSeconds where the cache has slots.
+	// minReadySeconds, and plus slots.handoff.timeoutSeconds if the cache has slots.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
@@ -152,7 +152,7 @@ type Rollout struct {
 	// +kubebuilder:validation:Maximum=100
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
-	// memoryChange is what a change of memory does to Pods: Replace replaces them, and with slots each new Pod copies the
+	// memoryChange is what a change to memory does to Pods: Replace replaces them, and with slots each new Pod copies the
 	// keys of the one before; Resize replaces none. With slots it changes the memory of running Pods, and of memcached in
 	// them, without a restart; without slots they keep what they have until the next rollout, and the condition
 	// UpdatePending says so. A change replaces no Pod. Defaults to Replace.
@@ -160,17 +160,17 @@ type Rollout struct {
 	MemoryChange MemoryChange `json:"memoryChange,omitempty"`
 }
 
-// MemoryChange is what a change of spec.memory does to Pods.
+// MemoryChange is what a change to spec.memory does to Pods.
 //
 // +kubebuilder:validation:Enum=Replace;Resize
 type MemoryChange string
 
 const (
-	// MemoryReplace replaces the Pods, as other changes of the spec do. Without slots, their keys are lost.
+	// MemoryReplace replaces the Pods, as other changes to the spec do. Without slots, their keys are lost.
 	MemoryReplace MemoryChange = "Replace"
 
 	// MemoryResize resizes running Pods with slots in place, which Kubernetes can from 1.33 on, and gives memcached its
-	// new memory. Where a Node has no room for it, the Pods are replaced. Without slots, the change waits for the next
+	// new memory. If a Node has no room for it, the Pods are replaced. Without slots, the change waits for the next
 	// rollout.
 	MemoryResize MemoryChange = "Resize"
 )
@@ -181,7 +181,7 @@ const (
 type UpdatePolicy string
 
 const (
-	// UpdateOnSpecChange waits for the next change of the spec that replaces the Pods anyway.
+	// UpdateOnSpecChange waits for the next change to the spec that replaces the Pods anyway.
 	UpdateOnSpecChange UpdatePolicy = "OnSpecChange"
 
 	// UpdateAutomatic replaces the Pods after an upgrade of the operator, of a limited number of caches at a time.
@@ -190,9 +190,9 @@ const (
 
 // Disruption limits how many Pods may be unavailable while Nodes are drained.
 type Disruption struct {
-	// maxUnavailable is the maximum number of Pods that may be unavailable at a time: a number up to 1000, or a
-	// percentage of size up to 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget, as
-	// it would only block drains. With slots, an evicted Pod counts as unavailable until another one has its slot.
+	// maxUnavailable is the maximum number of Pods that may be unavailable at a time: a number up to 1000, or a percentage
+	// of size up to 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget, because it would
+	// only block drains. With slots, an evicted Pod counts as unavailable until another one has its slot.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`

@@ -67,8 +67,8 @@ type TLS struct {
 	// +optional
 	MinVersion TLSVersion `json:"minVersion,omitempty"`
 
-	// cipherSuites are the cipher suites that memcached accepts with TLS 1.2, by OpenSSL's names, at most 16. A suite
-	// with ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always accepted:
+	// cipherSuites are the cipher suites that memcached accepts with TLS 1.2, by OpenSSL's names, at most 16. A suite with
+	// ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always accepted, because
 	// memcached has no option for them. Defaults to OpenSSL's choice.
 	// +optional
 	// +listType=set
@@ -114,7 +114,7 @@ const (
 )
 
 // CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Those with DHE are not supported,
-// as memcached has no parameters for them.
+// because memcached has no parameters for them.
 //
 // +kubebuilder:validation:Enum=ECDHE-ECDSA-AES128-GCM-SHA256;ECDHE-RSA-AES128-GCM-SHA256;ECDHE-ECDSA-AES256-GCM-SHA384;ECDHE-RSA-AES256-GCM-SHA384;ECDHE-ECDSA-CHACHA20-POLY1305;ECDHE-RSA-CHACHA20-POLY1305;ECDHE-ECDSA-AES128-SHA256;ECDHE-RSA-AES128-SHA256;ECDHE-ECDSA-AES256-SHA384;ECDHE-RSA-AES256-SHA384;ECDHE-ECDSA-AES128-SHA;ECDHE-RSA-AES128-SHA;ECDHE-ECDSA-AES256-SHA;ECDHE-RSA-AES256-SHA
 type CipherSuite string
@@ -136,7 +136,7 @@ func (m *Memcached) TLSSecretName() string {
 	}
 }
 
-// Auth is the authentication of the ASCII protocol of memcached: a client sends user and password when it connects.
+// Auth is the authentication of the ASCII protocol of memcached: a client sends a user and a password when it connects.
 type Auth struct {
 	// secretName is a Secret in the same namespace with username and password, or with users: one line user:password
 	// each, at most 8 lines of at most 254 bytes, which is the limit of memcached. A changed Secret takes effect within
@@ -154,7 +154,7 @@ type Auth struct {
 type MetricsMode string
 
 const (
-	// MetricsEnabled has the agent next to memcached serve metrics.
+	// MetricsEnabled makes the agent next to memcached serve metrics.
 	MetricsEnabled MetricsMode = "Enabled"
 
 	// MetricsDisabled serves none. Without TLS and auth there is no agent, either.

@@ -11,8 +11,8 @@ type Service struct {
 	// +optional
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// ipFamilyPolicy is how many IP families the Service has: SingleStack, one; PreferDualStack, both where the cluster
-	// has both; RequireDualStack, both, or the API server refuses the Service. Defaults to the API server's choice,
+	// ipFamilyPolicy is how many IP families the Service has: SingleStack, one; PreferDualStack, both if the cluster has
+	// both; RequireDualStack, both, or the API server refuses the Service. Defaults to the API server's choice,
 	// SingleStack.
 	// +optional
 	IPFamilyPolicy IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`

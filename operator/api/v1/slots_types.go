@@ -29,7 +29,7 @@ type Slots struct {
 	Mode SlotsMode `json:"mode,omitempty"`
 
 	// clientHash is how all clients choose the slot of a key: Ketama, libmemcached's weighted one; CRC32Modulo, that of
-	// gomemcache; JumpSorted, that of Thanos, Loki and Mimir; or Rendezvous, that of pymemcache. Then a change of size
+	// gomemcache; JumpSorted, that of Thanos, Loki and Mimir; or Rendezvous, that of pymemcache. Then a change to size
 	// keeps the keys: slots are added and removed one at a time, each after the keys that clients will look for elsewhere
 	// are copied there. Without it, a new slot is empty, and the keys of a removed one are lost. Clients must have the
 	// addresses of status.slots in their order. Defaults to none. A change replaces no Pod.
@@ -38,8 +38,8 @@ type Slots struct {
 
 	// scaleOverlapSeconds is for how long after a slot was added or removed clients may still have the former list of
 	// slots, in seconds, 1 to 3600: a key that changes in one Pod is then removed from the other. Give it the time in
-	// which all clients get the new list. Rollouts and the next slot wait for it. Only with clientHash. Defaults to 30. A
-	// change replaces no Pod.
+	// which all clients get the new list. Rollouts and the next slot wait for it. It has an effect only with clientHash.
+	// Defaults to 30. A change replaces no Pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -72,15 +72,15 @@ const (
 // Handoff is how a Pod gets the keys of the Pod that it replaces.
 type Handoff struct {
 	// mode is whether a Pod that replaces another copies its keys first: Auto, it does; or Never, it starts empty. The
-	// other one serves until then, also if it was deleted or evicted. A change replaces no Pod. Defaults to Auto.
+	// other one serves until then, even if it was deleted or evicted. A change replaces no Pod. Defaults to Auto.
 	// +optional
 	// +kubebuilder:default=Auto
 	Mode HandoffMode `json:"mode,omitempty"`
 
 	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. If that does not suffice for all
 	// keys, only the hottest are copied. After a copy that stands still until then the new Pod starts empty, which the
-	// status reports. So long a deleted or evicted Pod serves at most until another one has its keys; set
-	// less than a Node has from the notice of its end. Defaults to 600. A change replaces the Pods.
+	// status reports. A deleted or evicted Pod serves for at most that time, until another one has its keys; set less than
+	// the time that a Node has after the notice of its end. Defaults to 600. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400

@@ -154,7 +154,7 @@ type MemcachedSnapshotStatus struct {
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
 
-	// servers is of how many servers keys are saved.
+	// servers is the number of servers whose keys are saved.
 	// +optional
 	Servers int32 `json:"servers,omitempty"`
 

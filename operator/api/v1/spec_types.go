@@ -108,7 +108,7 @@ type MemcachedSpec struct {
 	Rollout *Rollout `json:"rollout,omitempty"`
 
 	// slots gives each Pod a place with a name that stays when the Pod is replaced; {} are slots with DNS names and
-	// handoff. Adding or removing slots would replace the Pods: it is pending until the next rollout. Defaults to none:
+	// handoff. Adding or removing slots would replace the Pods, so it is pending until the next rollout. Defaults to none:
 	// clients know the Pods by their addresses.
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
@@ -137,9 +137,9 @@ type MemcachedSpec struct {
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
-	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
-	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, immediately. A change
-	// replaces no Pod, except that Automatic applies a pending update. Defaults to OnSpecChange.
+	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods: OnSpecChange,
+	// with the next change to the spec that replaces the Pods, or Automatic, immediately. A change replaces no Pod, except
+	// that Automatic applies a pending update. Defaults to OnSpecChange.
 	// +optional
 	UpdatePolicy UpdatePolicy `json:"updatePolicy,omitempty"`
 

@@ -36,14 +36,14 @@ type MemcachedStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// endpoint is the address for a sharding client: <name>.<namespace>.svc:<port>, with the port of TLS where TLS is
-	// configured. The name resolves to the addresses of the ready Pods. When the port changes, the endpoint follows
-	// after the last Pod without the new port is replaced.
+	// endpoint is the address for a sharding client: <name>.<namespace>.svc:<port>, with the port of TLS if TLS is
+	// configured. The name resolves to the addresses of the ready Pods. When the port changes, the endpoint follows after
+	// the last Pod without the new port is replaced.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
 	// discoveryEndpoint is the address for a client with auto discovery: <name>-discovery.<namespace>.svc:<port>, with the
-	// port of TLS where TLS is configured; empty without discovery.
+	// port of TLS if TLS is configured; empty without discovery.
 	// +optional
 	DiscoveryEndpoint string `json:"discoveryEndpoint,omitempty"`
 

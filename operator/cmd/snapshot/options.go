@@ -48,13 +48,13 @@ func (o *options) addSave(flags *pflag.FlagSet) {
 		"any text, such as the UID of an object.")
 	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name and the owner that is whole already as saved, "+
 		"instead of failing: for a Job that tries again. Without --owner, one of the same cache and servers.")
-	o.addServers(flags, "Repeat it for all servers of the cache, in the order of clients.")
+	o.addServers(flags, "Repeat it for all servers of the cache, in the order in which clients list them.")
 }
 
 func (o *options) addRestore(flags *pflag.FlagSet) {
 	o.addVerify(flags)
-	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash: in the order of clients, and with "+
-		"the addresses that they have, which are hashed.")
+	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash, repeat it in the order in which "+
+		"clients list them, and with the addresses that clients use, which are hashed.")
 	flags.StringVar((*string)(&o.hash), "client-hash", "", "How clients place keys on the servers, as in "+
 		"spec.slots.clientHash: "+hashes()+". Without it, each server gets the keys of the one that had its name.")
 }

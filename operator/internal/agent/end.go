@@ -1,8 +1,8 @@
 package agent
 
 // How the Pod of a slot ends: two preStop hooks. That of the agent asks the agent, which knows the slot, to serve until
-// another Pod has it, and then to end memcached: only the agent's signal makes memcached send the end of its log. That
-// of memcached keeps the kubelet from ending it before.
+// another Pod has it, and then to end memcached, because only the agent's signal makes memcached send the end of its
+// log. That of memcached keeps the kubelet from ending it before.
 
 import (
 	"context"
@@ -27,15 +27,15 @@ const (
 	// endTimeout limits one attempt to reach memcached.
 	endTimeout = 5 * time.Second
 
-	// endWithin limits all attempts to find memcached and to end it. After that, the kubelet ends it: no client can use
-	// a memcached that hangs, or copy its keys.
+	// endWithin limits all attempts to find memcached and to end it. After that, the kubelet ends it. This does no harm,
+	// because no client can use a memcached that hangs, or copy its keys.
 	endWithin = 15 * time.Second
 
 	endInterval = 200 * time.Millisecond
 
 	// hookPatience is how long the hook of memcached waits for the hook of the agent. The kubelet starts both at the
-	// same time, but on a busy Node the agent's hook may start later. mostEarly limits how many requests wait in this
-	// way: other clients must not use up all connections.
+	// same time, but on a busy Node the agent's hook may start later. mostEarly limits how many requests wait in this way,
+	// because other clients must not use up all connections.
 	hookPatience = time.Minute
 	mostEarly    = 4
 )

@@ -196,7 +196,7 @@ func (p *pod) awaitSync(t *testing.T, secret string, want int) {
 }
 
 // trust returns a TLS configuration that trusts one certificate, or its CA. The client sends its own certificate to
-// every server, also to a server that did not name the CA of that certificate.
+// every server, even to a server that did not name the CA of that certificate.
 func trust(certificate *agenttest.Certificate, own ...tls.Certificate) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(certificate.Parsed)

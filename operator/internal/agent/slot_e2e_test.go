@@ -237,7 +237,7 @@ func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	after.awaitLoss(t, handoff.AgentRestarted)
 }
 
-// TestTheOperatorLearnsWhyCopiedKeysAreLost also after the agent has restarted.
+// TestTheOperatorLearnsWhyCopiedKeysAreLost, even after the agent has restarted.
 func TestTheOperatorLearnsWhyCopiedKeysAreLost(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)

@@ -16,7 +16,7 @@ import (
 const metricsOff = "0"
 
 // metricsOptions serves metrics over TLS to authorized clients. Without the right to authenticate clients it serves
-// none: an operator with rights in some namespaces only works all the same.
+// none, and an operator that has rights only in some namespaces works all the same.
 func metricsOptions(ctx context.Context, config *rest.Config, options *Options) (metricsserver.Options, error) {
 	metrics := metricsserver.Options{BindAddress: options.MetricsAddress}
 	if options.MetricsInsecure || options.MetricsAddress == metricsOff {

@@ -28,7 +28,7 @@ const openShiftAPI = "v1." + openShiftGroup
 
 var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// platformWatch detects a change of the platform while the operator runs: OpenShift's APIs may be installed after the
+// platformWatch detects a change to the platform while the operator runs: OpenShift's APIs may be installed after the
 // operator was started.
 type platformWatch struct {
 	config   *rest.Config

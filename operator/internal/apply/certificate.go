@@ -1,6 +1,6 @@
 package apply
 
-// What is different about a Certificate: it is requested only for what belongs to the cache, and client-go does not
+// The special treatment of a Certificate: it is requested only for what belongs to the cache, and client-go does not
 // know its schema.
 
 import (

@@ -31,7 +31,7 @@ func (s *Syncer) correct(
 	if known := s.conflicts.explained(live.GetUID(), first); wait > 0 && known != nil {
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: known}, nil
 	}
-	// The read is only for the field manager that caused the drift: if it fails, the drift is reverted all the same.
+	// The read is only for the field manager that caused the drift, so the drift is reverted even if the read fails.
 	if fresh, err := s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 		live = fresh
 	}

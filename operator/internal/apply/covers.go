@@ -1,6 +1,6 @@
 package apply
 
-// The fast check that nothing differs; if it is not sure, compare.go decides.
+// The fast check that nothing differs; if it is not sure, compare.go finds out whether something differs.
 
 import (
 	"bytes"

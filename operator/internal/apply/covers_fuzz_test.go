@@ -18,7 +18,7 @@ import (
 )
 
 // FuzzWhatIsCoveredDoesNotDiffer: where covers is sure that nothing differs, the library finds nothing; and it is sure
-// of what has just been applied. What is wanted is what a plan gives, and also anything else; both are then changed.
+// of what has just been applied. What is wanted is what a plan gives, and anything else, too; both are then changed.
 func FuzzWhatIsCoveredDoesNotDiffer(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))

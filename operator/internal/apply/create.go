@@ -25,8 +25,8 @@ const createdRetry = 10 * time.Second
 // compares resource versions, and only with an object that exists: with a version that no object has, the request
 // creates the object or fails. So an unowned object is never changed, not even briefly.
 //
-// A POST takes the API server two thirds of the time, but records an Update of all fields, also of those that the API
-// server set by default: the operator would own too much, and the next apply would not remove a field.
+// A POST takes the API server two thirds of the time, but records an Update of all fields, including those that the API
+// server set by default. So the operator would own too much, and the next apply would not remove a field.
 func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(noResourceVersion)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))

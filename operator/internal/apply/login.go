@@ -9,8 +9,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// withoutLogin returns a configuration to hash. Of a Secret it leaves out the values of user and password: whoever sees
-// only metadata could try passwords by the hash. The versions of the Secrets that they come from are in an annotation.
+// withoutLogin returns a configuration to hash. Of a Secret it leaves out the values of the user and the password,
+// because whoever sees only metadata could try passwords by the hash. The versions of the Secrets that they come from
+// are in an annotation.
 func withoutLogin(configuration runtime.ApplyConfiguration) runtime.ApplyConfiguration {
 	secret, ok := configuration.(*corev1ac.SecretApplyConfiguration)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// Pause pauses the Deployment, which stops its rollout. A separate field manager sets spec.paused: the operator's
+// Pause pauses the Deployment, which stops its rollout. A separate field manager sets spec.paused, so the operator's
 // other fields stay unchanged, and Resume applies an empty configuration as that manager.
 func (s *Syncer) Pause(ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot) Report {
 	deployment := snapshot.Deployment()

@@ -22,8 +22,8 @@ import (
 )
 
 // SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. Each change
-// finds the Pod as it was read, or is left out, and changed is true: the next reconciliation decides again. Those in
-// written were made.
+// finds the Pod as it was read, or is left out, and changed is true: the next reconciliation decides again what to
+// change. Those in written were made.
 func (s *Syncer) SyncPods(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, changes []slots.Change,
 ) (written []slots.Change, changed bool, err error) {

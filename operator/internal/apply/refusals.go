@@ -20,7 +20,7 @@ type refusals struct {
 	*cache.Expiring
 }
 
-// refusalKey identifies a refused write. A write with another key is tried immediately. For a creation, uid and
+// refusalKey identifies a refused write. A write with another key is tried immediately. For a creation, the uid and the
 // generation are those of the Memcached, so a changed spec is tried immediately; for an update, they are those of the
 // object.
 type refusalKey struct {

@@ -33,14 +33,14 @@ func isFormerBinding(key observe.Key, objects []render.Object) bool {
 	})
 }
 
-// removeUnwanted deletes the objects that are no longer desired, also those that the cache does not have.
+// removeUnwanted deletes the objects that are no longer desired, including those that the cache does not have.
 func (s *Syncer) removeUnwanted(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object, made Report,
 ) Report {
 	snapshot, removed := s.withLost(ctx, mc, snapshot, objects)
 	for _, key := range unwanted(mc, snapshot, objects) {
 		if isSlotService(mc, key) && removed.Err() != nil {
-			continue // It stays, as it shows that objects of slots are still to be deleted.
+			continue // It stays, because it shows that objects of slots are still to be deleted.
 		}
 		if isFormerBinding(key, objects) && !made.isMade(key.GroupKind) {
 			continue // Clients have no other Secret yet.
@@ -81,7 +81,7 @@ func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 }
 
 // removeAttempts is how often a deletion is tried while another client writes the object's status, as happens to a
-// PodDisruptionBudget with each change of a Pod.
+// PodDisruptionBudget with each change to a Pod.
 const removeAttempts = 5
 
 // remove deletes an owned object in the version that was read. The uid protects an object that replaced it, and the

@@ -65,7 +65,7 @@ type Outcome struct {
 	// removed them, too.
 	Attached []string
 
-	// Drift describes the changes of another client, if they are why the object was updated, is conflicting or failed.
+	// Drift describes the changes by another client, if they are why the object was updated, is conflicting or failed.
 	// Version is the resource version of the object with the drift.
 	Drift   []drift.Drift
 	Version string

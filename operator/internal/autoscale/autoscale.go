@@ -2,8 +2,8 @@
 // report. It is pure.
 //
 // The recommendation is the least memory in which an item that is not used stays for the age that the spec aims for. A
-// cache is always full, so how much it holds says nothing; how old is what it evicts does. How many Pods is the same
-// question, with the memory of all of them as the answer, in whole Pods.
+// cache is always full, so the amount that it holds says nothing, but the age of the items that it evicts does. The
+// number of Pods is the same question. Its answer is the memory of all of them, in whole Pods.
 package autoscale
 
 import (
@@ -29,7 +29,7 @@ const (
 	// skewed is how much the clocks of two Nodes may differ.
 	skewed = time.Hour
 
-	// day is how long the use must be observed before memory is reduced: caches are used differently by day and by
+	// day is how long the use must be observed before memory is reduced, because caches are used differently by day and by
 	// night.
 	day = 24 * time.Hour
 

@@ -1,6 +1,6 @@
 package autoscale
 
-// What a user reads about the memory, or the number of Pods.
+// The findings about the memory, or the number of Pods, that a user reads.
 
 import (
 	"fmt"

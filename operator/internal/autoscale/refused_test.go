@@ -29,7 +29,7 @@ func TestAStepThatAPodDoesNotGetIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestWhatWasRefusedIsRemembered also after steps that do not lead there.
+// TestWhatWasRefusedIsRemembered, even after steps that do not lead there.
 func TestWhatWasRefusedIsRemembered(t *testing.T) {
 	in := acting().withReport("a", gib/5*6, evicting(time.Minute))
 	in.State.Refused, in.State.Changed = 2*gib, now.Add(-time.Hour/2)

@@ -1,6 +1,6 @@
 package autoscale
 
-// What the reports of several Pods say together.
+// Combines the reports of several Pods.
 
 import (
 	"math"
@@ -14,7 +14,7 @@ import (
 const mostSkipped = 0.1
 
 // signals are the combined values of all fresh reports. All Pods have the same memory, so the Pod that needs most
-// memory decides.
+// memory determines how much all of them need.
 type signals struct {
 	// isMixed: the number of Pods changed while they were observed. A curve describes the busiest time of the last day,
 	// so it is not about the current number of Pods: according to it, each step would have been too small.
@@ -68,7 +68,7 @@ func (in Input) isMixed() bool {
 	return in.Policy.Pod > 0 && !in.State.Changed.IsZero() && in.sinceChange() < unmixed(in.Policy.Age)
 }
 
-// unmixed is how long after a change of the number of Pods their reports are only about the new number. It includes the
+// unmixed is how long after a change to the number of Pods their reports are only about the new number. It includes the
 // age that the spec requires, because an item counts as used for that time.
 func unmixed(age time.Duration) time.Duration { return day + age + listed }
 

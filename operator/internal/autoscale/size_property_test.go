@@ -1,6 +1,6 @@
 package autoscale
 
-// Properties of the decisions where the number of Pods changes, in simulated days.
+// Properties of the decisions if the number of Pods changes, in simulated days.
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 package autoscale
 
-// The same decisions, where the number of Pods changes, and not the memory of each.
+// The same decisions if the number of Pods changes, and not the memory of each.
 
 import (
 	"testing"

@@ -1,6 +1,6 @@
 package autoscale
 
-// What is remembered of a number of Pods that was too little.
+// The record of a number of Pods that was too little.
 
 import "time"
 

@@ -1,6 +1,6 @@
-// Package cached decides what of an object the operator keeps in its cache: the functions that trim objects before they
-// are stored, and those that read a Pod, which give the same answer for the whole Pod and the trimmed one. A field that
-// is not kept here is empty wherever the operator reads it.
+// Package cached determines which fields of an object the operator keeps in its cache. It has the functions that trim
+// objects before they are stored, and those that read a Pod, which give the same answer for the whole Pod and the
+// trimmed one. A field that is not kept here is empty wherever the operator reads it.
 //
 // Ten thousand caches have many Pods and Deployments, and the cache is most of the operator's memory.
 package cached

@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// MemcachedOf returns the name of the Memcached to which a Pod belongs. Labels alone do not decide, because any
-// client may set them: the Pod's controller must be a ReplicaSet of the Memcached's Deployment. The Deployment
+// MemcachedOf returns the name of the Memcached to which a Pod belongs. Labels alone do not show this, because any
+// client may set them. The Pod's controller must also be a ReplicaSet of the Memcached's Deployment. The Deployment
 // controller names ReplicaSets after the Deployment and the hash of their template. The result has a suffix if the Pod
 // is the one that copies the keys of other servers (names.BootstrapInstance).
 func MemcachedOf(pod *corev1.Pod) string {

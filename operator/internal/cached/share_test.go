@@ -191,7 +191,7 @@ func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		deployment = &appsv1.Deployment{} // As it arrives: without the difference of empty lists and none.
+		deployment = &appsv1.Deployment{} // As it arrives, no list is empty instead of missing.
 		if err := deployment.Unmarshal(content); err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimPod keeps only the fields from which observe.Pod is made, before a Pod is cached: ten thousand caches have many
-// Pods. It keeps more fields of a Pod that needs a slot.
+// TrimPod keeps only the fields from which observe.Pod is made, before a Pod is cached, because ten thousand caches
+// have many Pods. It keeps more fields of a Pod that needs a slot.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {

@@ -1,6 +1,6 @@
 package controller
 
-// What only caches with a binding need: a watch, and rights on its Secret.
+// The watch of the Secrets of bindings, and the rights on these. Only caches with a binding need them.
 
 import (
 	"context"
@@ -59,8 +59,8 @@ func newBindingWatch(
 
 // startFor starts the watch if the Memcached has a binding, or had one, or the Secret of any former binding still
 // exists. It returns whether to look for Secrets of the Memcached, and which rights are missing for them. Once the
-// watch runs, the operator always looks for them, as this costs no request: a Secret may have been created for a spec
-// that changed before the status named the Secret.
+// watch runs, the operator always looks for them, because this costs no request, and a Secret may have been created for
+// a spec that changed before the status named the Secret.
 func (w *bindingWatch) startFor(
 	ctx context.Context, mc *cachev1.Memcached,
 ) (concerned bool, missing []string, err error) {

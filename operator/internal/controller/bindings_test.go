@@ -74,7 +74,7 @@ func TestTheWatchOfBindingsStartsOnceACacheHasOne(t *testing.T) {
 	}
 }
 
-// TestTheRightsOfABindingAreReviewed: for each Secret separately, as roles may name it, and not while the Secret
+// TestTheRightsOfABindingAreReviewed: for each Secret separately, because roles may name it, and not while the Secret
 // exists.
 func TestTheRightsOfABindingAreReviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

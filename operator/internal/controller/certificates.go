@@ -1,6 +1,6 @@
 package controller
 
-// What only caches with an issuer need: a watch of Certificates, whose API the cluster may not have.
+// The watch of Certificates, whose API the cluster may not have. Only caches with an issuer need it.
 
 import (
 	"context"

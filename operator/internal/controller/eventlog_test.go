@@ -178,7 +178,7 @@ func TestNothingIsLoggedAtRest(t *testing.T) {
 	}
 }
 
-// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find it again. Changes of
+// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find it again. Changes to
 // the status are recorded once the status is written.
 func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
 	for answer, want := range map[error][]string{

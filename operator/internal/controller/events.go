@@ -39,8 +39,8 @@ const (
 	// eventDeleted: an object was deleted, because the spec no longer requires it.
 	eventDeleted = "Deleted"
 
-	// eventDriftCorrected: another client had changed an object. The note has what, by whom, how and when, and a fix. Each
-	// one is a separate event.
+	// eventDriftCorrected: another client had changed an object. The note says what was changed, by whom, how and when,
+	// and has a fix. Each one is a separate event.
 	eventDriftCorrected = "DriftCorrected"
 
 	// eventRolloutPaused: the operator paused a rollout of a suspended Memcached.
@@ -154,7 +154,7 @@ func (c *reconciliation) resumed() (apply.Outcome, bool) {
 	return outcome, same && deployment != nil && observe.IsPaused(deployment)
 }
 
-// eventsOfStatus returns the events about changes of the status: slots that moved, and a new state of the cache.
+// eventsOfStatus returns the events about changes to the status: slots that moved, and a new state of the cache.
 func eventsOfStatus(c *reconciliation) []pendingEvent {
 	var found []pendingEvent
 	before, now := c.memcached.Status, c.status

@@ -47,7 +47,7 @@ type reconciliation struct {
 	// report has the result for each managed object.
 	report apply.Report
 
-	// podsWritten are the changes of Pods for their slots that were written.
+	// podsWritten are the changes to Pods for their slots that were written.
 	podsWritten []slots.Change
 
 	// discoveryErr is why the servers of the cache could not be announced to a Pod.

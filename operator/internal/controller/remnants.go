@@ -1,6 +1,6 @@
 package controller
 
-// What a former run of the operator has left behind without a trace in any status.
+// The objects that a former run of the operator has left behind without a trace in any status.
 
 import (
 	"context"

@@ -17,7 +17,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// What slots and discovery need beyond the rights for other caches. overlays/components/without-slots takes these away.
+// The rights that slots and discovery need beyond those for other caches. overlays/components/without-slots takes these
+// away.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;patch
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch

@@ -55,13 +55,13 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 	case s.isOverwritten(there):
 		return statusLimit.Wait(last.over, s.now())
 	case hasConflict(now) && slices.Equal(there.Status.Conditions, now.Conditions):
-		// Another client causes the changes of Pods: they need not be written one by one.
+		// Another client causes the changes to Pods, so they need not be written one by one.
 		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
 	return max(last.at.Add(pauseOf(there, now, last.at)).Sub(s.now()), 0)
 }
 
-// Changes of the Pods of a large cache are written after a pause. The pause is as long as the cache has not been Ready,
+// Changes to the Pods of a large cache are written after a pause. The pause is as long as the cache has not been Ready,
 // so a short rollout is reported soon, and a long rollout costs few writes.
 const (
 	shortestPause = 2 * time.Second

@@ -1,6 +1,6 @@
 package controller
 
-// Sends a status: as a JSON patch where that is shorter than a merge patch.
+// Sends a status: as a JSON patch if that is shorter than a merge patch.
 
 import (
 	"context"

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// answering is how many Pods answer: enough that one may be lost, and few, because each change of the list is a write
+// answering is how many Pods answer: enough that one may be lost, and few, because each change to the list is a write
 // of each of them.
 const answering = 3
 
@@ -64,11 +64,11 @@ type Decision struct {
 	// Changes are the Pods to change.
 	Changes []Change
 
-	// After is after what time a change of the list is due; 0 if none is.
+	// After is after what time a change to the list is due; 0 if none is.
 	After time.Duration
 }
 
-// Change is a change of a Pod. It leaves everything else of the Pod as it is.
+// Change is a change to a Pod. It leaves everything else of the Pod as it is.
 type Change struct {
 	Pod string
 	UID string
@@ -168,7 +168,7 @@ func (in Input) nodes(newest List) []Node {
 	return nodes
 }
 
-// slotNodes returns the slots that are servers. An announced slot stays, whether it has a Pod or not, and also if its
+// slotNodes returns the slots that are servers. An announced slot stays, whether it has a Pod or not, and even if its
 // address changes because another Pod has its name. An added slot waits for its first Pod, because clients would ask it
 // in vain for keys that other servers have. If no list has any of the slots, the new list has all of them.
 func (in Input) slotNodes(newest List) []Node {

@@ -15,8 +15,8 @@ import (
 
 // List is the content of the annotation.
 type List struct {
-	// Version grows with each change of Nodes. A client ignores a list whose version is lower than that of the list
-	// that it has.
+	// Version grows with each change to Nodes. A client ignores a list whose version is lower than that of the list that
+	// it has.
 	Version int64 `json:"version"`
 
 	// Endpoint is the address of the cache for clients without auto discovery, for error messages.

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Author is the field manager that wrote a field, with operation and time, as recorded in managed fields.
+// Author is the field manager that wrote a field, with the operation and the time, as recorded in managed fields.
 type Author struct {
 	Manager     string
 	Operation   metav1.ManagedFieldsOperationType

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// TestNoValueOfASecretIsShown has another client write the password into a label and an annotation, too.
+// TestNoValueOfASecretIsShown makes another client write the password into a label and an annotation, too.
 func TestNoValueOfASecretIsShown(t *testing.T) {
 	const mine, unowned = "correct-horse", "battery-staple"
 	wanted := corev1ac.Secret("cache", "team").

@@ -95,7 +95,7 @@ type Instruction struct {
 	// another amount. 0 means the memory that it was started with. It applies to every role.
 	Memory int64 `json:"memory,omitempty"`
 
-	// Record is the operator's own. The agent ignores it: a change of the record alone is no new instruction.
+	// Record is the operator's own. The agent ignores it: a change to the record alone is no new instruction.
 	Record Record `json:"record,omitzero"`
 }
 
@@ -107,7 +107,7 @@ type Record struct {
 	// CopySeconds is how long it took from the role Receive until this Pod held the slot.
 	CopySeconds int64 `json:"copySeconds,omitempty"`
 
-	// Reason is why the slot is cold or its handoff was given up: one of the API's reasons. Empty if all went well.
+	// Reason is why the slot is cold or its handoff was given up: one of the API's reasons. It is empty if all went well.
 	Reason string `json:"reason,omitempty"`
 
 	// StateSince is when State began. It stays the same when only the role changes, such as from Moved to Serve.

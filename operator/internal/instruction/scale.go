@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Scale is a change of the number of servers in clients' lists. The zero value is none. It has only comparable fields,
+// Scale is a change to the number of servers in clients' lists. The zero value is none. It has only comparable fields,
 // as Instruction.
 type Scale struct {
 	// Hash is how clients choose the server of a key: an Algorithm of the package clienthash.

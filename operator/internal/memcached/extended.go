@@ -1,6 +1,6 @@
 package memcached
 
-// Which of memcached's extended options users may set.
+// The extended options of memcached that users may set.
 
 import (
 	"fmt"

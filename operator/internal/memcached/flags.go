@@ -1,6 +1,6 @@
 package memcached
 
-// Which arguments users may add.
+// The arguments that users may add.
 
 import (
 	"fmt"

@@ -17,8 +17,8 @@ type Settings struct {
 	// ItemMemory is the memory for items, in bytes. memcached counts it in mebibytes.
 	ItemMemory int64
 
-	// FormerMemory is the largest memory for items that this memcached had, in bytes, if that was more than ItemMemory:
-	// its hash table does not shrink.
+	// FormerMemory is the largest memory for items that this memcached had, in bytes, if that was more than ItemMemory. It
+	// counts because the hash table does not shrink.
 	FormerMemory int64
 
 	// Port is the TCP port without TLS.
@@ -118,7 +118,7 @@ func Arguments(s Settings) []string {
 	return append(arguments, s.ExtraArguments...)
 }
 
-// listen returns the addresses on which memcached listens. "*", and also a port without an address, means every address
+// listen returns the addresses on which memcached listens. "*" and a port without an address both mean every address
 // family of the Pod, including in a cluster with IPv6 only. With TLS, every listener uses TLS unless it has the prefix
 // notls (memcached.c, server_sockets).
 func listen(s Settings) string {

@@ -1,7 +1,7 @@
 package memcached
 
-// What memcached needs besides its items, from the source of 1.6 and by measurement: docs/memory.md. The agent is not
-// included: its container has its own limit.
+// The memory that memcached needs besides its items, from the source of 1.6 and by measurement (docs/memory.md). The
+// agent is not included: its container has its own limit.
 const (
 	// programMemory is for code, libraries, and the threads for LRU, log and hash table.
 	programMemory = 8 * Mebibyte

@@ -73,7 +73,7 @@ func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
 	}
 }
 
-// changed skips a test that fills much memory, and takes most of a minute, where time is short.
+// changed skips a test that fills much memory, and takes most of a minute, if time is short.
 func changed(t *testing.T, change func(*Settings)) Settings {
 	t.Helper()
 	settings := defaultSettings()

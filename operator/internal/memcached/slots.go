@@ -1,6 +1,6 @@
 package memcached
 
-// Which arguments a cache with slots cannot have.
+// The arguments that a cache with slots cannot have.
 
 import "fmt"
 

@@ -20,7 +20,7 @@ const (
 	longestWait = 24 * time.Hour
 )
 
-// waits remembers when changes of specs began.
+// waits remembers when changes to specs began.
 type waits struct {
 	now     func() time.Time
 	started time.Time

@@ -1,6 +1,6 @@
 package observe
 
-// The Secret of a binding, and what it repeats of other Secrets.
+// The Secret of a binding, and the data that it copies from other Secrets.
 
 import (
 	"context"

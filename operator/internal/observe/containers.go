@@ -1,6 +1,6 @@
 package observe
 
-// Why a container does not start, from the kubelet's reasons.
+// Explains why a container does not start, from the kubelet's reasons.
 
 import (
 	"fmt"
@@ -64,8 +64,8 @@ func wrongArchitecture(container, message string) string {
 	return ": the image claims the Node's architecture, but its program is for another; " + otherImage(container)
 }
 
-// pullFix names the pull Secrets. Only the kubelet knows whether they exist and match: the operator does not read
-// Secrets.
+// pullFix names the pull Secrets. Only the kubelet knows whether they exist and match, because the operator does not
+// read Secrets.
 func pullFix(pod *corev1.Pod, container, message string) string {
 	if slices.ContainsFunc(wrongPlatform, func(words string) bool { return strings.Contains(message, words) }) {
 		return "it has no variant for the Node's architecture; " + otherImage(container)

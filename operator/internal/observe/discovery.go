@@ -1,6 +1,6 @@
 package observe
 
-// Which Pods answer clients with auto discovery, and what they answer.
+// The Pods that answer clients with auto discovery, and their answers.
 
 import (
 	"context"

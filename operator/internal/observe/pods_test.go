@@ -162,7 +162,7 @@ func TestPodsAreThoseThatServeOrMayServe(t *testing.T) {
 	}
 }
 
-// TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt also when the Pod is trimmed twice, as client-go does after a
+// TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt, even when the Pod is trimmed twice, as client-go does after a
 // list.
 func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 	replicaSet := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "cache-7d4f", Controller: new(true)}

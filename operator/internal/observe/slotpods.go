@@ -1,6 +1,6 @@
 package observe
 
-// What of a Pod decides about its slot.
+// The properties of a Pod from which its slot is decided.
 
 import (
 	"strconv"

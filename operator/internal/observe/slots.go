@@ -23,8 +23,8 @@ import (
 // MemcachedIndex finds the Services, EndpointSlices, ReplicaSets and Secrets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
-// InstanceOfSlot returns the value of LabelInstance of a Service of slots, and of no other Service: so an index of them
-// is empty where no Memcached has slots.
+// InstanceOfSlot returns the value of LabelInstance of a Service of slots, and of no other Service, so an index of them
+// is empty if no Memcached has slots.
 func InstanceOfSlot(service client.Object) []string {
 	instance, name := InstanceOf(service), service.GetName()
 	if _, isOfOne := names.SlotNumber(instance, name); isOfOne || name == names.SlotService(instance) {

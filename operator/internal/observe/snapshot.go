@@ -1,6 +1,6 @@
 package observe
 
-// What saving and restoring a cache depends on: the cache, the Job and its Pods.
+// The state on which saving and restoring a cache depend: the cache, the Job and its Pods.
 
 import (
 	"context"

@@ -119,7 +119,7 @@ func (d Draft) memoryAutoscaling() *autoscale.State {
 	return new(autoscale.Decide(in))
 }
 
-// resizesPods reports whether a change of the memory resizes running Pods, instead of replacing them. Pods without
+// resizesPods reports whether a change to the memory resizes running Pods, instead of replacing them. Pods without
 // slots can't be resized; they get slots only when another change replaces them.
 func (d Draft) resizesPods() bool { return d.before == nil || d.before.Slots }
 

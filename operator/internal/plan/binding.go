@@ -1,6 +1,6 @@
 package plan
 
-// What clients need to connect, for the Secret of a binding.
+// The data that clients need to connect, for the Secret of a binding.
 
 import (
 	"fmt"

@@ -120,8 +120,8 @@ func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction
 	return phase
 }
 
-// hasMoved reports whether clients may use both the other servers and the cache. While they may, a change of the spec
-// adds, removes or hands over no slot: changes that clients make in the former Pods could not be copied.
+// hasMoved reports whether clients may use both the other servers and the cache. While they may, a change to the spec
+// adds, removes or hands over no slot, because changes that clients make in the former Pods could not be copied.
 func (d Draft) hasMoved() bool {
 	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
 }
@@ -171,7 +171,7 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 }
 
 // ownHosts matches the host names of the cache and of its slots, without the namespace. They can't be sources of a
-// copy: it would remove the keys of the cache.
+// copy, because it would remove the keys of the cache.
 func ownHosts(mc *cachev1.Memcached) *regexp.Regexp {
 	cache, slots := regexp.QuoteMeta(mc.Name), regexp.QuoteMeta(names.SlotService(mc.Name))
 	return regexp.MustCompile(`^(` + cache + `(-\d+)?(\.` + slots + `)?|` + slots + `)$`)

@@ -26,12 +26,13 @@ const (
 	serverAuth = "server auth"
 	clientAuth = "client auth"
 
-	// rotateAlways makes a new key for each certificate: the Pods load both without a restart.
+	// rotateAlways makes a new key for each certificate, because the Pods load both without a restart.
 	rotateAlways = "Always"
 
 	issuerKind = "Issuer"
 
-	// mostForeseen limits how many slots the certificate names before they exist: each TLS handshake sends all names.
+	// mostForeseen limits how many slots the certificate names before they exist, because each TLS handshake sends all
+	// names.
 	mostForeseen = 64
 )
 

@@ -91,8 +91,8 @@ func (d Draft) IsPending() bool {
 	return d.IsValid() && waits && len(d.updateFor(*d.before)) > 0
 }
 
-// updateFor is pendingFor without a change of the memory: no update is made for that alone, whatever spec.updatePolicy
-// is.
+// updateFor is pendingFor without a change to the memory, because no update is made for that alone, whatever
+// spec.updatePolicy is.
 func (d Draft) updateFor(made Record) []string {
 	made.Memory = d.now.Memory
 	return d.pendingFor(made)
@@ -176,7 +176,7 @@ func (d Draft) changeTemplate(hash string, slots *Slots) (TemplateChange, Blocke
 	return RenderTemplate, ""
 }
 
-// pending describes all changes of the Pods that wait, and those of them for which an update is made. While the cache
+// pending describes all changes to the Pods that wait, and those of them for which an update is made. While the cache
 // is suspended, the Pods stay as they are, and all changes wait.
 func (d Draft) pending(made Record) (all, update []string) {
 	if d.before == nil {

@@ -1,6 +1,6 @@
 package plan
 
-// What the Pods are made from besides the spec, now and before.
+// The inputs from which the Pods are made besides the spec, now and before.
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ const (
 )
 
 // Inputs are what the Pods are made from besides the spec. They come with the operator. All of them are recorded,
-// including those that the spec sets at the time: so a spec that spells out the running values, or omits them again,
+// including those that the spec sets at the time, so a spec that spells out the running values, or omits them again,
 // changes nothing. They are in the order of their names in JSON, because Record.Encode computes a checksum of it.
 type Inputs struct {
 	// Agent is the image of the agent.
@@ -41,9 +41,9 @@ type Inputs struct {
 	// Image is the memcached image for a spec without one.
 	Image string `json:"image,omitempty"`
 
-	// Memory is the memory for items that memcached starts with, if rollout.memoryChange is Resize: the spec may have
-	// another one since, which Pods with slots have got, and others get when they are replaced. In bytes; 0 is that of
-	// the spec.
+	// Memory is the memory for items that memcached starts with, in bytes, if rollout.memoryChange is Resize; 0 means the
+	// memory of the spec. The spec may have another memory since then. Pods with slots have got it already, and others get
+	// it when they are replaced.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Platform determines the user that memcached runs as.
@@ -54,8 +54,8 @@ type Inputs struct {
 	// the caches that have them.
 	Revision int `json:"revision"`
 
-	// Slots: a Pod becomes ready only with a slot. The spec requests that, but it applies like an update: it would replace
-	// the Pods.
+	// Slots: a Pod becomes ready only with a slot. The spec requests that, but it applies like an update, because it would
+	// replace the Pods.
 	Slots bool `json:"slots,omitempty"`
 }
 
@@ -115,7 +115,7 @@ type Current struct {
 	// SecretsUsable reports whether new Pods can start with the Secrets that the spec names.
 	SecretsUsable bool
 
-	// Bound is what a binding repeats of these Secrets; zero without a binding.
+	// Bound is the data that a binding copies from these Secrets; zero without a binding.
 	Bound Bound
 
 	// OpenPorts are the ports of all Pods, including terminating Pods, and of the Pods that the Deployment creates
@@ -163,8 +163,8 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 }
 
 // startMemory returns the memory that memcached starts with in Pods that are made from a record. 0 means the memory of
-// the spec, also for Pods that lose their slots and so can't be resized any more. If the record has no memory, because
-// a change of it has replaced the Pods so far, the memory is read from the Deployment.
+// the spec, even for Pods that lose their slots and so can't be resized any more. If the record has no memory, because
+// a change to it has replaced the Pods so far, the memory is read from the Deployment.
 func startMemory(before, now Record, live *appsv1.Deployment) int64 {
 	if now.Memory == 0 || before.Slots && !now.Slots {
 		return 0
@@ -216,7 +216,7 @@ func pending(before, now Inputs) []string {
 		}
 	}
 	report("image", before.Image, now.Image)
-	if before.Agent != "" && now.Agent != "" { // Otherwise the change of slots adds or removes the agent.
+	if before.Agent != "" && now.Agent != "" { // Otherwise the change to slots adds or removes the agent.
 		report("agent image", before.Agent, now.Agent)
 	}
 	report("architectures", listed(before.Architectures), listed(now.Architectures))

@@ -223,7 +223,7 @@ func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 	}
 }
 
-// TestARequestIsHonouredOnce also when the request changes nothing: it must not apply later updates.
+// TestARequestIsHonouredOnce, even when the request changes nothing: it must not apply later updates.
 func TestARequestIsHonouredOnce(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{})
 	live := deployedBy(t, mc, defaults)

@@ -19,7 +19,7 @@ func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && keepsPods(spec)
 }
 
-// keepsPods reports whether a change of the memory replaces no Pod. Pods without slots keep the memory that they have
+// keepsPods reports whether a change to the memory replaces no Pod. Pods without slots keep the memory that they have
 // until an update.
 func keepsPods(spec cachev1.MemcachedSpec) bool {
 	return orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
@@ -53,7 +53,7 @@ func (d Draft) givenMemory() int64 {
 }
 
 // memory returns the memory that running Pods are to have. It is nil if their memory stays as it is, because Pods of
-// the template with this hash are about to replace them. If a change of the memory replaces Pods, running Pods only
+// the template with this hash are about to replace them. If a change to the memory replaces Pods, running Pods only
 // lose memory that a resize gave them before.
 func (d Draft) memory(hash string) *slots.Memory {
 	live := d.current.Deployment

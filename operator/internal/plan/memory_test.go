@@ -69,7 +69,7 @@ func TestTheMemoryOfRunningPods(t *testing.T) {
 	}
 }
 
-// TestPodsWithoutSlotsKeepTheirMemory until another change replaces them, or the spec allows a change of memory to
+// TestPodsWithoutSlotsKeepTheirMemory until another change replaces them, or the spec allows a change to memory to
 // replace them.
 func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 	const mib = memcached.Mebibyte

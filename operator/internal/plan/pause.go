@@ -1,6 +1,6 @@
 package plan
 
-// Whether to pause a rollout.
+// Decides whether to pause a rollout.
 
 import (
 	appsv1 "k8s.io/api/apps/v1"

@@ -44,8 +44,8 @@ type Plan struct {
 	ServicePorts []Port
 	AgentMetrics bool
 
-	// Pending lists the changes of the Pods that wait. OnlyMemory: a change of the memory is the only one, and no
-	// update is made for that alone.
+	// Pending lists the changes to the Pods that wait. OnlyMemory: a change to the memory is the only one, and no update
+	// is made for that alone.
 	Pending    []string
 	OnlyMemory bool
 
@@ -141,7 +141,7 @@ type decisions struct {
 	template   TemplateChange
 	record     Record
 
-	// pending lists the changes of the Pods that wait, and update those of them for which an update is made.
+	// pending lists the changes to the Pods that wait, and update those of them for which an update is made.
 	pending, update []string
 }
 

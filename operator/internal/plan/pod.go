@@ -42,8 +42,8 @@ type Pod struct {
 	// Discovery: the agent answers clients with auto discovery.
 	Discovery bool
 
-	// HandoffTimeoutSeconds is how long a terminating Pod continues to serve its slot, until another Pod has it. 0 without
-	// slots.
+	// HandoffTimeoutSeconds is how long a terminating Pod continues to serve its slot, until another Pod has it. It is 0
+	// without slots.
 	HandoffTimeoutSeconds int32
 
 	// TerminationDelaySeconds is how long a terminating Pod continues to answer clients.

@@ -1,6 +1,6 @@
 package plan
 
-// Which ports stay open while Pods are replaced, and the endpoint.
+// The ports that stay open while Pods are replaced, and the endpoint.
 
 import (
 	"fmt"
@@ -50,8 +50,8 @@ func (p Plan) PodPorts() names.Ports {
 	return ports
 }
 
-// servicePorts keeps ports open while Pods that listen on them are being replaced: a rollout takes time, and may not
-// complete.
+// servicePorts keeps ports open while Pods that listen on them are being replaced, because a rollout takes time, and
+// may not complete.
 func (d Draft) servicePorts() []Port {
 	open := d.current.OpenPorts
 	if d.current.Deployment != nil && rollsOut(d.current.Deployment) {

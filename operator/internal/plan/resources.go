@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 )
 
-// requestMilliCPU is the CPU request of memcached. There is no CPU limit: throttling a cache harms its clients more
-// than it helps others.
+// requestMilliCPU is the CPU request of memcached. There is no CPU limit, because throttling a cache harms its clients
+// more than it helps others.
 const requestMilliCPU = 50
 
 // resources adds defaults. The memory limit is what a full Pod needs at worst, the memory request is what it usually
@@ -36,8 +36,8 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 }
 
 // Threads returns how many worker threads each memcached has: those of the spec, or one for each CPU that is requested,
-// and at least memcached's default. A CPU limit bounds that number: more threads would use the CPU time of each period
-// of 100 ms early, and clients would then wait for the next period.
+// and at least memcached's default. A CPU limit bounds that number, because more threads would use the CPU time of each
+// period of 100 ms early, and clients would then wait for the next period.
 func Threads(spec cachev1.MemcachedSpec) int32 {
 	wanted := orZero(spec.Resources)
 	threads := max(memcached.DefaultThreads, cpus(wanted.Requests))

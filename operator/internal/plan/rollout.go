@@ -36,8 +36,8 @@ func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
 	}
 }
 
-// disruption returns nil for a single Pod: a budget for it would either block every drain of its Node, or have no
-// effect.
+// disruption returns nil for a single Pod, because a budget for it would either block every drain of its Node, or have
+// no effect.
 func (d Draft) disruption(size int32) *intstr.IntOrString {
 	if size <= 1 {
 		return nil

@@ -25,8 +25,8 @@ type Agent struct {
 	Resources corev1.ResourceRequirements
 }
 
-// tlsSettings sets the CA of clients only if the spec requests client certificates: cert-manager adds a CA to each
-// Secret, whether it is needed or not.
+// tlsSettings sets the CA of clients only if the spec requests client certificates, because cert-manager adds a CA to
+// each Secret, whether it is needed or not.
 func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 	if spec.TLS == nil {
 		return nil

@@ -139,7 +139,7 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 	return state
 }
 
-// largestSize returns the largest number of Pods that a cache may get without a change of its spec, and the field that
+// largestSize returns the largest number of Pods that a cache may get without a change to its spec, and the field that
 // sets this number.
 func largestSize(spec cachev1.MemcachedSpec) (size int, field string) {
 	if choosesSize(spec) {

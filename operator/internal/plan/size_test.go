@@ -196,7 +196,8 @@ func slotsListed(current CurrentSlots, listed int) CurrentSlots {
 	return current
 }
 
-// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, as the memory may have been observed for a long time.
+// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, because the memory may have been observed for a long
+// time.
 func TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods(t *testing.T) {
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
@@ -220,7 +221,7 @@ func TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods(t *testing.T) {
 	}
 }
 
-// TestWhatWasTooLittleIsReadFromTheRecord, also if another client wrote the record.
+// TestWhatWasTooLittleIsReadFromTheRecord, even if another client wrote the record.
 func TestWhatWasTooLittleIsReadFromTheRecord(t *testing.T) {
 	mebibytes := func(count int64) resource.Quantity { return binary(count * memcached.Mebibyte) }
 	for memory, want := range map[int64]int64{128: 128, 9999: 0, -1: 0} {

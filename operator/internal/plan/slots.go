@@ -1,6 +1,6 @@
 package plan
 
-// What the slots of a cache need from its objects and its Pods.
+// Plans the slots of a cache, and what they need from its objects and its Pods.
 
 import (
 	"fmt"

@@ -37,8 +37,8 @@ type Snapshot struct {
 	Cache string
 	Pod   Pod
 
-	// Servers are the servers of the cache, in the order of clients. ServerName is the name by which clients verify the
-	// certificates of all servers; if it is empty, they verify the host of each address.
+	// Servers are the servers of the cache, in the order in which clients list them. ServerName is the name by which
+	// clients verify the certificates of all servers; if it is empty, they verify the host of each address.
 	Servers    []Server
 	ServerName string
 
@@ -82,8 +82,8 @@ type CurrentSnapshot struct {
 type Unmet struct{ Reason, Message string }
 
 const (
-	// snapshotMemory is enough for items of the default size: the list of keys is in a file, and items are copied one
-	// by one.
+	// snapshotMemory is enough for items of the default size, because the list of keys is in a file, and items are copied
+	// one by one.
 	snapshotMemory = 128 << 20
 
 	// memoryOfItem is how many times its size an item needs in memory while it is copied.

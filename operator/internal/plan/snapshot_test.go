@@ -138,7 +138,7 @@ func TestTheServersOfACacheAreThoseOfAJobUntilItIsScaled(t *testing.T) {
 	}
 }
 
-// TestSnapshotsOfTwoNamespacesHaveTwoNames, also of objects that one command creates in the same second: both
+// TestSnapshotsOfTwoNamespacesHaveTwoNames, even those of objects that one command creates in the same second: both
 // namespaces may use the same bucket.
 func TestSnapshotsOfTwoNamespacesHaveTwoNames(t *testing.T) {
 	one, two := wantedSnapshot(), wantedSnapshot()

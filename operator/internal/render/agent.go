@@ -133,7 +133,7 @@ const (
 	discoveryVolume = "discovery"
 )
 
-// addVolumes mounts the Secrets as whole folders: the kubelet updates those, but no subPath mounts. The agent's
+// addVolumes mounts the Secrets as whole folders, because the kubelet updates those, but no subPath mounts. The agent's
 // authentication file is never written to a disk.
 func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	if p.TLSSecret != "" {

@@ -25,7 +25,7 @@ const (
 	stateVolume     = "state"
 
 	// giveUpSeconds is how long the agent may take to remove the keys that it has copied, if it ends before clients may
-	// use them: changes in the other servers would not be copied any more.
+	// use them, because changes in the other servers would not be copied any more.
 	giveUpSeconds = 75
 
 	// copyProbeSeconds and copyProbes allow a first copy to take a day.
@@ -33,7 +33,7 @@ const (
 	copyProbes       = 24 * 60 * 60 / copyProbeSeconds
 )
 
-// bootstrapResources are enough for any number of servers: the agent's package handoff limits the buffers for
+// bootstrapResources are enough for any number of servers, because the agent's package handoff limits the buffers for
 // connections, and for keys that change during the copy.
 var bootstrapResources = corev1.ResourceRequirements{
 	Requests: corev1.ResourceList{
@@ -42,14 +42,14 @@ var bootstrapResources = corev1.ResourceRequirements{
 	Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
 }
 
-// keepsItsNode keeps autoscalers from evicting the Pod, without which changes of clients are not copied.
+// keepsItsNode keeps autoscalers from evicting the Pod, without which changes by clients are not copied.
 var keepsItsNode = map[string]string{
 	"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 	"karpenter.sh/do-not-disrupt":                    "true",
 }
 
-// bootstrap runs one Pod at a time: each of two Pods would remove from the slots the keys that the other one copied. No
-// Service, budget or NetworkPolicy of the cache selects it by its labels.
+// bootstrap runs one Pod at a time, because each of two Pods would remove from the slots the keys that the other one
+// copied. No Service, budget or NetworkPolicy of the cache selects it by its labels.
 func bootstrap(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(names.Bootstrap(p.Name), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

@@ -1,6 +1,6 @@
 package render
 
-// Whether two Pod templates make the same Pods.
+// Finds out whether two Pod templates make the same Pods.
 
 import (
 	"bytes"

@@ -157,7 +157,7 @@ func agentResources(spec *cachev1.MemcachedSpec) *cachev1.Resources {
 	return spec.Agent.Resources
 }
 
-// spellOutPlacement changes the placement without a change of its meaning: it sets defaults, and repeats tolerations.
+// spellOutPlacement changes the placement without a change to its meaning: it sets defaults, and repeats tolerations.
 func spellOutPlacement(placement *cachev1.Placement) {
 	for i := range placement.Tolerations {
 		if toleration := &placement.Tolerations[i]; toleration.Operator == "" {

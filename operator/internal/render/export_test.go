@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// What tests of package render_test use: those with package desired, which imports this one.
+// The parts that tests of package render_test use: those with package desired, which imports this one.
 var (
 	Defaults      = defaults
 	MemcachedWith = memcachedWith

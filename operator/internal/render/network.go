@@ -77,7 +77,7 @@ func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	return peers
 }
 
-// ingress allows peers to reach ports, by number: a name could mean another port in another Pod.
+// ingress allows peers to reach ports, by number, because a name could mean another port in another Pod.
 func ingress(
 	from []networkingv1.NetworkPolicyPeer, ports ...plan.Port,
 ) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {

@@ -93,7 +93,7 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 		WithName(names.Container).
 		WithImage(p.Image).
 		WithImagePullPolicy(pullPolicy(p, p.Image)).
-		// Only arguments: the image's entry point locates the program.
+		// Only arguments are set, because the image's entry point locates the program.
 		WithArgs(memcached.Arguments(p.Memcached)...).
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(p.Resources.Requests).

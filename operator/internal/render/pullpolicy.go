@@ -1,6 +1,6 @@
 package render
 
-// When the images of a Pod are pulled.
+// The pull policy of the images of a Pod.
 
 import (
 	"cmp"

@@ -24,15 +24,15 @@ const (
 	snapshotsVolume   = "snapshots"
 	temporaryVolume   = "tmp"
 
-	// snapshotRetries is how many times the Job tries again: a rollout, or an error of the bucket, may make an attempt
-	// fail.
+	// snapshotRetries is how many times the Job tries again, because a rollout, or an error of the bucket, may make an
+	// attempt fail.
 	snapshotRetries = 2
 
 	// azureIdentity is the label because of which Azure's webhook gives a Pod its workload identity.
 	azureIdentity = "azure.workload.identity/use"
 )
 
-// Snapshot renders the Job. Two of its Pods never run at the same time: they write the same objects.
+// Snapshot renders the Job. Two of its Pods never run at the same time, because they write the same objects.
 func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	labels := map[string]string{
 		names.LabelSnapshot: s.Cache, names.LabelAppName: names.App, names.LabelAppInstance: s.Cache,

@@ -1,6 +1,6 @@
 package secrets
 
-// Whether the certificate names a host.
+// Checks whether the certificate names a host.
 
 import (
 	"crypto/x509"

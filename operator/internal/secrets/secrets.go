@@ -10,7 +10,7 @@
 // then the conditions of the status keep reporting earlier removals, and a removal while no operator ran is not found.
 package secrets
 
-// What is reported of a Secret.
+// The state that is reported of a Secret.
 
 import (
 	"time"

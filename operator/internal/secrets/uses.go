@@ -1,6 +1,6 @@
 package secrets
 
-// Which Memcached uses which Secret; a Secret that none uses is forgotten.
+// Records which Memcached uses which Secret; a Secret that none uses is forgotten.
 
 import (
 	"slices"

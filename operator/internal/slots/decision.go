@@ -19,7 +19,7 @@ type Decision struct {
 	// KeepsKeys: slots are added and removed after their keys were copied.
 	KeepsKeys bool
 
-	// Changes are the changes of Pods, at most one for each Pod, each on condition of the observed uid and
+	// Changes are the changes to Pods, at most one for each Pod, each on condition of the observed uid and
 	// resourceVersion.
 	Changes []Change
 
@@ -45,7 +45,7 @@ type Decision struct {
 	Progress string
 }
 
-// Change is a change of a Pod. Fields that are nil stay as they are.
+// Change is a change to a Pod. Fields that are nil stay as they are.
 type Change struct {
 	Pod string
 	UID string
@@ -85,10 +85,10 @@ type Status struct {
 	// State is the state of the slot. A slot that no Pod holds is Cold.
 	State instruction.State
 
-	// Took is how long the last handoff took, until this Pod had the slot. 0 while State is Copying.
+	// Took is how long the last handoff took, until this Pod had the slot. It is 0 while State is Copying.
 	Took time.Duration
 
-	// Ends is when the Pod is killed at the latest. Zero unless it terminates.
+	// Ends is when the Pod is killed at the latest. It is zero unless it terminates.
 	Ends time.Time
 
 	// Since is when the state began; zero if that is unknown.

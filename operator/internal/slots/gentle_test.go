@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// TestGentleEventsInAnyOrderKeepTheKeys: changes of the size and of the template, undone or not, evictions and
+// TestGentleEventsInAnyOrderKeepTheKeys: changes to the size and to the template, undone or not, evictions and
 // deletions of Pods, a deleted EndpointSlice and an operator that is killed, one or two of them at the same time. No
 // memcached fails, so every slot that stays keeps its keys.
 func TestGentleEventsInAnyOrderKeepTheKeys(t *testing.T) {

@@ -1,6 +1,6 @@
 package slots
 
-// Which Pod holds which slot, and what it is instructed to do.
+// Finds the Pod that holds each slot, and the instruction for it.
 
 import (
 	"cmp"

@@ -59,9 +59,9 @@ type Input struct {
 	// left out.
 	Endpoints []Endpoint
 
-	// Pods are all Pods of the cache, including those that are terminating or have ended. A Pod that is in Endpoints
-	// but not here does not exist: before you leave out a Pod, read it from the API server, because the informer cache
-	// of Pods may be older than the cache of EndpointSlices.
+	// Pods are all Pods of the cache, including those that are terminating or have ended. A Pod that is in Endpoints but
+	// not here does not exist. So before you leave out a Pod, read it from the API server, because the informer cache of
+	// Pods may be older than the cache of EndpointSlices.
 	Pods []Pod
 
 	// Addresses are the addresses of the slots for the status, by the name of the slot.
@@ -100,7 +100,7 @@ type Pod struct {
 	// Terminating: it has a deletionTimestamp. It serves its slot until its successor does.
 	Terminating bool
 
-	// Ends is that deletionTimestamp: when the kubelet kills it at the latest. Zero unless Terminating.
+	// Ends is that deletionTimestamp: when the kubelet kills it at the latest. It is zero unless Terminating.
 	Ends time.Time
 
 	// Ended: its phase is Succeeded or Failed.

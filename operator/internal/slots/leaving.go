@@ -1,6 +1,6 @@
 package slots
 
-// What happens to a Pod that gave its slot away.
+// The treatment of a Pod that gave its slot away.
 
 import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"

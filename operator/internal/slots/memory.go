@@ -1,8 +1,8 @@
 package slots
 
 // The memory of running Pods. A container that is to have more gets it before memcached does. One whose memcached is to
-// have less keeps its limit, and only requests less: the agent does not report what memcached has given back, and less
-// than it has would end it.
+// have less keeps its limit, and only requests less, because the agent does not report what memcached has given back,
+// and less than it has would end it.
 
 import (
 	"cmp"

@@ -170,7 +170,7 @@ func (w *world) memoryEvent() {
 	w.log("EVENT memory %+v, template %s", *m, w.template)
 }
 
-// healMemory ends all refusals, or makes some permanent, which then delay nothing but the change of memory.
+// healMemory ends all refusals, or makes some permanent, which then delay nothing but the change to memory.
 func (w *world) healMemory() {
 	m := w.mem
 	if m == nil {

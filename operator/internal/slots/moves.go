@@ -1,6 +1,6 @@
 package slots
 
-// When a slot moves to another Pod: one write of the EndpointSlice.
+// Moves a slot to another Pod, with one write of the EndpointSlice.
 
 import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"

@@ -27,7 +27,7 @@ func TestScaleDown(t *testing.T) {
 	})
 }
 
-// TestASlotThatOnceMovedOverlapsWhenItIsRemoved has a Pod that took its slot an hour ago give it away.
+// TestASlotThatOnceMovedOverlapsWhenItIsRemoved makes a Pod that took its slot an hour ago give it away.
 func TestASlotThatOnceMovedOverlapsWhenItIsRemoved(t *testing.T) {
 	sent := func(p *Pod) {
 		p.Instruction.Role = instruction.Send

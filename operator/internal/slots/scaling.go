@@ -1,8 +1,8 @@
 package slots
 
 // How the number of slots changes without loss of keys: one slot at a time, after the keys that clients will look for
-// elsewhere are copied there. The Pod of the slot that is added or removed copies, so that each memcached is watched
-// once.
+// elsewhere are copied there. The Pod of the slot that is added or removed copies the keys, so that each memcached is
+// watched once.
 
 import (
 	"cmp"
@@ -117,7 +117,7 @@ func (s *state) keepJoining(pod *Pod) {
 	}
 }
 
-// shrink has the Pod of the last slot copy its keys to the others.
+// shrink makes the Pod of the last slot copy its keys to the others.
 func (s *state) shrink() {
 	last := s.holders[s.Size-1]
 	if last == nil { // Another Pod takes the slot, and removes what its predecessor may have copied.
@@ -166,7 +166,7 @@ func (s *state) step(after int) instruction.Scale {
 }
 
 // overlaps reports whether clients with the former list are still expected. As soon as the Pod of a slot terminates,
-// they are not: its keys have to be copied.
+// they are not, because its keys have to be copied.
 func (s *state) overlaps(pod *Pod) bool {
 	return pod.Instruction.Scale != instruction.Scale{} && s.scales() && s.Now.Before(s.overlapEnds(pod)) &&
 		!slices.ContainsFunc(s.holders, func(holder *Pod) bool { return holder != nil && holder.Terminating })
@@ -213,7 +213,7 @@ func (s *state) isScaling() bool {
 	})
 }
 
-// scalingProgress describes the change of the number of slots that is in progress; empty if there is none.
+// scalingProgress describes the change to the number of slots that is in progress; empty if there is none.
 func (s *state) scalingProgress() string {
 	last := s.slotName(s.Size - 1)
 	switch {

@@ -161,7 +161,7 @@ func (s *state) isCurrent(pod *Pod) bool { return s.Hash != "" && pod.Hash == s.
 // isOutdated reports whether a rollout replaces a Pod.
 func (s *state) isOutdated(pod *Pod) bool { return s.Hash != "" && pod.Hash != s.Hash }
 
-// changes returns the changes of all Pods.
+// changes returns the changes to all Pods.
 func (s *state) changes() []Change {
 	var changes []Change
 	for _, pod := range s.live {

@@ -1,6 +1,6 @@
 package slots
 
-// Which Pod takes a slot next, and how.
+// The choice of the Pod that takes a slot next, and how it takes it.
 
 import (
 	"cmp"

@@ -67,7 +67,7 @@ type simPod struct {
 
 	memcached bool              // memcached answers
 	complete  string            // uid of the Pod whose keys it copied
-	scaled    instruction.Scale // the change of the list for which it copied keys
+	scaled    instruction.Scale // the change to the list for which it copied keys
 	reported  time.Time
 	agent     simAgent
 	memory    simPodMemory

@@ -1,7 +1,7 @@
 // Package snapshots saves and restores caches by Jobs: observe, plan, render, apply, status.
 package snapshots
 
-// What saving and restoring have in common: one Job each, and how a status is written.
+// The parts that saving and restoring have in common: one Job each, and how a status is written.
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package status
 
-// What was found about the use of the cache.
+// Reports the findings about the use of the cache.
 
 import (
 	"fmt"
@@ -116,7 +116,7 @@ func percentage(value int32) *int32 {
 	return &value
 }
 
-// MemoryStep returns the message about a change of the memory that the operator chose; empty if it did not change.
+// MemoryStep returns the message about a change to the memory that the operator chose; empty if it did not change.
 func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := memoryOf(before), memoryOf(now)
 	if was == nil || is == nil || was.Current == nil || is.Current == nil || was.Current.Cmp(*is.Current) == 0 {
@@ -125,7 +125,7 @@ func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 	return fmt.Sprintf("The memory of each Pod changes from %s to %s. %s", was.Current, is.Current, why)
 }
 
-// SizeStep returns the message about a change of the number of Pods that the operator chose; empty if it did not
+// SizeStep returns the message about a change to the number of Pods that the operator chose; empty if it did not
 // change.
 func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := sizeOf(before), sizeOf(now)

@@ -18,7 +18,7 @@ import (
 )
 
 // setBootstrapped reports how far the move from other servers is, and what the user is to do next. It does not change
-// Ready: the Pods serve all clients in any case.
+// Ready, because the Pods serve all clients in any case.
 func setBootstrapped(status *cachev1.MemcachedStatus, in Input) {
 	if plan.WantedSnapshot(in.Memcached) != nil {
 		status.BootstrapCutOverSince = nil

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// fewPods is the size from which changes of Pods are not written immediately.
+// fewPods is the size from which changes to Pods are not written immediately.
 const fewPods = 20
 
 // numbers matches the numbers in messages.

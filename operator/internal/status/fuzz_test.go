@@ -71,7 +71,7 @@ func decide(in *Input, defaults plan.Defaults) {
 	}
 }
 
-// unique drops conditions whose type is there already, as the API server would refuse them.
+// unique drops conditions whose type is there already, because the API server would refuse them.
 func unique(conditions []metav1.Condition) []metav1.Condition {
 	var kept []metav1.Condition
 	seen := map[string]bool{}

@@ -1,6 +1,6 @@
 package status
 
-// What spec.tls.issuerRef requests: the Certificate, and the wait for cert-manager.
+// The Certificate that spec.tls.issuerRef requests, and the wait for cert-manager.
 
 import (
 	"fmt"

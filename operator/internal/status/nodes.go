@@ -1,6 +1,6 @@
 package status
 
-// Which architectures no Node of the cluster has.
+// The architectures that no Node of the cluster has.
 
 import (
 	"fmt"

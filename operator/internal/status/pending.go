@@ -13,8 +13,8 @@ import (
 )
 
 // setUpdatePending states what would replace the Pods, and how to apply it. It covers only the Memcached's own
-// Deployment. Without a pending update the condition is False and not absent: kubectl wait never ends for an absent
-// condition.
+// Deployment. Without a pending update the condition is False and not absent, because kubectl wait never ends for an
+// absent condition.
 func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	pending := metav1.Condition{
 		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,

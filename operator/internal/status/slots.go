@@ -1,6 +1,6 @@
 package status
 
-// Which Pod has which slot, and what is new about that.
+// Reports which Pod has which slot, and what is new about that.
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 package usual
 
-// What a reconciliation finds.
+// The findings of a reconciliation.
 
 import (
 	"time"

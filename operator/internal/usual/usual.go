@@ -4,7 +4,7 @@
 // deviation counts little. A cache deviates if it does so by several times the spread for most of half an hour.
 package usual
 
-// What is compared, and how.
+// The values that are compared, and how they are compared.
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 package bucket
 
-// What names a bucket.
+// The URL that names a bucket, or the path of a folder.
 
 import (
 	"errors"

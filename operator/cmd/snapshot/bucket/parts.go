@@ -1,6 +1,6 @@
 package bucket
 
-// In which parts an object is sent, so that few of them are in memory.
+// The parts in which an object is sent, so that few of them are in memory.
 
 import (
 	"os"

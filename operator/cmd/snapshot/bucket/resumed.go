@@ -10,8 +10,8 @@ import (
 // attempts are how often it is tried to continue until something is read.
 const attempts = 4
 
-// resumed reads an object, and continues where a connection ended: an object may be read for hours, and few connections
-// last that long.
+// resumed reads an object, and continues where a connection ended, because an object may be read for hours, and few
+// connections last that long.
 type resumed struct {
 	ctx    context.Context //nolint:containedctx // That of Open, by which the object is opened again.
 	from   *Bucket

@@ -1,6 +1,6 @@
 package bucket
 
-// How objects are written, and how one is written that replaces none.
+// How objects are written, and how a small one is written without replacing another.
 
 import (
 	"bytes"

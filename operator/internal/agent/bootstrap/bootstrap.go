@@ -107,8 +107,8 @@ func (b *bootstrap) follow() {
 	b.log.Info("The cache has all keys, and follows what clients change")
 }
 
-// cutOver records that clients may use the cache. If that can't be recorded, they must not use it: after a restart, the
-// program would copy again, over the changes of clients.
+// cutOver records that clients may use the cache. If that can't be recorded, they must not use it, because after a
+// restart, the program would copy again, over the changes by clients.
 func (b *bootstrap) cutOver() error {
 	if b.options.StateFile != "" {
 		if err := os.WriteFile(b.options.StateFile, []byte("copied\n"), 0o600); err != nil {

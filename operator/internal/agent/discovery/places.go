@@ -1,6 +1,6 @@
 package discovery
 
-// How many clients are connected at a time, and who leaves for another one.
+// The limit of the clients that are connected at a time, and the choice of the one that leaves for another one.
 
 import (
 	"net"

@@ -62,7 +62,7 @@ func (s *Server) Serve(ctx context.Context, address string, config *tls.Config) 
 }
 
 // accept talks to clients until the context ends. An error of the listener, such as too many open files, does not end
-// it: the agent, and the handoff of a slot, would end with it.
+// it, because the agent, and the handoff of a slot, would end with it.
 func (s *Server) accept(ctx context.Context, listener net.Listener, config *tls.Config) {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	places := newPlaces()

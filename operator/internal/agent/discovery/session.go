@@ -92,7 +92,7 @@ func isStorage(command string) bool {
 	return false
 }
 
-// mostData is the longest value that is read: that of a login is much shorter.
+// mostData is the longest value that is read. The value of a login is much shorter.
 const mostData = 1 << 20
 
 // store reads the value that follows the command. The first value that a client with a password sends is its login.

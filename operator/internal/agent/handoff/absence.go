@@ -84,7 +84,7 @@ func (s *session) await(ctx context.Context, number int) {
 	}
 }
 
-// continueWith continues with a memcached that answers again. The changes of clients there are unknown, so all keys
+// continueWith continues with a memcached that answers again. The changes by clients there are unknown, so all keys
 // that move to or from it are removed from both sides.
 func (s *session) continueWith(ctx context.Context, side *side) error {
 	side.changes.stop()

@@ -1,6 +1,6 @@
 package handoff
 
-// In which order keys are copied.
+// The order in which keys are copied.
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 package handoff
 
-// What is checked before a copy from servers outside of the cache removes anything.
+// The checks before a copy from servers outside of the cache removes anything.
 
 import (
 	"context"
@@ -36,8 +36,8 @@ func (m Move) check(ctx context.Context) error {
 	return m.distinct(ctx)
 }
 
-// alone returns an error if another agent copies keys to a target, or from it: each agent would mistake the writes of
-// the other for changes of clients. The other agent may be on a Node that is lost, or fill another cache.
+// alone returns an error if another agent copies keys to a target, or from it, because each agent would mistake the
+// writes of the other for changes by clients. The other agent may be on a Node that is lost, or fill another cache.
 func (m Move) alone(ctx context.Context) error {
 	errs := make([]error, len(m.Targets))
 	var group sync.WaitGroup
@@ -83,8 +83,8 @@ func otherAgent() error {
 		"another agent copies keys there: in a Pod that still runs, or to another cache")}
 }
 
-// distinct returns an error if a source outside of the cache is also a target: its keys would be removed. It stores a
-// key in each target for a moment, and looks for these keys in the sources.
+// distinct returns an error if a source outside of the cache is also a target, because its keys would be removed. It
+// stores a key in each target for a moment, and looks for these keys in the sources.
 func (m Move) distinct(ctx context.Context) error {
 	var names, questions []string
 	for _, number := range m.Targets {

@@ -1,6 +1,6 @@
 package handoff
 
-// Which keys are copied next.
+// The choice of the keys that are copied next.
 
 import (
 	"context"
@@ -25,8 +25,8 @@ func (c *copier) dump(ctx context.Context) {
 	close(c.dumped)
 }
 
-// list lists the keys that move. If that takes more than half of the time, it lists only some of them: the other half
-// of the time is for the copy.
+// list lists the keys that move. If that takes more than half of the time, it lists only some of them, because the
+// other half of the time is for the copy.
 func (c *copier) list(ctx context.Context) (*spool, error) {
 	listing, enough := context.WithCancelCause(ctx)
 	defer enough(nil)

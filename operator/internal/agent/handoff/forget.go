@@ -1,6 +1,6 @@
 package handoff
 
-// What is removed where it is not known what clients changed.
+// The removal of keys if it is not known what clients changed.
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 const forgetAgainAfter = time.Second
 
 // survives reports whether the session continues without a memcached, or without a part of its log. It does if sources
-// are outside of the cache, once it copies nothing any more and only follows changes of clients: no other agent would
-// follow them.
+// are outside of the cache, once it copies nothing any more and only follows changes by clients, because no other agent
+// would follow them.
 func (s *session) survives() bool { return s.move.external && s.settled.Load() }
 
 // unknown acts when changes in a memcached are unknown. If the session survives, that memcached itself is up to date,

@@ -178,7 +178,7 @@ func statsOf(t *testing.T, server *memcachedtest.Server) map[string]string {
 	return stats
 }
 
-// TestAResumedImportIsConsistentOnceItSaysSo, also if a slot is down until later.
+// TestAResumedImportIsConsistentOnceItSaysSo, even if a slot is down until later.
 func TestAResumedImportIsConsistentOnceItSaysSo(t *testing.T) {
 	t.Parallel()
 	const keys = 40_000
@@ -242,8 +242,8 @@ func (r *ring) following(t *testing.T, next *ring) (moving *running, hold chan s
 	return moving, hold
 }
 
-// TestOneAgentFillsACacheAtATime: another agent, such as one on a lost Node, would take the changes of the first one
-// for changes of clients.
+// TestOneAgentFillsACacheAtATime: another agent, such as one on a lost Node, would take the changes by the first one
+// for changes by clients.
 func TestOneAgentFillsACacheAtATime(t *testing.T) {
 	t.Parallel()
 	const keys = 1000

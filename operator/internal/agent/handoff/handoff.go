@@ -2,13 +2,12 @@
 // memcached's protocol, and nothing of Kubernetes. A Move says what moves: all items of one memcached into the one that
 // takes its place, or those whose server changes with the list of servers.
 //
-// The order makes it correct, for each key by itself, which one memcached has, the old one, and another is to have, the
-// new one:
+// The order makes it correct, for each key by itself. The old memcached has the key, and the new one is to have it:
 //
 //  1. It watches the log of all memcacheds: stored, deleted and missing keys. See stream and heartbeat.
 //  2. It copies the items. What changes in the meantime is copied again. See dump, copy and forward.
 //  3. It calls Copied. From then on clients use both, and each key that changes in one of them is removed from the
-//     other: a missing key is never wrong.
+//     other, because a missing key is never wrong.
 //  4. No client uses the old one any more, because it has ended, or because all have the new list. If a memcached that
 //     ends has announced that (see End), all its changes are known.
 //
@@ -16,7 +15,8 @@
 // a line. Not noticed are: a changed time to live (touch, gat, mg with T), an item that is marked as stale (md with I),
 // deletions of the binary protocol, and flush_all with a delay.
 //
-// Where changes in one memcached are not known, what it shares with the others is removed: see forget and absence.
+// If changes in one memcached are not known, the keys that it shares with the others are removed: see forget and
+// absence.
 //
 // Memcached needs buffers for its log: with worker_logbuf_size at its default of 64 KiB it loses lines at a few
 // thousand commands in a millisecond, and the copy is ten times slower. Before 1.6.40 that option spoils the slabs.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// patience is how long a memcached may not answer, or not show a marker in its log: it may stand still for some
-	// seconds, with its Node or the network.
+	// patience is how long a memcached may not answer, or not show a marker in its log, because it may stand still for
+	// some seconds, with its Node or the network.
 	patience = 10 * time.Second
 
 	// lostAfter is how long a marker may be missing in the log before its line counts as lost.

@@ -105,7 +105,7 @@ func TestOfWhatDoesNotFitTheHottestIsCopied(t *testing.T) {
 	}
 }
 
-// TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver where the connection is too slow for all keys.
+// TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver if the connection is too slow for all keys.
 func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 	t.Parallel()
 	const keys, hot, within, bytesPerSecond = 150_000, 10_000, 9 * time.Second, 1 << 20

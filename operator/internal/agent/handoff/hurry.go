@@ -1,6 +1,6 @@
 package handoff
 
-// Whether the time suffices for a copy.
+// Finds out whether the time suffices for a copy.
 
 import (
 	"math"

@@ -228,7 +228,7 @@ func overwrite(t *testing.T, server *memcachedtest.Server, keys int) {
 	}()
 }
 
-// TestTheEndCountsFromTheInstruction, also if the old Pod could not be reached for some seconds.
+// TestTheEndCountsFromTheInstruction, even if the old Pod could not be reached for some seconds.
 func TestTheEndCountsFromTheInstruction(t *testing.T) {
 	t.Parallel()
 	const within, unreachable = 12 * time.Second, 4 * time.Second

@@ -193,7 +193,7 @@ func TestAServerThatStartsAgainBeginsAgain(t *testing.T) {
 	old.isMissing(t, 2, key)
 }
 
-// TestAnUnfinishedImportLeavesNothing: no agent would follow the changes of clients.
+// TestAnUnfinishedImportLeavesNothing: no agent would follow the changes by clients.
 func TestAnUnfinishedImportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Ketama, 1)

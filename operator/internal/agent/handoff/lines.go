@@ -1,6 +1,6 @@
 package handoff
 
-// What a line of memcached's log says about an item.
+// Reads what a line of memcached's log says about an item.
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func oneOf(text []byte, words ...string) string {
 func (l line) changed(own map[int]bool) bool {
 	switch l.kind {
 	case typeDelete:
-		return true // by another client: this package deletes nothing
+		return true // by another client, because this package deletes nothing
 	case typeGet:
 		return l.status != "found" && !own[l.cfd]
 	case typeStore:

@@ -116,7 +116,7 @@ func (s *spool) tryFill(ctx context.Context, dial Dial, wanted func(key) bool, u
 	}
 }
 
-// readTime reads memcached's clock, to which the times of a list refer: the clock of this Node may differ.
+// readTime reads memcached's clock, because the times of a list refer to it, and the clock of this Node may differ.
 func (s *spool) readTime(connection net.Conn, reader *bufio.Reader) error {
 	if _, err := connection.Write([]byte("stats\r\n")); err != nil {
 		return err

@@ -112,7 +112,7 @@ func newModel(t *testing.T, first chooser) *model {
 	return m
 }
 
-// work lets clients of both memcacheds write until the model stops, also before all keys are copied, and read what may
+// work lets clients of both memcacheds write until the model stops, even before all keys are copied, and read what may
 // be read. When the old memcached ends, its clients move to the new one.
 func (m *model) work(t *testing.T, group *sync.WaitGroup, connect func() [2]chooser) {
 	t.Helper()
@@ -178,7 +178,7 @@ func judgeBoth(t *testing.T, network int, settings func() handoff.Settings) (kep
 	r := begin(t, dial(old), throttled(next, network), under(settings))
 	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
-	m.both.Store(true) // as it watches both
+	m.both.Store(true) // because it watches both
 	r.copy(t)
 	m.copied.Store(true)
 	copied := time.Since(started)

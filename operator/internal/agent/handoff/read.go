@@ -65,8 +65,8 @@ type readout struct {
 // Read calls found for each item that a memcached had at the beginning, and still has. The coldest items are first, so
 // that a memcached that gets them in this order evicts these first. found must keep no reference to the item.
 //
-// The reads do not count as uses of the items. But for a stale item, memcached instructs only one reader to write it
-// again, and this may be Read: no command reads a value without that.
+// The reads do not count as uses of the items. However, memcached instructs only one reader of a stale item to write it
+// again, and this may be Read, because no command reads a value without that.
 func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
 	connection, err := dial(ctx)
 	if err != nil {

@@ -78,7 +78,7 @@ func (s *session) newSide(ctx context.Context, number int) *side {
 
 func (s *session) side(number int) *side { return s.sides[number].Load() }
 
-// start returns once no change of any memcached can be missed.
+// start returns once no change in any memcached can be missed.
 func (s *session) start(ctx context.Context) error {
 	if err := s.each(func(side *side) error { return s.open(ctx, side) }); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (s *session) flushRemovals(number int) {
 	}
 }
 
-// changed acts on a change of a key in one memcached.
+// changed acts on a change to a key in one memcached.
 func (s *session) changed(in *side, raw []byte) error {
 	from, to := s.move.Of(raw)
 	in.lastUsed.Store(time.Now().UnixNano())

@@ -73,7 +73,7 @@ func (s *side) isAbsent() bool { return s.state.Load() == absent }
 const ofItem = 64
 
 // isTooLarge reports whether memcached would refuse an item with this many bytes of key and value. Such an item must
-// not be sent: memcached 1.6.40 to 1.6.45 crashes when it refuses an item of `ms` while its log is watched.
+// not be sent, because memcached 1.6.40 to 1.6.45 crashes when it refuses an item of `ms` while its log is watched.
 func (s *side) isTooLarge(bytes int) bool { return isTooLarge(s.itemSize, bytes) }
 
 // isTooLarge is the same for a memcached whose largest item has this size; 0 means that the size is unknown.

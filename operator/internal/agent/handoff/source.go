@@ -1,6 +1,6 @@
 package handoff
 
-// What follows from the end of a memcached that keys leave.
+// The consequences of the end of a memcached that keys leave.
 
 import (
 	"context"

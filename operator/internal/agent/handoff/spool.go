@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// spool is a list of keys in a file that nobody else can open, or read from the disk: they may be secrets of clients.
+// spool is a list of keys in a file. They may be secrets of clients, so nobody else can open the file, or read it from
+// the disk.
 type spool struct {
 	file   *os.File
 	secret [32]byte // never leaves the process

@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied, as memcached may crash when it refuses such an item while it
-// is watched.
+// TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied, because memcached may crash when it refuses such an item while
+// it is watched.
 func TestAnItemThatIsTooLargeForTheNewMemcachedIsNotCopied(t *testing.T) {
 	const keys, large = 1000, 20
 	old, next := start(t, "--max-item-size=8m"), start(t)

@@ -1,6 +1,6 @@
 package handoff
 
-// What does not fit if a memcached gets less memory.
+// The keys that do not fit if a memcached gets less memory.
 
 import (
 	"context"

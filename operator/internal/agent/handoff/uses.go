@@ -1,6 +1,6 @@
 package handoff
 
-// Whether keys are where Move says, or clients place them by another hash.
+// Checks whether keys are where Move says, or clients place them by another hash.
 
 import "fmt"
 

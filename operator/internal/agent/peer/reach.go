@@ -1,7 +1,7 @@
 // Package peer connects to memcacheds other than the one next to the agent.
 package peer
 
-// Whether a memcached can be reached, and why not.
+// Finds out whether a memcached can be reached, and why not.
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ const retryInterval = 200 * time.Millisecond
 func Reach(ctx context.Context, server handoff.Member, patience time.Duration) error {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var last error // the last error with a reason, as a refusal may also arrive as a reset connection
+	var last error // the last error with a reason, because a refusal may also arrive as a reset connection
 	for {
 		err := Answers(ctx, server.Dial)
 		if err == nil {

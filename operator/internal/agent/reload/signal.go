@@ -33,7 +33,7 @@ func hangUp(proc string) error {
 const endPoll = 50 * time.Millisecond
 
 // EndInOrder makes the memcached with that process id send its log to the end, and waits until it has ended. A SIGTERM
-// would lose the end, also one that comes before.
+// would lose the end, even one that comes before.
 func EndInOrder(ctx context.Context, proc string, pid int) error {
 	if !IsMemcached(proc, pid) {
 		return fmt.Errorf("the process %d is not memcached: the Pod needs shareProcessNamespace", pid)

@@ -1,7 +1,7 @@
 // Package report is how the agent reports a handoff: in its log, as metrics, and to the operator if it fails.
 package report
 
-// How far the handoffs of an agent are.
+// The progress of the handoffs of an agent.
 
 import (
 	"cmp"

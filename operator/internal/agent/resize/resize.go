@@ -1,7 +1,7 @@
 // Package resize changes how much memory a memcached has for items, while it serves.
 package resize
 
-// Whether a memcached has the memory that it should, and the steps to it.
+// Checks whether a memcached has the memory that it should have, and takes the steps to it.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// interval is the interval at which memcached's memory is checked: after a restart, it has the memory that it
+	// interval is the interval at which memcached's memory is checked, because after a restart, it has the memory that it
 	// starts with.
 	interval = time.Second
 

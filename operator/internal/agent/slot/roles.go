@@ -1,6 +1,6 @@
 package slot
 
-// What the agent does when its instruction changes.
+// The actions of the agent when its instruction changes.
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func (j *job) leavesDirty() bool {
 	return j != nil && j.order.Role != instruction.Send && (!j.hasEnded() || j.err != nil)
 }
 
-// scales reports whether the instruction is about a change of clients' list of servers.
+// scales reports whether the instruction is about a change to clients' list of servers.
 func scales(order instruction.Instruction) bool { return order.Scale != (instruction.Scale{}) }
 
 // keepsJob reports whether the copier continues with another instruction. If not all keys were copied, the changes that
@@ -94,7 +94,7 @@ func (f *Follower) empty(ctx context.Context) error {
 	return err
 }
 
-// resume first empties this memcached, because the agent may have missed changes of clients in the other one. If only
+// resume first empties this memcached, because the agent may have missed changes by clients in the other one. If only
 // some keys move, the copier removes only these.
 func (f *Follower) resume(ctx context.Context) error {
 	if !scales(f.order) {
@@ -164,8 +164,8 @@ func (f *Follower) reason() string {
 	return ""
 }
 
-// sendUnready is for how long an agent with the role Send is not ready in any case: the Pod was ready before, and
-// several probes must fail for the operator to see that the copy began.
+// sendUnready is for how long an agent with the role Send is not ready in any case, because the Pod was ready before,
+// and several probes must fail for the operator to see that the copy began.
 const sendUnready = 12 * time.Second
 
 // job is a run of the copier. It is kept after its end, because the keys that it copied are still in memcached.

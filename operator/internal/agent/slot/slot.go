@@ -155,8 +155,8 @@ func (f *Follower) read() (instruction.Instruction, error) {
 	return decoded.Order(), err
 }
 
-// differs ignores the speed of the copy, and the memory: a change of these must not start a copy again. A changed rate
-// applies to the next copy.
+// differs ignores the speed of the copy, and the memory, because a change to these must not start a copy again. A
+// changed rate applies to the next copy.
 func differs(a, b instruction.Instruction) bool {
 	a.Rate, a.Within, a.Memory = b.Rate, b.Within, b.Memory
 	return a != b

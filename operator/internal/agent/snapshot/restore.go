@@ -16,7 +16,7 @@ import (
 type Restore struct {
 	Store   Store
 	Name    string
-	Servers []Server // in the order of clients
+	Servers []Server // in the order in which clients list them
 
 	// Hash is how clients place keys on the servers, by their addresses. Without it, each server gets the items of the
 	// server with its name.
@@ -115,7 +115,7 @@ func (r *Restore) places(m format.Manifest) (place, error) {
 	had := m.Names()
 	if !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(names))) {
 		return nil, fmt.Errorf("the snapshot has the servers %s, and --server names %s: name the same ones, or set "+
-			"--client-hash, and repeat --server in the order of clients and with their addresses",
+			"--client-hash, and repeat --server in the order in which clients list the servers, with the same addresses",
 			strings.Join(had, ", "), strings.Join(names, ", "))
 	}
 	return func(slot string, _ []byte) int { return slices.Index(names, slot) }, nil

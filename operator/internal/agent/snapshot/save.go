@@ -18,7 +18,7 @@ type Save struct {
 	Store   Store
 	Name    string // of the snapshot
 	Cache   string // its name, for people
-	Owner   string // whom the snapshot is for, as several owners may choose the same name
+	Owner   string // whom the snapshot is for, because several owners may choose the same name
 	Servers []Server
 
 	// Once: if a whole snapshot with the name and the owner exists, it is the result, because an earlier attempt may

@@ -1,6 +1,6 @@
 package snapshot
 
-// What a server says about itself before and after its keys are read.
+// The state that a server reports before and after its keys are read.
 
 import (
 	"context"

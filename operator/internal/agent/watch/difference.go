@@ -1,6 +1,6 @@
 package watch
 
-// Which reads of the log are none.
+// Accounts for the reads in memcached's log that are none.
 
 // gets are the number of reads, and how many of them found their item.
 type gets struct{ reads, found int64 }

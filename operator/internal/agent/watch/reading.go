@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// recent is how long evictions count, and counted how long reads do. lately is longer than recent, so that an agent
-	// that is read every five minutes has a reading to compare with.
+	// recent is how long evictions count, and counted is how long reads count. lately is longer than recent, so that an
+	// agent that is read every five minutes has a reading to compare with.
 	recent  = 5 * time.Minute
 	counted = time.Hour
 	lately  = recent + time.Minute

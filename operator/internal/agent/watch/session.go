@@ -1,6 +1,6 @@
 package watch
 
-// What memcached logs over one connection.
+// Reads what memcached logs over one connection.
 
 import (
 	"bufio"

@@ -1,7 +1,7 @@
 // Package watch watches how memcached is used while the operator wants to know, and answers it.
 package watch
 
-// Starts with the first request, and ends after the last one.
+// The watch starts with the first request, and ends after the last one.
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package access
 
-// What the API server would make of a manifest, and what the operator would plan from.
+// The object that the API server would make of a manifest, and the state from which the operator would plan.
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package cause
 
-// What to do about Pods that are missing, or not ready.
+// The advice about Pods that are missing, or not ready.
 
 import (
 	"fmt"

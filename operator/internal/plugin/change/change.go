@@ -1,4 +1,4 @@
-// Package change finds out what a change of a Memcached would do, by the operator's own packages plan and render. It is
+// Package change finds out what a change to a Memcached would do, by the operator's own packages plan and render. It is
 // pure.
 package change
 
@@ -67,7 +67,7 @@ const (
 	AllKeysAreLost Keys = "Lost"
 )
 
-// Change is what a change of a Memcached would do.
+// Change is what a change to a Memcached would do.
 type Change struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`

@@ -1,6 +1,6 @@
 package change
 
-// What another memory means for Pods that are resized.
+// The consequences of another memory for Pods that are resized.
 
 import (
 	"cmp"

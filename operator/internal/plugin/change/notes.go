@@ -1,6 +1,6 @@
 package change
 
-// What else to know of a change.
+// Further information about a change.
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	return found
 }
 
-// hashNote says what a change of the client hash means: it moves no key by itself.
+// hashNote says what a change to the client hash means: it moves no key by itself.
 func hashNote(before, after *cachev1.Memcached) string {
 	if before == nil || before.Spec.Slots == nil || after.Spec.Slots == nil {
 		return ""

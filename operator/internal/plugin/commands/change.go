@@ -1,6 +1,6 @@
 package commands
 
-// What the commands that change a field of a Memcached share.
+// The parts that all commands which change a field of a Memcached share.
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// step is a change of a Memcached.
+// step is a change to a Memcached.
 type step struct {
 	patch    string // a merge patch; empty: there is nothing to change
 	question string // what the change does
@@ -23,7 +23,7 @@ type step struct {
 	then string
 }
 
-// decide returns the change of a Memcached, or an error with the fix.
+// decide returns the change to a Memcached, or an error with the fix.
 type decide func(*cachev1.Memcached) (step, error)
 
 // changes completes a command that changes a Memcached.

@@ -1,6 +1,6 @@
 package commands
 
-// What a shell completes: names of Memcacheds, and values of flags.
+// The words that a shell completes: names of Memcacheds, and values of flags.
 
 import (
 	"context"

@@ -77,7 +77,7 @@ func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
 	})
 }
 
-// noCaches prints where no Memcacheds were found. As with kubectl get, this is no error.
+// noCaches prints in which namespace no Memcacheds were found. This is no error, as it is none for kubectl get.
 func (p *plugin) noCaches(all bool) error {
 	if all {
 		fmt.Fprintln(p.ErrOut, "No Memcacheds found.")

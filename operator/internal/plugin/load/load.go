@@ -1,4 +1,5 @@
-// Package load computes the load of memcached servers from their statistics. It is pure, but for what reads these.
+// Package load computes the load of memcached servers from their statistics. It is pure, except for Take, which reads
+// the statistics.
 package load
 
 import (

@@ -17,7 +17,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Options are what the descriptions of caches do not have.
+// Options are the settings that the descriptions of caches do not have.
 type Options struct {
 	// Namespace is the namespace of the Memcached. If it is empty, a Memcached for a release gets the namespace of the
 	// release, and one for a cloud service gets none.
@@ -71,7 +71,7 @@ const (
 )
 
 // newCache returns a cache with the settings that each cache gets. Clients of both services learn the servers with auto
-// discovery. Slots with cluster IPs work for all clients, also for those that hash addresses or resolve names only
+// discovery. Slots with cluster IPs work for all clients, including those that hash addresses or resolve names only
 // once.
 func newCache(name string, size int32, memory resource.Quantity, o Options) *cache {
 	c := &cache{name: name, namespace: o.Namespace, spec: cachev1.MemcachedSpec{

@@ -13,7 +13,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// setOwnSelectors has what selects the release's own Pods select those of the Memcached.
+// setOwnSelectors makes each selector of the release's own Pods select those of the Memcached.
 func (r *release) setOwnSelectors() {
 	if r.spec.Placement == nil {
 		return

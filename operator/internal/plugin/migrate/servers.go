@@ -10,7 +10,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// setServers lets the cache copy the keys of the release. Without the hash of the clients that is a comment.
+// setServers lets the cache copy the keys of the release. Without the hash of the clients, that setting is a comment.
 func (r *release) setServers(servers []string) {
 	if r.sasl {
 		r.report("auth: keys cannot be copied from servers with SASL; start with an empty cache (docs/leaving.md)")

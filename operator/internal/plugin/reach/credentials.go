@@ -1,6 +1,7 @@
 package reach
 
-// What memcached servers require of a client, from Secrets that the user may read, or from files.
+// The certificates and users that memcached servers require of a client, from Secrets that the user may read, or from
+// files.
 
 import (
 	"context"

@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
 )
 
-// forwarder is an API server that knows no WebSocket and forwards ports to an echo, but for those that are closed.
+// forwarder is an API server that knows no WebSocket and forwards ports to an echo, except those that are closed.
 func forwarder(t *testing.T, closed string) *rest.Config {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

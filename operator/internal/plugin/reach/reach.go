@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// How many servers are asked at the same time. Each of them needs a connection through the API server.
+// The numbers of servers that are asked at the same time. Each of them needs a connection through the API server.
 const (
 	parallel = 8
 

@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// Change prints what a change of a Memcached would do.
+// Change prints what a change to a Memcached would do.
 func (s Screen) Change(c change.Change) {
 	fmt.Fprintf(s, "Memcached %s/%s\n", c.Namespace, c.Name)
 	if len(c.Problems) > 0 {

@@ -29,7 +29,7 @@ func (s Screen) Explanation(explanation cause.Explanation) error {
 	return nil
 }
 
-// chain prints a chain. A log may have bytes that control a terminal: these are escaped.
+// chain prints a chain. A log may have bytes that control a terminal, so these are escaped.
 func (s Screen) chain(chain cause.Chain) {
 	title := fmt.Sprintf("\n%s is %s", chain.Condition, chain.Status)
 	if chain.Reason != "" {

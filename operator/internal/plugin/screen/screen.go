@@ -90,8 +90,8 @@ func (s Screen) Document(format, kind string, value any) error {
 // cluster.
 const documentVersion = "kubectl.cache.example.com/v1"
 
-// printable escapes the parts of a key that could control a terminal, hide text or break the columns: a key may have
-// any bytes.
+// printable escapes the parts of a key that could control a terminal, hide text or break the columns, because a key may
+// have any bytes.
 func printable(key string) string {
 	isOdd := func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }
 	if !strings.ContainsFunc(key, isOdd) {

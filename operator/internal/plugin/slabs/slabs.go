@@ -31,7 +31,7 @@ type Class struct {
 	// EvictedAge is how many seconds the last evicted item had not been used.
 	EvictedAge int64 `json:"evictedAgeSeconds"`
 
-	// OutOfMemory counts items that were refused, as no memory was free and nothing could be evicted.
+	// OutOfMemory counts items that were refused, because no memory was free and nothing could be evicted.
 	OutOfMemory int64 `json:"outOfMemory"`
 }
 

@@ -31,11 +31,11 @@ type Content struct {
 	// ClientCAs are the CAs of the clients; none if no client certificates are requested.
 	ClientCAs []*x509.Certificate
 
-	// Sum changes with every change of the content that memcached loads.
+	// Sum changes with every change to the content that memcached loads.
 	Sum string
 }
 
-// Parse reads the entries of a Secret. It rejects content that memcached could not load: memcached replaces the
+// Parse reads the entries of a Secret. It rejects content that memcached could not load, because memcached replaces the
 // certificate before it checks the key and the CAs, so with a mismatched pair every new handshake would fail.
 func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	for _, key := range []string{KeyCertificate, KeyPrivateKey} {

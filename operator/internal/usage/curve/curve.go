@@ -1,6 +1,6 @@
 package curve
 
-// From what was counted to the hit ratio of each memory.
+// Computes the hit ratio of each memory from what was counted.
 
 import (
 	"math"

@@ -24,7 +24,7 @@ type item struct {
 	class   uint8
 
 	// In a memory where items stay for the age with the index gap, the last store of this item would not have happened,
-	// as the read before it would have found the item. There, the item expires at before.
+	// because the read before it would have found the item. There, the item expires at before.
 	before time.Duration // 0 if it does not
 	gap    uint8
 

@@ -3,7 +3,7 @@
 //
 // It follows keys whose hash is below a threshold, and lowers the threshold when they become too many (SHARDS:
 // Waldspurger et al., FAST '15). Each age has a threshold: most items have not been used for long, and would leave no
-// room for those that decide about short ages.
+// room for those from which the memory for short ages is estimated.
 //
 // An item stays in an LRU of some memory for as long as what was used since then fits into it. So the memory for an age
 // is that of all items that were used within that time (the working set: Denning, CACM 1968), and a read finds its item

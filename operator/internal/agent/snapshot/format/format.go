@@ -53,7 +53,7 @@ type Head struct {
 	// Time is when the snapshot began.
 	Time time.Time `json:"time"`
 
-	// Slots are the names of all servers, in the order of clients.
+	// Slots are the names of all servers, in the order in which clients list them.
 	Slots []string `json:"slots"`
 
 	// Slot is the name of the server whose items follow.

@@ -19,7 +19,8 @@ type Manifest struct {
 	Snapshot string `json:"snapshot"`
 	Cache    string `json:"cache"`
 
-	// Owner is whom the snapshot was made for, as several owners may choose the same name; empty if there is no owner.
+	// Owner is whom the snapshot was made for, because several owners may choose the same name; empty if there is no
+	// owner.
 	Owner string `json:"owner"`
 
 	Time  time.Time `json:"time"`
@@ -47,7 +48,7 @@ type LeftOut struct {
 	Failed   int64 `json:"failed"`   // items that memcached could not return
 }
 
-// Names are the names of the servers, in the order of clients.
+// Names are the names of the servers, in the order in which clients list them.
 func (m Manifest) Names() []string {
 	names := make([]string, len(m.Slots))
 	for i, slot := range m.Slots {
