@@ -17,7 +17,8 @@ export KUBECONFIG="$dir/kubeconfig"
 go build -o "$dir/crane" github.com/google/go-containerregistry/cmd/crane
 go tool -modfile=scripts/tools/go.mod kind create cluster --name memcached-operator --wait 3m
 
-# An empty registry and an empty Git repository on this machine's IPv4 address in kind's network. Everybody may push.
+# The empty registry and the empty Git repository have this machine's IPv4 address in kind's network. Everybody may
+# push.
 address=$(docker network inspect kind --format '{{range .IPAM.Config}}{{println .Gateway}}{{end}}' | grep -m1 -F .)
 registry=$address:5000 repo=git://$address/memcached-operator.git
 "$dir/crane" registry serve --address "$registry" --disk "$dir/blobs" &

@@ -47,7 +47,7 @@ func (d *demo) ask(ctx context.Context, yes bool) error {
 	fmt.Fprint(d.console.Out, "\nNothing has been changed yet. Continue? [y/N] ")
 	lines := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(d.console.In).ReadString('\n') // The end of the input is a no.
+		line, _ := bufio.NewReader(d.console.In).ReadString('\n') // The end of the input counts as a no.
 		lines <- line
 	}()
 	select {

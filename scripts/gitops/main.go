@@ -93,7 +93,7 @@ func planCommand(dir *string) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps, unless in a consumer's repository")
+	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (none for a consumer's repository)")
 	flags.StringVar(&f.arch, "arch", "", "architecture (default: the one in the settings)")
 	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision instead")
 	flags.StringVarP(&f.output, "output", "o", "text", "with --diff: text, or markdown for a comment in a pull request")

@@ -34,7 +34,7 @@ type defaults struct {
 	Platform      string   `json:"platform,omitempty"`
 }
 
-// askOperator fills in what becomes of the Pods of caches. The operator's own packages decide it, which compile with
+// askOperator fills in what becomes of the Pods of caches. The operator's own packages decide that. They compile with
 // other versions of the Kubernetes libraries than Argo CD's.
 func (d *difference) askOperator(ctx context.Context, checkout string, before, now plan) error {
 	then, is := before.caches(), now.caches()

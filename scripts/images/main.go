@@ -48,14 +48,14 @@ func buildCommand() *cobra.Command {
 		Use:   "build IMAGE[=REF]...",
 		Short: "Build images, and push those that have a reference",
 		Long: "IMAGE is one of:\n" +
-			"  operator   for all platforms of a release\n" +
-			"  agent      likewise; a REF without a tag gets its version, from operator/cmd/agent/VERSION\n" +
-			"  snapshot   likewise: the program that saves caches, with the operator's version\n" +
-			"  memcached  from this machine's memcached and its libraries, or, with --platform or --suite, from Debian's\n" +
-			"             packages that this machine's apt fetches; it installs nothing and runs nothing of other\n" +
-			"             platforms. A REF without a tag gets memcached's version\n" +
-			"The same sources make the same bytes. Prints the digest of each image, after the reference that it was\n" +
-			"pushed to. Checks all references before it pushes the first. Registries on this machine need no TLS.",
+			"  operator   built for all platforms of a release\n" +
+			"  agent      built likewise; a REF without a tag gets the agent's version, from operator/cmd/agent/VERSION\n" +
+			"  snapshot   built likewise: the program that saves caches, with the operator's version\n" +
+			"  memcached  made from this machine's memcached and its libraries, or, with --platform or --suite, from\n" +
+			"             Debian's packages that this machine's apt fetches; it installs nothing and runs nothing\n" +
+			"             of other platforms. A REF without a tag gets memcached's version\n" +
+			"The same sources make the same bytes. Build prints the digest of each image, after the reference that it\n" +
+			"was pushed to. It checks all references before it pushes the first one. Registries on this machine need no TLS.",
 		Example: "  go run ./scripts/images build operator=localhost:15001/memcached-operator:0.1.0 \\\n" +
 			"    agent=localhost:15001/memcached-agent --version 0.1.0\n" +
 			"  go run ./scripts/images build memcached=registry.example.com/team/memcached \\\n" +

@@ -62,7 +62,7 @@ func (id identity) names() [][2]string {
 func (id identity) spellings(file string) (all []string) {
 	for _, name := range id.names() {
 		escaped := regexp.QuoteMeta(name[1])
-		if escaped == name[1] { // localhost:5001: without its own escape it would be the same as the name
+		if escaped == name[1] { // such as localhost:5001, which without its own escape would be the same as the name
 			escaped = strings.ReplaceAll(escaped, ":", `\:`)
 		}
 		all = append(all, name[1], escaped, strings.ReplaceAll(escaped, `\`, `\\`))
@@ -120,8 +120,8 @@ func (id identity) fits(next identity, text string) error {
 // rewriter replaces the names of one identity by those of another. Whatever could not be taken back is an error.
 type rewriter struct{ from, to identity }
 
-// replacer replaces all spellings together, where several begin at the same place the longest: the module path contains
-// the project's name, and must not be changed with it.
+// replacer replaces all spellings together. If several begin at the same place, it replaces the longest, because the
+// module path contains the project's name, and must not be changed with it.
 func replacer(old, fresh []string) *strings.Replacer {
 	var pairs [][]string
 	for i := range old {
@@ -172,7 +172,7 @@ func write(dir, name, target, before, after string) error {
 	return os.WriteFile(path, content, 0o644) // Permissions stay.
 }
 
-// text rewrites the text of a file. It fails if the text already has one of the new names: the two would be
+// text rewrites the text of a file. It fails if the text already has one of the new names, because the two would be
 // indistinguishable afterwards, and the project could not be rebranded again.
 func (r rewriter) text(name, text string) (string, error) {
 	if isBinary(text) {
@@ -195,13 +195,13 @@ func (r rewriter) text(name, text string) (string, error) {
 
 func isBinary(content string) bool { return strings.Contains(content, "\x00") }
 
-// leftovers finds the old names that are still in a tree, also in spellings that the rewriter does not know, such as
-// other cases. Each is described by path, line and text.
+// leftovers finds the old names that are still in a tree, including those in spellings that the rewriter does not know,
+// such as other cases. Each is described by path, line and text.
 func (r rewriter) leftovers(dir string, files []string) (found []string, err error) {
 	const mark = "\x00" // text files do not have it
 	kept := looseSpellings(r.to)
 	old := slices.DeleteFunc(looseSpellings(r.from), func(s string) bool { return slices.Contains(kept, s) })
-	// New names pass, also where they contain an old one.
+	// New names pass, even if they contain an old one.
 	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
 	find := replacer(slices.Concat(kept, old), replacements)
 	isOld := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }

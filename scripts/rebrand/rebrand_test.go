@@ -36,7 +36,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	it := gomega.NewWithT(t)
 	soak.Only(t, "the tests of this package on a few files")
 	c := &copied{root: "../..", dir: t.TempDir()}
-	c.to = identity{ // In parts: a name that a file has already is refused.
+	c.to = identity{ // The names are in parts, because a name that a file has already is refused.
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
 		Registry: strings.Join([]string{"images.other.test:5055", "team"}, "/"),
@@ -114,7 +114,7 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 
 func TestTheWholeChangeIsStaged(t *testing.T) {
 	it := gomega.NewWithT(t)
-	t.Setenv("NAME", "x") // As make sets it: the make of a generator must not have it.
+	t.Setenv("NAME", "x") // make sets it like this. The make of a generator must not have it.
 	t.Setenv("MAKEFLAGS", " -- NAME=x")
 	if slices.ContainsFunc(environment(), func(v string) bool { return strings.Contains(v, "NAME=x") }) {
 		t.Errorf("environment: %q", environment())

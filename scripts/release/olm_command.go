@@ -36,7 +36,7 @@ func bundleCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
 	o.Flags(flags, "the operator's image (required)")
-	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels that the version is in")
+	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels to which the version is added")
 	flags.StringVar(&o.DefaultChannel, "default-channel", "", "channel of users who choose none (default: the first)")
 	flags.StringVar(&o.PullSecret, "pull-secret", "", "Secret by which the operator's image is pulled")
 	flags.BoolVar(&digests, "use-image-digests", false, "name images by digest, as their registries report them")
@@ -158,8 +158,8 @@ func imageCommand() *cobra.Command {
 	return command
 }
 
-// buildByTool builds for all platforms with podman and buildah, and for its own with docker, as not every docker can
-// build for more.
+// buildByTool builds for all platforms with podman and buildah, and for this machine's platform with docker, because
+// not every docker can build for more.
 func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
 	image, err := name.NewTag(tag)
 	if err != nil {

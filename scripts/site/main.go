@@ -122,7 +122,7 @@ func (s site) version(ctx context.Context, version string) (err error) {
 		"--base", strings.TrimSuffix(s.base, "/")+"/"+version+"/", "--outDir", filepath.Join(s.out, version))
 }
 
-// remove removes a work tree also after an interrupt.
+// remove removes a work tree, even after an interrupt.
 func (s site) remove(ctx context.Context, dir string) error {
 	_, err := worktree.Git(context.WithoutCancel(ctx), s.root, "worktree", "remove", "--force", dir)
 	return errors.Join(err, os.RemoveAll(dir))

@@ -90,7 +90,7 @@ func markdownProse(content []byte) []string {
 // generated is the line by which Go's tools recognize generated code.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// goProse returns the comments and strings of each line, and its names as words, but for those of other packages, which
+// goProse returns the comments and strings of each line, and its names as words, except those of other packages, which
 // can't be changed.
 func goProse(content []byte) []string {
 	if generated.Match(content) {

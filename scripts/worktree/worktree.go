@@ -77,7 +77,7 @@ func Copy(ctx context.Context, from, to string) error {
 	return CopyFiles(from, to, files)
 }
 
-// CopyFiles copies files with their permissions, as some are scripts.
+// CopyFiles copies files with their permissions, because some are scripts.
 func CopyFiles(from, to string, files []string) error {
 	for _, name := range files {
 		info, statErr := os.Stat(filepath.Join(from, name))

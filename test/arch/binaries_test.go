@@ -26,7 +26,7 @@ func TestEachProgramOfTheIndexesStarts(t *testing.T) {
 				if err != nil || strings.TrimSpace(string(out)) != program.version {
 					t.Errorf("it prints %q, want %q; error %v", out, program.version, err)
 				}
-				for _, supervisor := range programs[:last] { // Under an emulator it can't start the next: it is asked alone.
+				for _, supervisor := range programs[:last] { // Under an emulator it can't start the next program, so it runs alone.
 					out, err := m.command(t.Context(), supervisor, 65532).CombinedOutput()
 					if !strings.HasPrefix(string(out), "Usage: supervisor PROGRAM") {
 						t.Errorf("%s prints %q; error %v", supervisor, out, err)

@@ -23,8 +23,8 @@ import (
 
 // TestTheDockerfileMakesTheProgramsOfTheIndex builds the Dockerfile for all platforms by buildah, on bases that are
 // made here and without a network, and compares the programs with those of `make image`. Both builds share Go's
-// cache. It is kept by all that goes into a package, compiler, flags and sources, so that a Dockerfile that differs in
-// any of it finds nothing there and makes another program.
+// cache. Its keys contain all that goes into a package (compiler, flags and sources), so that a Dockerfile that differs
+// in any of it finds nothing there and makes another program.
 func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {
 	builder := base.Push(t, host)
 	for program, build := range map[string]struct {

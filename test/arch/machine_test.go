@@ -58,7 +58,7 @@ type machine struct {
 	config   v1.Config
 }
 
-// unpack writes an image's files into a folder, and the emulator next to them where one is needed.
+// unpack writes an image's files into a folder, and the emulator next to them if one is needed.
 func unpack(t *testing.T, image v1.Image) machine {
 	t.Helper()
 	config, err := image.ConfigFile()

@@ -26,7 +26,7 @@ import (
 
 const version = "0.1.0-arch"
 
-// What TestMain makes, for all tests.
+// TestMain makes these, for all tests.
 var (
 	root          string // of the repository
 	host          string // of the registry

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// access is how a client authenticates. Files are read for each connection: a Secret may change.
+// access is how a client authenticates. Files are read for each connection, because a Secret may change.
 type access struct {
 	tls           bool
 	serverName    string
@@ -86,13 +86,13 @@ func (a *access) config() (*tls.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		// It is shown to every server, also to one that names another CA.
+		// It is shown to every server, including one that names another CA.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
 	}
 	return config, nil
 }
 
-// login sends user and password as the value of a key, which is memcached's way in its ASCII protocol.
+// login sends the user and the password as the value of a key, which is memcached's way in its ASCII protocol.
 func (a *access) login(ctx context.Context, connection net.Conn) error {
 	password, err := os.ReadFile(a.passwordFile)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *access) login(ctx context.Context, connection net.Conn) error {
 	if _, err := fmt.Fprintf(connection, "set login 0 0 %d\r\n%s\r\n", len(login), login); err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
-	answer, err := bufio.NewReader(connection).ReadString('\n') // nothing more comes unasked
+	answer, err := bufio.NewReader(connection).ReadString('\n') // memcached sends nothing more without a request
 	if err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}

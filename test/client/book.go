@@ -131,7 +131,7 @@ func (c *judge) work(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// move follows DNS where the time has come.
+// move follows DNS if the time has come.
 func (c *judge) move() {
 	for slot, at := range c.moveAt {
 		if !time.Now().After(at) {
@@ -144,7 +144,7 @@ func (c *judge) move() {
 	}
 }
 
-// relist opens new connections to all slots if there are more or less of them, and returns whether it did.
+// relist opens new connections to all slots if there are more or fewer of them, and returns whether it did.
 func (c *judge) relist() bool {
 	slots := c.listed()
 	if slots == len(c.connections) {
@@ -154,7 +154,7 @@ func (c *judge) relist() bool {
 	return true
 }
 
-// try asks a slot, a second time over a new connection if the first attempt fails.
+// try sends a request to a slot, a second time over a new connection if the first attempt fails.
 func (c *judge) try(key string, ask func(*memcache.Client) error) error {
 	slot := c.slotOf(key)
 	err := ask(c.connections[slot])

@@ -215,7 +215,7 @@ func (j *judging) newJudge(book *book, i int) *judge {
 	return c
 }
 
-// open connects to so many slots.
+// open connects to a number of slots.
 func (c *judge) open(slots int) {
 	c.close()
 	c.connections, c.moveAt = make([]*memcache.Client, slots), make([]time.Time, slots)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// lateness measures how late this machine does what is due, so that a bound of milliseconds holds where dozens of tests
+// lateness measures how late this machine does what is due, so that a bound of milliseconds holds if dozens of tests
 // share two processors. What the agents do late by themselves, it does not measure.
 type lateness struct {
 	mu                sync.Mutex

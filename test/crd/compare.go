@@ -18,7 +18,7 @@ import (
 
 // Violation is a change that breaks the contract.
 type Violation struct {
-	Version string // of the API, or empty where all are concerned
+	Version string // of the API, or empty if all are concerned
 	Field   string // such as spec.placement.preferredArchitectures[].weight; empty for the object as a whole
 	What    string // of the field changed: a keyword of its schema, or a CEL rule's message
 	Old     any
@@ -72,7 +72,7 @@ func (c *comparison) refuse(field, what string, older, newer any, why string) {
 	c.violations = append(c.violations, Violation{c.version, field, what, older, newer, why})
 }
 
-// Compare reports what of a released CRD, in YAML, a newer one breaks.
+// Compare returns the changes by which a newer CRD breaks the contract of a released one. Both are in YAML.
 func Compare(released, current []byte) ([]Violation, error) {
 	var older, newer definition
 	if err := yaml.Unmarshal(released, &older); err != nil {

@@ -28,7 +28,7 @@ func TestWhatWasReleasedStaysValid(t *testing.T) {
 	}
 }
 
-// change is a change of a copy of this project's CRD, as a JSON merge patch of one of its parts.
+// change is a change to a copy of this project's CRD, as a JSON merge patch of one of its parts.
 type change struct {
 	part string // a field such as spec.extraArgs[], or one of the constants below
 	set  string

@@ -16,7 +16,7 @@ import (
 )
 
 // Field is a field of the API, with its Go type and its schema in the CRD. What tests, descriptors and documentation
-// say of each field follows from these two.
+// say about each field follows from these two.
 type Field struct {
 	Path   string // such as spec.rollout.maxSurge; spec.extraArgs[] is an item of a list
 	Type   reflect.Type

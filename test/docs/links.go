@@ -92,7 +92,7 @@ func (p page) headings() []string {
 	return anchors
 }
 
-// linkText is a link in a heading, of which only the text counts.
+// linkText is a link in a heading. Only its text is a part of the anchor.
 var linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 func anchorOf(title string) string {

@@ -39,7 +39,7 @@ var clientsOf = map[cachev1.ClientHash]*regexp.Regexp{
 	cachev1.HashJumpSorted: regexp.MustCompile(`consistent_hash: true|type: MEMCACHED|backend: memcached`),
 }
 
-// address finds the address of a server, also where a file has host and port apart.
+// address finds the address of a server, even if a file has host and port apart.
 var address = regexp.MustCompile(`([a-z0-9.-]+\.svc)(?:', 'port' => |:)([0-9]+)`)
 
 // TestEachRecipeNamesTheSlotsOfItsCache compares with the addresses that status.slots would have, in their order.

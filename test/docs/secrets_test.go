@@ -56,7 +56,7 @@ func keysOf(keys []string) string {
 	return " " + strings.Join(slices.Sorted(slices.Values(keys)), " ")
 }
 
-// externalKeys are the keys of the template, if it has any: then only these are written.
+// externalKeys are the keys of the template, if it has any, because then only these are written.
 func externalKeys(object map[string]any) []string {
 	if data, _, _ := unstructured.NestedMap(object, "spec", "target", "template", "data"); len(data) > 0 {
 		return slices.Collect(maps.Keys(data))

@@ -133,7 +133,7 @@ func discards(connection net.Conn) {
 	go func() { _, _ = io.Copy(io.Discard, connection) }()
 }
 
-// reads stores a key and reads one 40 times a second, until the test ends: at first that one.
+// reads stores a key, and reads a key 40 times a second until the test ends, at first the stored one.
 func (it *cache) reads(first string) *atomic.Value {
 	it.t.Helper()
 	key, connection := &atomic.Value{}, it.opens(1)[0]

@@ -86,7 +86,7 @@ func faultsOfCaches() map[string]fault {
 		},
 		"refuses": {
 			spec:   cachev1.MemcachedSpec{MaxConnections: few},
-			begin:  func(it *cache) { it.opens(100) }, // More than memcached's limit: 16, and 55 for itself and the agent.
+			begin:  func(it *cache) { it.opens(100) }, // It exceeds memcached's limit: 16, and 55 for itself and the agent.
 			alerts: []string{"MemcachedConnectionsNearLimit", "MemcachedConnectionsRefused"},
 		},
 		"week":  {spec: cachev1.MemcachedSpec{TLS: tls("week")}, alerts: []string{"MemcachedCertificateExpiresSoon"}},
@@ -118,7 +118,7 @@ func putFaultySecrets(t *testing.T, namespace string) {
 	putSecret(t, namespace, usersSecret, map[string][]byte{"users": []byte("app:password")})
 }
 
-// TestFaultsOfTheOperatorFireTheirAlerts needs the operator for itself: its metrics are of all caches.
+// TestFaultsOfTheOperatorFireTheirAlerts needs the operator for itself, because its metrics are of all caches.
 func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	c.exclusive(t)
 	const name = "alerts-operator"
@@ -164,7 +164,7 @@ func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	deploy(t.Context(), c.Cluster.Image("memcached", "missing"))
 	fires("MemcachedUpdatesStopped")
 	c.stopOperator(t)
-	it.Eventually(func() int { // Not before: the operator may have had no leader while it was replaced.
+	it.Eventually(func() int { // It ends only now, because the operator may have had no leader while it was replaced.
 		return len(it.query(server, `ALERTS{alertname="MemcachedOperatorDown", alertstate="firing"}`))
 	}).Should(gomega.Equal(1))
 }

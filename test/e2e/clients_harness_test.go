@@ -146,7 +146,7 @@ func (l *loads) phase(name string, change func()) {
 	}
 }
 
-// logsOfFailed logs what a client says that failed.
+// logsOfFailed logs what a failed client printed.
 func (l *loads) logsOfFailed() {
 	if !l.t.Failed() {
 		return
@@ -157,7 +157,7 @@ func (l *loads) logsOfFailed() {
 	}
 }
 
-// settles waits until a change of the cache has ended.
+// settles waits until a change to the cache has ended.
 func (it *cache) settles(size int) {
 	it.t.Helper()
 	it.Eventually(func(g gomega.Gomega) {

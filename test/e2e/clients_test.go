@@ -18,11 +18,12 @@ import (
 
 var updateClients = flag.Bool("update-clients", false, "write what clients saw into docs/clients.md")
 
-// TestClientsOfOtherProjects has libraries of six languages read keys, each with the options of docs/clients.md and over
-// one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates rotated.
-// It needs the cluster for itself for minutes, and proves what docs/clients.md says of the libraries; what the operator
-// does for them, other tests prove. So make e2e leaves it to make soak, unless ARGS has -run. With -short, Pods are only
-// replaced, and certificates rotated; the clients of Thanos, Loki and Mimir, which take minutes to build, are left out.
+// TestClientsOfOtherProjects makes libraries of six languages read keys, each with the options of docs/clients.md and
+// over one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates
+// rotated. It needs the cluster for itself for minutes, and proves what docs/clients.md says of the libraries; what the
+// operator does for them, other tests prove. So make e2e leaves it to make soak, unless ARGS has -run. With -short,
+// Pods are only replaced, and certificates rotated; the clients of Thanos, Loki and Mimir, which take minutes to build,
+// are left out.
 func TestClientsOfOtherProjects(t *testing.T) {
 	c.exclusive(t)
 	images := c.pushClients(t)
@@ -65,7 +66,7 @@ func TestClientsOfOtherProjects(t *testing.T) {
 	}
 }
 
-// changes has clients read while Pods are replaced and, without -short, evicted, added, removed and killed.
+// changes makes clients read while Pods are replaced and, without -short, evicted, added, removed and killed.
 func changes(t *testing.T, images clientImages, of string, spec cachev1.MemcachedSpec) []clients.Result {
 	t.Helper()
 	name := cmp.Or(of, "clients")
@@ -83,7 +84,7 @@ func changes(t *testing.T, images clientImages, of string, spec cachev1.Memcache
 	return l.results()
 }
 
-// rotates has clients keep their connections while the certificate changes, and make new ones by it.
+// rotates makes clients keep their connections while the certificate changes, and make new ones by it.
 func rotates(t *testing.T, images clientImages, name string) []clients.Result {
 	t.Helper()
 	spec := cachev1.MemcachedSpec{

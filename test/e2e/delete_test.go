@@ -155,7 +155,7 @@ func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// uids of objects that are there, and are not being deleted.
+// uids are those of objects that exist, and are not being deleted.
 func (s *site) uids(t *testing.T, objects []client.Object) map[string]types.UID {
 	t.Helper()
 	uids := map[string]types.UID{}

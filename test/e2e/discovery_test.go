@@ -29,8 +29,8 @@ type serversSeen struct {
 	Error   string
 }
 
-// TestDiscoveryShowsThanosOfEachChange has Thanos' own provider follow the ready Pods while the cache grows and all of
-// them are replaced.
+// TestDiscoveryShowsThanosOfEachChange makes Thanos' own provider follow the ready Pods while the cache grows and all
+// of them are replaced.
 func TestDiscoveryShowsThanosOfEachChange(t *testing.T) {
 	soak.Only(t, "the tests of the agent read its answers as a client does")
 	c.shared(t)

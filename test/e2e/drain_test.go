@@ -79,7 +79,7 @@ func (it *cache) leavesWithout() {
 	it.t.Logf("the Pods of a deleted cache left within %s", time.Since(began).Round(time.Second))
 }
 
-// onDrainable prefers the Node that can be drained, without a need of it.
+// onDrainable prefers the Node that can be drained, and does not require it.
 func onDrainable() *cachev1.Placement {
 	return &cachev1.Placement{
 		Tolerations: []corev1.Toleration{{Key: supervisor.SecondNodeTaint, Operator: corev1.TolerationOpExists}},
@@ -106,7 +106,7 @@ func (it *cache) areOn(node string) {
 	it.Expect(found).To(gomega.And(gomega.HaveLen(3), gomega.HaveEach(node)), fmt.Sprint("all Pods are on ", node))
 }
 
-// all are the Pods of the cache, also those that are being deleted.
+// all are the Pods of the cache, including those that are being deleted.
 func (it *cache) all() []corev1.Pod {
 	it.t.Helper()
 	pods := &corev1.PodList{}

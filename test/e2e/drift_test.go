@@ -17,7 +17,8 @@ import (
 // added are fields that users and programs add to objects that come from Git.
 const added = "example.com/added"
 
-// driftIsPutBack: Argo CD puts back what Git says, the operator what it made of it, and neither touches the rest.
+// driftIsPutBack: Argo CD restores what Git says, the operator restores what it made of that, and neither touches the
+// rest.
 func (s *site) driftIsPutBack(t *testing.T) {
 	g := newGomega(t)
 	want := *s.memcached(t, sample)

@@ -28,7 +28,7 @@ import (
 const fallbackKeys = 2000
 
 // TestAHandoffThatFailsLeavesACacheThatServes is one rollout of three slots, in which something else goes wrong with
-// each. What needs no real processes is in test/integration.
+// each. The failures that need no real processes are in test/integration.
 func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{
@@ -40,7 +40,7 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)
 	for i, slot := range it.get().Status.Slots {
-		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 5 * fallbackKeys}[i]) // Of the last, the timeout allows a part.
+		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 5 * fallbackKeys}[i]) // The timeout ends the last copy.
 	}
 	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
@@ -93,7 +93,7 @@ func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	next := it.slot("deleted-0").Pod
 	it.Expect(it.metricsOf(next).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
 
-	// Another one, whose memcached dies while it drains.
+	// Then another Pod is deleted, whose memcached dies while it drains.
 	it.fills(it.slot("deleted-1").Pod, fallbackKeys)
 	dying := it.deletes(it.slot("deleted-1").Pod)
 	it.Eventually(func() string { return it.slot("deleted-1").Pod }).ShouldNot(gomega.Equal(dying.Name))
@@ -111,7 +111,7 @@ func (it *cache) deletes(name string) *corev1.Pod {
 	return pod
 }
 
-// slot is what the status reports of a slot.
+// slot is what the status reports about a slot.
 func (it *cache) slot(name string) cachev1.SlotStatus {
 	it.t.Helper()
 	for _, slot := range it.get().Status.Slots {

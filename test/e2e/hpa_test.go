@@ -15,7 +15,7 @@ import (
 const (
 	scaled = "scaled"
 
-	// autoscaler needs no metrics to get to minReplicas. Without them it never becomes healthy, so the annotation.
+	// autoscaler needs no metrics to get to minReplicas. Without them it never becomes healthy, so it has the annotation.
 	autoscaler = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata:

@@ -23,7 +23,7 @@ import (
 // sample is the Memcached that the tree comes with.
 const sample = "memcached-sample"
 
-// installAndChange: the tree from nothing, then a change of one line.
+// installAndChange installs the tree on an empty cluster, and then changes one line.
 func (s *site) installAndChange(t *testing.T) {
 	s.install(t)
 	s.healthy(t, s.head(t))
@@ -38,7 +38,7 @@ func (s *site) installAndChange(t *testing.T) {
 	s.assertReady(t, sample, 4)
 }
 
-// resizeSample is a change of one line.
+// resizeSample changes one line.
 func resizeSample(tree string, size int) error {
 	path := filepath.Join(tree, "gitops/samples/kustomization.yaml")
 	content, err := os.ReadFile(path)
@@ -94,7 +94,7 @@ func (s *site) rootWaitsForEachCache(t *testing.T) {
 	s.assertGone(t, "waits")
 }
 
-// state of an Application, once it has compared a commit.
+// state is the state of an Application, once it has compared a commit.
 func (s *site) state(t *testing.T, name, commit string) string {
 	t.Helper()
 	application, err := s.Application(t.Context(), name)

@@ -28,10 +28,10 @@ const (
 	patience = 3 * time.Minute
 )
 
-// applications of the tree, the root last.
+// applications are those of the tree, the root last.
 var applications = []string{pipeline.OperatorApplication, pipeline.SamplesApplication, pipeline.RootApplication}
 
-// The clusters. A test brings up the one that it needs.
+// These are the clusters. A test brings up the one that it needs.
 var (
 	// gitOps has Argo CD, and the operator by a push to Git.
 	gitOps = &site{name: "e2e-gitops", argoCD: true}

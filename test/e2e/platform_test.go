@@ -84,7 +84,7 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	return ref
 }
 
-// foreignPlatform is one whose programs the Nodes can't run. Where the kernel knows an emulator they can.
+// foreignPlatform is one whose programs the Nodes can't run. If the kernel knows an emulator, they can run them.
 func foreignPlatform(t *testing.T) v1.Platform {
 	t.Helper()
 	for _, platform := range oci.Platforms() {

@@ -75,7 +75,7 @@ func podIsReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// serves has a client set and get keys for some seconds, and no request fail.
+// serves makes a client set and get keys for some seconds, and checks that no request fails.
 func (it *cache) serves(endpoint, flags string) {
 	it.t.Helper()
 	watched, err := it.runsAt([]string{"--endpoint=" + endpoint}, "watch --keys=50 --for=8s"+flags)

@@ -27,7 +27,7 @@ const (
 	atRest = 15 * time.Second
 )
 
-// Who writes in a cluster at rest.
+// These users write in a cluster at rest.
 const (
 	argoUser     = "argocd-application-controller"
 	nodeUser     = "system:node:node1"
@@ -74,7 +74,8 @@ func (s *site) nobodyWrites(t *testing.T) {
 	}
 }
 
-// untilNoPodEnds waits for Pods that have been replaced: they drain for longer than nothing is written of them.
+// untilNoPodEnds waits for the end of Pods that have been replaced. While they drain, nothing is written about them for
+// longer than untilAtRest waits.
 func (s *site) untilNoPodEnds(t *testing.T) {
 	t.Helper()
 	newGomega(t).Eventually(func(g gomega.Gomega) {
@@ -155,7 +156,7 @@ func (s *site) assertApplicationsStay(t *testing.T, duration time.Duration) {
 	}
 }
 
-// essence of an Application is what does not change by Argo CD's looking at it.
+// essence is the part of an Application that does not change when Argo CD looks at it.
 func essence(application *unstructured.Unstructured) map[string]any {
 	content := application.DeepCopy().Object
 	for _, fleeting := range [][]string{
@@ -173,8 +174,8 @@ func applicationList() *unstructured.UnstructuredList {
 	return list
 }
 
-// syncs returns for each Application what came of its last sync, of which commit and when, and whether it was for some of
-// its objects only: then it put them back.
+// syncs returns for each Application the result of its last sync, the commit and the time, and whether it was for some
+// of its objects only. Such a sync restored them.
 func (s *site) syncs(t *testing.T) map[string]string {
 	t.Helper()
 	all := applicationList()

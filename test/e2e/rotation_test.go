@@ -38,8 +38,8 @@ type rotation struct {
 	writes writes
 }
 
-// TestSecretsAreRotatedWithoutARestart has a client that keeps its connections through all of it. Each rotation is
-// written in the way of another controller.
+// TestSecretsAreRotatedWithoutARestart has a client that keeps its connections all the time. Each rotation is written
+// in the way of another controller.
 func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	c.shared(t)
 	r := newRotation(t)

@@ -26,14 +26,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// Secrets of a namespace: what the Pods serve, who may use them, and all that its clients need, also the wrong ones.
+// These are the Secrets of a namespace: the certificate that the Pods serve, the users of the cache, and all that its
+// clients need, including the wrong clients.
 const (
 	serverSecret  = "server"
 	usersSecret   = "users"
 	clientsSecret = "clients"
 )
 
-// Flags of clients, each with files of clientsSecret.
+// These are flags of clients, each with files of clientsSecret.
 const (
 	trusting  = " --tls --ca=/secret/ca.crt"
 	certified = " --cert=/secret/client.crt --key=/secret/client.key"
@@ -107,7 +108,7 @@ func (it *cache) runsAt(reach []string, command string) (clientpod.Keys, error) 
 	return pods.Run(it.t.Context(), func(string) {}, append(reach, strings.Fields(command)...)...)
 }
 
-// lets has a client store keys, or read them.
+// lets makes a client store keys, or read them.
 func (it *cache) lets(verb, flags string) {
 	it.t.Helper()
 	keys, err := it.runs(verb+" --keys=50", flags)
@@ -115,7 +116,7 @@ func (it *cache) lets(verb, flags string) {
 	it.Expect(max(keys.Stored, keys.Found)).To(gomega.Equal(50), "%s with%s: %+v", verb, flags, keys)
 }
 
-// refuses has a client fail to read keys that are there.
+// refuses makes sure that a client fails to read keys that exist.
 func (it *cache) refuses(flags, words string) {
 	it.t.Helper()
 	_, err := it.runs("get --keys=50", flags)
@@ -184,7 +185,7 @@ func (m metrics) value(series string) float64 {
 	return -1
 }
 
-// showsNothingOf looks for secrets in whatever others may read of the cache's namespace.
+// showsNothingOf looks for secrets in whatever others may read in the cache's namespace.
 func (it *cache) showsNothingOf(secrets ...string) {
 	it.t.Helper()
 	text := it.kubectl("get", "memcached,deployment,replicaset,pod,service,networkpolicy,event,configmap", "-o", "yaml") +

@@ -39,10 +39,12 @@ const staleBound = 1000 * time.Millisecond
 // untouchedKeys are stored once.
 const untouchedKeys = 10000
 
-// slotWrites above the default need a separate machine: -args -slot-writes 20000.
+// slotWrites is how many keys clients write a second. More than the default need a separate machine: -args -slot-writes
+// 20000.
 var slotWrites = flag.Int("slot-writes", 2000, "writes per second while each Pod with a slot is replaced twice")
 
-// calmWrites a second are enough to notice what is wrong, and few enough for several tests at a time.
+// calmWrites is how many keys clients write a second if several tests run at a time: enough to notice what is wrong,
+// and few enough for several tests at a time.
 const calmWrites = 500
 
 // TestReplacedPodsKeepTheirKeys replaces every Pod of three twice, while clients write, read and delete keys over
@@ -180,7 +182,7 @@ func (it *cache) judge(tc slotsCase, during func()) judging.Result {
 		},
 		Cache: it.key.Name, Port: tc.port, Keys: untouchedKeys, Writes: tc.writes, Flags: tc.flags,
 		Arguments: fmt.Sprintf("--read-every=%d --hash=%s --stale-bound=%s",
-			6*max(1, tc.writes/2000), tc.hash, staleBound), // It reads six keys then: as many as it writes, up to 2,000 a second.
+			6*max(1, tc.writes/2000), tc.hash, staleBound), // It reads as many keys as it writes, up to 2,000 a second.
 	}
 	result, err := judge.Run(it.t.Context(), func() error {
 		during()

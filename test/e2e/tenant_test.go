@@ -53,7 +53,7 @@ func (s *site) tenantStaysInItsProject(t *testing.T) {
 		{"cluster", tenant, s.Repo, "cluster", tenant, "resource rbac.authorization.k8s.io:ClusterRole is not permitted in project tenant"},
 		{"default", "default", s.Repo, "kind", "default", "is not permitted in project 'default'"},
 	}
-	for _, tc := range tests { // all at the same time: Argo CD takes its time for each
+	for _, tc := range tests { // all at the same time, because Argo CD takes its time for each
 		s.makeApplication(t, "tenant-"+tc.name, tc.project, tc.repo, tc.folder, tc.namespace)
 	}
 	for _, tc := range tests {

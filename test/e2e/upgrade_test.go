@@ -55,8 +55,8 @@ func (s *site) applicationSpecs(t *testing.T) map[string]any {
 	return specs
 }
 
-// assertOperatorActs checks that an operator, and no other, runs, and serves a Memcached that changes: so it has seen
-// those that don't, too.
+// assertOperatorActs checks that an operator, and no other, runs, and serves a Memcached that changes. So it has seen
+// those that don't change, too.
 func (s *site) assertOperatorActs(t *testing.T, image string, size int) {
 	t.Helper()
 	manager := s.manager(t)

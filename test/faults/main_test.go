@@ -75,7 +75,7 @@ func broken() campaign.Result {
 func TestAFailureIsPrintedWithWhatRepeatsIt(t *testing.T) {
 	var out strings.Builder
 	show, result := newPrinter(&out, runFlags{}), broken()
-	show.result(campaign.Result{Seed: 16}) // Nothing is to be said about it.
+	show.result(campaign.Result{Seed: 16}) // There is nothing to report about it.
 	show.result(result)
 	show.shrunk(result)
 	result.Shrunk, result.Again = nil, false

@@ -119,7 +119,7 @@ func findMutants(
 type search struct {
 	dir      string
 	original *campaign.Campaign // with the operator as it is
-	controls sync.Map           // by seed, what came of its plan with that one, for one mutant
+	controls sync.Map           // by seed, the result of its plan with that one, for one mutant
 }
 
 func newSearch(ctx context.Context, workers int) (s *search, err error) {

@@ -188,7 +188,7 @@ func repeated(plans iter.Seq[plan.Plan], times int) iter.Seq[plan.Plan] {
 	}
 }
 
-// carryOut shows the progress, and has a printer show the results.
+// carryOut shows the progress, and makes a printer show the results.
 func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes float64, show printer) error {
 	defer func() { c.Stop(context.WithoutCancel(ctx)) }()
 	if err := c.Start(ctx); err != nil {

@@ -62,7 +62,7 @@ func listenWith(ctx context.Context, pid int) func(network, address string) (net
 		opened := make(chan struct{})
 		go func() {
 			defer close(opened)
-			runtime.LockOSThread() // for good: the thread ends with the goroutine, as no other may run in that network
+			runtime.LockOSThread() // for good: the thread ends with the goroutine. No other goroutine may run in that network
 			namespace, failed := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 			if err = failed; err != nil {
 				return
@@ -79,7 +79,7 @@ func listenWith(ctx context.Context, pid int) func(network, address string) (net
 
 // secret describes a cluster to Argo CD, as docs/fleet.md does.
 func (c cluster) secret(access *rest.Config) *corev1.Secret {
-	config, _ := json.Marshal(map[string]any{}) // what the hub's own cluster has
+	config, _ := json.Marshal(map[string]any{}) // like that of the hub's own cluster
 	if access != nil {
 		tls := map[string]any{"caData": access.CAData, "certData": access.CertData, "keyData": access.KeyData}
 		config, _ = json.Marshal(map[string]any{"tlsClientConfig": tls})
@@ -92,7 +92,7 @@ func (c cluster) secret(access *rest.Config) *corev1.Secret {
 	}
 }
 
-// operate runs the operator outside of the spoke, as nothing runs in the Pods of its Deployment.
+// operate runs the operator outside of the spoke, because nothing runs in the Pods of its Deployment.
 func (s *spoke) operate(t *testing.T) {
 	t.Helper()
 	binary, err := operator.Build(t.Context(), repository, t.TempDir())

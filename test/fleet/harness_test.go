@@ -119,7 +119,7 @@ func (f *fleet) install() {
 			f.t.Fatal(err)
 		}
 	}
-	f.deny(false) // Or no test would pass on a Saturday.
+	f.deny(false) // Otherwise no test would pass on a Saturday.
 	for _, secret := range []*corev1.Secret{f.first.secret(nil), f.second.secret(f.spoke.config)} {
 		if err := f.hub.Client.Create(f.t.Context(), secret); err != nil {
 			f.t.Fatal(err)
@@ -168,7 +168,7 @@ func (f *fleet) cacheOf(kube client.Client) *cachev1.Memcached {
 // root is the name of the cluster's root Application.
 func (c cluster) root() string { return "fleet-" + c.environment + "-" + c.name }
 
-// application is empty where there is none.
+// application is empty if there is none.
 func (f *fleet) application(name string) *unstructured.Unstructured {
 	application := object("argoproj.io/v1alpha1", "Application", "argocd", name)
 	err := f.hub.Client.Get(f.t.Context(), client.ObjectKeyFromObject(application), application)

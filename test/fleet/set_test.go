@@ -76,7 +76,7 @@ func TestEachRingHasAStep(t *testing.T) {
 	}
 }
 
-// TestTheSettingsReachTheFleet: all that users set in one file.
+// TestTheSettingsReachTheFleet checks this for all that users set in one file.
 func TestTheSettingsReachTheFleet(t *testing.T) {
 	dir := tree.Copy(t, repository, "gitops")
 	err := values.Edit(dir, func(s *values.Settings) {

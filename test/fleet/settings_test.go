@@ -124,7 +124,7 @@ func TestTheNotifications(t *testing.T) {
 	}
 }
 
-// The subjects of the three notifications.
+// These are the subjects of the three notifications.
 var (
 	degraded = []string{"Degraded: fleet-prod-frankfurt"}
 	pending  = []string{"Update pending: fleet-prod-frankfurt"}
@@ -158,7 +158,7 @@ func variables(project, sync, health, since string) map[string]any {
 	}
 }
 
-// parse reads the settings whose keys begin so.
+// parse reads the settings whose keys begin with a prefix.
 func parse[T any](t *testing.T, data map[string]string, prefix string) map[string]T {
 	t.Helper()
 	found := map[string]T{}

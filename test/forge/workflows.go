@@ -15,7 +15,7 @@ import (
 
 // workflow has the fields of a workflow file that are checked.
 type workflow struct {
-	On          any                `json:"true"` // YAML takes the word on for a truth value.
+	On          any                `json:"true"` // In YAML, the word on is a truth value.
 	Permissions *map[string]string `json:"permissions"`
 	Concurrency any                `json:"concurrency"`
 	Jobs        map[string]job     `json:"jobs"`
@@ -126,7 +126,7 @@ func (s step) check(targets []string) (problems []string) {
 	return problems
 }
 
-// checkLines looks at comments too, which the parsed file does not have.
+// checkLines looks at comments, too, which the parsed file does not have.
 func checkLines(text string) (problems []string) {
 	indent := -1 // of the permissions that the line may belong to
 	for line := range strings.Lines(text) {

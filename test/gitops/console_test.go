@@ -34,7 +34,7 @@ data:
   gateway: a-gateway
 `
 
-	// Builds of the console, as the text of a kustomization.yaml next to its folder.
+	// These are builds of the console, as the text of a kustomization.yaml next to its folder.
 	withoutLogin = "resources: [console]\n"
 	withAdmin    = "resources: [console, console/cluster-admin.yaml]\n"
 	withIngress  = "resources: [console, oidc.yaml]\ncomponents:\n- console/ingress\n"
@@ -105,7 +105,8 @@ func TestTheProjectOfTheConsoleAllowsWhatItHoldsAndNoMore(t *testing.T) {
 	}
 }
 
-// readsOnly holds roles to reading, but for Secrets, and bindings to the roles here.
+// readsOnly makes sure that roles allow only reading, and no reading of Secrets, and that bindings bind only the roles
+// here.
 func readsOnly(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	roles := map[string]bool{}
@@ -123,7 +124,7 @@ func readsOnly(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// beyondReading refuses pods/exec and proxies, too: with a get they do more than read.
+// beyondReading refuses pods/exec and proxies, too, because with a get they do more than read.
 func beyondReading(rule rbacv1.PolicyRule) []string {
 	var problems []string
 	for _, resource := range rule.Resources {

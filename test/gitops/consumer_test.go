@@ -179,7 +179,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		return out
 	}
 	page.Golden(t, "testdata/upgrade.md", plan("--diff", "HEAD", "-o", "markdown"), *update)
-	// What Argo CD would apply: everything is of the new ref.
+	// Everything that Argo CD would apply is of the new ref.
 	build, err := kustomize.Build(local(t, dir, checkout))
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		}
 	}
 
-	// With the upgrade, a cache gets more memory, another one is new, and a third Pod in one is no replacement.
+	// With the upgrade, a cache gets more memory, another one is new, and a third Pod of a cache is no replacement.
 	tree.Write(t, dir, map[string]string{"caches/pages.yaml": "apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: pages}\n"})
 	edit(t, dir, "caches/kustomization.yaml", `  - sessions.yaml`, "  - sessions.yaml\n  - pages.yaml")
 	edit(t, dir, "caches/sessions.yaml", `size: 3`, "size: 4")

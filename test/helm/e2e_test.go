@@ -31,7 +31,7 @@ func TestCachesOutliveWhatHelmDoes(t *testing.T) {
 	steps := []struct {
 		name    string
 		act     func(t *testing.T)
-		version string // of operator and CRD
+		version string // of the operator and of the CRD
 	}{
 		{"other values", func(t *testing.T) { s.upgrade(t, older, "{replicas: 2, resources: {limits: {memory: 300Mi}}}") }, oldVersion},
 		{"another version", func(t *testing.T) { s.upgrade(t, newer, "replicas: 2") }, newVersion},

@@ -45,7 +45,7 @@ func TestHelmReadsWhatTheChartIs(t *testing.T) {
 				released.Agent + "\n- name: memcached\n  image: " + released.Memcached + "\n",
 			"artifacthub.io/license": "Apache-2.0", "artifacthub.io/operator": "true",
 		},
-		// From the ClusterServiceVersion, where test/olm compares them with their rules.
+		// These come from the ClusterServiceVersion, where test/olm compares them with their rules.
 		Description: got.Description, Home: got.Home, Sources: []string{got.Home}, Keywords: got.Keywords, Maintainers: got.Maintainers,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -37,7 +37,7 @@ type site struct {
 	*pipeline.Pipeline
 	images    pipeline.Images
 	operators map[string]string  // the operator's image by version
-	release   *releasev1.Release // as of the last action
+	release   *releasev1.Release // at the last action
 }
 
 func newSite(t *testing.T) *site {

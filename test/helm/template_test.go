@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 )
 
-// TestTheChartRendersWhatTheOverlaysBuild: with its defaults, and with each value that does what an overlay or a
-// component does.
+// TestTheChartRendersWhatTheOverlaysBuild renders it with its defaults, and with each value that does what an overlay
+// or a component does.
 func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 	tests := map[string]struct {
 		values     string
@@ -127,7 +127,7 @@ func buildOverlay(t *testing.T, overlay string, components ...string) objects {
 	return decode(t, manifest)
 }
 
-// dropHelmsOwn takes away what only an object of a Helm release has, and fails where it is missing.
+// dropHelmsOwn takes away what only an object of a Helm release has, and fails if it is missing.
 func dropHelmsOwn(t *testing.T, content map[string]any) {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: content}

@@ -180,7 +180,8 @@ func TestEachValueReachesItsFields(t *testing.T) {
 	}
 }
 
-// TestAnOperatorWithoutMetricsIsNotMonitored: without metrics, or with rights in some namespaces only.
+// TestAnOperatorWithoutMetricsIsNotMonitored has values without metrics, and values with rights in some namespaces
+// only.
 func TestAnOperatorWithoutMetricsIsNotMonitored(t *testing.T) {
 	loaded := load(t, pack(t, released))
 	for _, values := range []string{"metrics: {enabled: false}", "watchNamespaces: [team-a]"} {

@@ -110,7 +110,7 @@ func (w *world) reasonNow() string {
 	return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Reason
 }
 
-// mutate has the API server change each object of a rule in the world's namespace before it is stored.
+// mutate makes the API server change each object of a rule in the world's namespace before it is stored.
 func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rule, mutation string) (stop func()) {
 	w.t.Helper()
 	rule.APIVersions = []string{"v1"}
@@ -133,8 +133,8 @@ func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rul
 	return w.admit(policy, binding)
 }
 
-// refuse has the API server refuse an operation on a kind in the world's namespace if an expression is false. It waits
-// until the API server refuses the probe.
+// refuse makes the API server refuse an operation on a kind in the world's namespace if an expression is false. It
+// waits until the API server refuses the probe.
 func (w *world) refuse(
 	operation admissionv1.OperationType, group, resource, expression string, probe func() error,
 ) (allow func()) {
@@ -168,7 +168,7 @@ func (w *world) admitted(operation admissionv1.OperationType, rule admissionv1.R
 	}
 }
 
-// admit creates an admission policy and its binding. They go with the test, or when stop is called.
+// admit creates an admission policy and its binding. They are deleted with the test, or when stop is called.
 func (w *world) admit(policy, binding client.Object) (stop func()) {
 	w.t.Helper()
 	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())

@@ -75,7 +75,7 @@ func TestAnAdoptedDeploymentGetsTheOperatorsHandlers(t *testing.T) {
 func TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects(t *testing.T) {
 	w := newWorld(t)
 	policy := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.namespace, Name: "cache", Labels: ourSelector, // So that the operator caches it.
+		Namespace: w.namespace, Name: "cache", Labels: ourSelector, // The label makes the operator cache it.
 	}}
 	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())
 	before := spelled(w, policy)
@@ -109,7 +109,7 @@ func TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
 
-// TestAnOrphanedObjectThatIsNotDesiredIsDeleted, as it is the operator's own work.
+// TestAnOrphanedObjectThatIsNotDesiredIsDeleted, because the operator made it.
 func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	former := w.memcached("cache", 1)

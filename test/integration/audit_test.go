@@ -40,7 +40,7 @@ func describe(r auditlog.Request) string {
 	return r.Verb + " " + r.Resource() + failed
 }
 
-// requestsOf returns what the operator asked of a namespace so far: all but leases, events, and the lists and
+// requestsOf returns the operator's requests for a namespace so far: all except leases, events, and the lists and
 // watches that fill its cache.
 func (l *auditLog) requestsOf(t *testing.T, namespace string) []string {
 	t.Helper()
@@ -57,7 +57,7 @@ func (l *auditLog) requestsOf(t *testing.T, namespace string) []string {
 func (l *auditLog) clusterWide() []string {
 	var requests []string
 	for _, r := range l.read() {
-		self := strings.HasPrefix(r.ObjectRef.Resource, "selfsubject") // Asking what one may do is allowed to anybody.
+		self := strings.HasPrefix(r.ObjectRef.Resource, "selfsubject") // Every user may ask what the user may do.
 		if r.User.Username == operatorUser && r.ObjectRef.Resource != "" && r.ObjectRef.Namespace == "" && !self {
 			requests = append(requests, describe(r))
 		}

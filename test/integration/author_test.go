@@ -87,8 +87,8 @@ func (w *world) tenant(t *testing.T) []client.Object {
 	return objects
 }
 
-// namesOthers sets each field with text in it to names of the other namespace's objects, as path, as prefix and as part.
-// It returns how many of these specs the API server accepted.
+// namesOthers sets each field with text in it to names of the other namespace's objects, as a path, as a prefix and as
+// a part. It returns how many of these specs the API server accepted.
 func (w *world) namesOthers(mc *cachev1.Memcached, other string) (accepted int) {
 	w.t.Helper()
 	fields, err := crd.Fields(repository)
@@ -230,7 +230,8 @@ func TestTheAdministratorLimitsWhatAnAuthorNames(t *testing.T) {
 	}
 }
 
-// TestARestrictedNamespaceTakesThePodsOfEachMode has the API server judge the Pods, and the operator what it would refuse.
+// TestARestrictedNamespaceTakesThePodsOfEachMode makes the API server judge the Pods, and the operator judge what the
+// API server would refuse.
 func TestARestrictedNamespaceTakesThePodsOfEachMode(t *testing.T) {
 	w := newWorld(t)
 	space := &corev1.Namespace{}

@@ -30,7 +30,7 @@ type usageWorld struct {
 	report atomic.Pointer[string]
 }
 
-// newUsageWorld plays the agents by a proxy, as the Pods of these tests have addresses that nobody listens on.
+// newUsageWorld plays the agents by a proxy, because the Pods of these tests have addresses that nobody listens on.
 func newUsageWorld(t *testing.T) *usageWorld {
 	t.Helper()
 	t.Parallel()
@@ -55,7 +55,7 @@ func (w *usageWorld) answer(context.Context, string) (report string, answers boo
 	return "", false
 }
 
-// needs has each Pod report that items stay for an hour with so many mebibytes.
+// needs makes each Pod report that items stay for an hour with so many mebibytes.
 func (w *usageWorld) needs(mebibytes int64, isEvicting bool) {
 	hour := mebibytes << 20
 	w.report.Store(new(fmt.Sprintf(`{"observedSeconds":86400,"memory":67108864,"reads":1000,"hitRatio":0.8,"evicting":%t,
@@ -129,7 +129,7 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 	w := newUsageWorld(t)
 	w.cache(cachev1.AutoscalingAct)
 	born, _, _ := w.memory()
-	w.Eventually(w.current).Should(gomega.Equal("64Mi")) // as that of any cache
+	w.Eventually(w.current).Should(gomega.Equal("64Mi")) // like the memory of any cache
 	w.needs(96, true)
 	w.Eventually(w.current).Should(gomega.Equal("96Mi"))
 	w.needs(96, false)
@@ -137,7 +137,7 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 	w.keepsPods(born)
 	w.says96()
 
-	// Another operator continues with what the status says, also if nobody reports.
+	// Another operator continues with what the status says, even if nobody reports.
 	w.report.Store(nil)
 	w.served("cache")
 	w.restartsAtRest()
@@ -217,7 +217,7 @@ func TestACacheThatIsNotObservedAdmitsNobodyToTheProbes(t *testing.T) {
 	}
 }
 
-// TestAutoscalingIsNotLeftWithoutAMemory, as the Pods would get the default, and lose most keys.
+// TestAutoscalingIsNotLeftWithoutAMemory, because the Pods would get the default, and lose most keys.
 func TestAutoscalingIsNotLeftWithoutAMemory(t *testing.T) {
 	const pods = `slots: {}, rollout: {memoryChange: Resize}`
 	live := memcachedObject(t, "", `{`+pods+`, autoscaling: {memory: {mode: Act, max: 1Gi}}}`)

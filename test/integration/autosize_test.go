@@ -67,7 +67,7 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
 
-	// Another number, whoever sets it: what Pods report is of both numbers now.
+	// The size changes, no matter who sets it, so what Pods report now is from both sizes.
 	w.patchSpec(`{"size":3}`)
 	w.Eventually(func() bool { return w.foundSize().ChangedAt != nil }).Should(gomega.BeTrue())
 	w.Eventually(func() string { return w.foundSize().Message }).
@@ -83,7 +83,7 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 	w.Eventually(func() []string { return w.notes("SizeChosen") }).Should(gomega.ContainElement(
 		"The number of Pods changes from 2 to 3. Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods"))
 
-	// A HorizontalPodAutoscaler can't set it, too.
+	// A HorizontalPodAutoscaler can't set the size at the same time.
 	mc := get(w.world, "cache", &cachev1.Memcached{})
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}}
 	err := cluster.SubResource("scale").Update(w.ctx, mc, client.WithSubResourceBody(scale))
@@ -91,7 +91,7 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 		t.Errorf("the scale subresource: %v", err)
 	}
 
-	// Another operator continues with what the status says, also if nobody reports.
+	// Another operator continues with what the status says, even if nobody reports.
 	w.report.Store(nil)
 	w.stop()
 	reads := w.agents.Reads()
@@ -139,7 +139,7 @@ func TestTheOperatorSetsTheSizeOnlyWhereKeysSurviveIt(t *testing.T) {
 	}
 }
 
-// TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen, as Pods would be removed.
+// TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen, because Pods would be removed.
 func TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen(t *testing.T) {
 	const pods = `slots: {clientHash: Ketama}`
 	live := memcachedObject(t, "", `{size: 3, `+pods+`, autoscaling: {size: {mode: Act, max: 9}}}`)

@@ -24,7 +24,7 @@ import (
 )
 
 // mayBind gives the operators the least rights that a binding needs: on the Secrets with these names, as docs/security.md
-// has it. Without names, on all.
+// has it. Without names, the rights are on all Secrets.
 func (w *world) mayBind(names ...string) {
 	w.t.Helper()
 	w.lets("binding", []string{operatorUser, clusterOperatorUser}, rbacv1.PolicyRule{
@@ -179,7 +179,7 @@ func TestABindingReplacesNoPodAndCostsNoRequestsAtRest(t *testing.T) {
 	w.start()
 	w.isDeleted("store")
 	w.Eventually(w.bindingInStatus).Should(gomega.BeEmpty())
-	// As one that the operator created for a spec that had changed by then: no status names it.
+	// The Secret is like one that the operator created for a spec that had changed by then: no status names it.
 	late.UID, late.ResourceVersion, late.ManagedFields = "", "", nil
 	w.Expect(cluster.Create(w.ctx, late)).To(gomega.Succeed())
 	w.isDeleted("store")
@@ -245,6 +245,6 @@ func TestInvalidSpecSaysWhatABindingNeeds(t *testing.T) {
 		t.Errorf("the status says %q", message)
 	}
 	w.mayBind("shop")
-	w.reason("cache", cachev1.ReasonScaledToZero) // Without a restart, within a minute.
+	w.reason("cache", cachev1.ReasonScaledToZero) // This needs no restart, and takes at most a minute.
 	w.binding("shop", map[string]string{"password": password})
 }

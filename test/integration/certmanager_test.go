@@ -23,8 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/docs"
 )
 
-// TestCertManagerItselfIssuesTheCertificateOfACache runs cert-manager's own controllers. It is in no make target, as
-// building them takes minutes:
+// TestCertManagerItselfIssuesTheCertificateOfACache runs cert-manager's own controllers. It is in no make target,
+// because building them takes minutes:
 //
 //	make go-tests ARGS='-tags certmanager -run TestCertManagerItself'
 func TestCertManagerItselfIssuesTheCertificateOfACache(t *testing.T) {

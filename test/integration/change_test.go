@@ -47,7 +47,7 @@ func TestSwitchingTLSOnAndOffKeepsEachPodReachable(t *testing.T) {
 	w.quiet()
 	w.reachable(11211, 11212, 11211)
 
-	w.patchSpec(`{"tls":null}`) // Undone in the middle.
+	w.patchSpec(`{"tls":null}`) // The change is undone in the middle.
 	w.ready("cache")
 	w.reachable(11211, 11211)
 
@@ -103,7 +103,7 @@ func TestAPodThatOnlyLooksLikeOneOfTheCacheDoesNotCount(t *testing.T) {
 	pod := w.pods("cache")[0].DeepCopy()
 	pod.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "impostor", Labels: pod.Labels}
 	pod.Spec.Containers[0].Ports[0].Name = "memcached-tls"
-	delete(pod.Labels, "pod-template-hash") // Or the ReplicaSet would adopt it, and remove one of the two.
+	delete(pod.Labels, "pod-template-hash") // Otherwise the ReplicaSet would adopt it, and remove one of the two.
 	w.Expect(cluster.Create(w.ctx, pod)).To(gomega.Succeed())
 	w.patchSpec(`{"size":2}`)
 	after := w.ready("cache").Status.Nodes
@@ -186,7 +186,8 @@ func TestARecordThatIsLostInBothPlacesReplacesNoPod(t *testing.T) {
 	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.TemplateInputs).NotTo(gomega.BeEmpty(), "it is recorded again")
 }
 
-// TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts: else all Pods would listen where nobody may reach them.
+// TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts, because otherwise all Pods would listen where nobody may
+// reach them.
 func TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts(t *testing.T) {
 	w := newWorld(t)
 	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))

@@ -60,7 +60,7 @@ func (w *world) twoConflictingClients() (stop func()) {
 	return func() { stopApplying(); stopUpdating() }
 }
 
-// writes counts those of the operator since then, without events.
+// writes counts the operator's writes since then, without events.
 func (w *world) writes(since int) int {
 	requests := w.requests()[since:]
 	return count(requests, "patch") + count(requests, "create") - count(requests, "patch events") - count(requests, "create events")
@@ -143,7 +143,7 @@ func TestFieldManagerConflictOfAnAutoscalerNamesTheFix(t *testing.T) {
 	w.Eventually(func() string { return strings.Join(w.notes("DriftCorrected"), "\n") }).Should(gomega.ContainSubstring(scaled))
 
 	w.Expect(cluster.Delete(w.ctx, hpa)).To(gomega.Succeed())
-	const pause = 5 * patience // Three times as long as the conflict lasted: minutes on a slow machine.
+	const pause = 5 * patience // The pause is three times as long as the conflict lasted: minutes on a slow machine.
 	w.Eventually(func() int32 { return *w.deployment("cache").Spec.Replicas }, pause).Should(gomega.Equal(int32(1)))
 	w.ready("cache")
 }

@@ -19,7 +19,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// stalled waits until a cache makes no progress any more, for the cause: where processors are busy, the deadline may be
+// stalled waits until a cache makes no progress any more, for the cause: if processors are busy, the deadline may be
 // over before the cause is seen.
 func (w *world) stalled(name, cause string) {
 	w.t.Helper()

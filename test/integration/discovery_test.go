@@ -61,7 +61,7 @@ func (w *world) agreed(cache string, servers func() []string) (list announced) {
 	return list
 }
 
-// addresses are those of the ready Pods of a cache, in the order of an address.
+// addresses are those of the ready Pods of a cache, sorted by address.
 func (w *world) addresses(cache string) (addresses []string) {
 	w.t.Helper()
 	for _, pod := range w.pods(cache) {

@@ -61,7 +61,7 @@ func TestAVeryLongMessageOfInvalidSpecIsCut(t *testing.T) {
 	w.Eventually(w.events).Should(gomega.ContainElement("Warning InvalidSpec"))
 }
 
-// TestOddButLegalSpecsCostNothingAtRest: whatever the API server makes of a value, it is what we compare with.
+// TestOddButLegalSpecsCostNothingAtRest: whatever the API server makes of a value, the operator compares with that.
 func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 	specs := []string{
 		`{"resources":{"requests":{"cpu":"100u","memory":"200000000.0001"}}}`,

@@ -46,10 +46,10 @@ func (w *slotWorld) handedOver(t *testing.T, name string, timeout int32) *handed
 	return h
 }
 
-// act has the Pods of the cache act from now on.
+// act makes the Pods of the cache act from now on.
 func (h *handedOver) act(a act) { h.of.acts.Store(h.name, a) }
 
-// actWell has all copies succeed from now on.
+// actWell makes all copies succeed from now on.
 func (h *handedOver) actWell() { h.of.acts.Delete(h.name) }
 
 // slot is the name of a slot.
@@ -92,7 +92,7 @@ func (h *handedOver) copying(number string) (old, next string) {
 	return old, next
 }
 
-// hangs has the copy of a slot never end.
+// hangs makes the copy of a slot never end.
 func (h *handedOver) hangs(number string) act {
 	return func(pod *corev1.Pod, o kubelet.Order) {
 		if o.Role == "receive" && o.Slot == h.slot(number) {
@@ -101,7 +101,7 @@ func (h *handedOver) hangs(number string) act {
 	}
 }
 
-// ended has the agent of a Pod end once, while it copies: with an exit code, and a message for the operator.
+// ended makes the agent of a Pod end once, while it copies keys, with an exit code and a message for the operator.
 func (h *handedOver) ended(name string, code int32, message string) act {
 	at := metav1.Now()
 	return func(pod *corev1.Pod, o kubelet.Order) {
@@ -117,7 +117,7 @@ func (h *handedOver) ended(name string, code int32, message string) act {
 	}
 }
 
-// fails has the copy of a Pod fail for a reason.
+// fails makes the copy of a Pod fail for a reason.
 func (h *handedOver) fails(next, reason string) {
 	h.act(h.ended(next, 3, `{"reason":"`+reason+`","error":"it failed"}`))
 }
@@ -144,7 +144,7 @@ type outcome struct {
 	Reason string
 }
 
-// serves waits until the cache is ready, and checks that its slots have their keys, but for slot 0 if it is cold for a
+// serves waits until the cache is ready, and checks that its slots have their keys, except slot 0 if it is cold for a
 // reason, and that clients never lost a Pod that served.
 func (h *handedOver) serves(reason string) {
 	h.t.Helper()

@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestAnOperatorContinuesTheHandoffsThatItFinds has it killed in the middle of four copies, and start minutes later.
+// TestAnOperatorContinuesTheHandoffsThatItFinds kills the operator in the middle of four copies, and starts it as if
+// minutes had passed.
 func TestAnOperatorContinuesTheHandoffsThatItFinds(t *testing.T) {
 	w := newSlotWorld(t)
 	copied, late := w.handedOver(t, "copied", 600), w.handedOver(t, "late", 600)
@@ -47,7 +48,7 @@ func (w *world) kill() {
 	w.operator = nil
 }
 
-// beganEarlier has a copy look as if it had begun some time ago.
+// beganEarlier makes a copy look as if it had begun some time ago.
 func (h *handedOver) beganEarlier(next string, ago time.Duration) {
 	h.t.Helper()
 	const annotation = "cache.example.com/handoff"
@@ -64,7 +65,7 @@ func (h *handedOver) beganEarlier(next string, ago time.Duration) {
 	h.patch(&corev1.Pod{}, next, string(patch))
 }
 
-// TestTheNextLeaderContinuesAHandoff has the leader killed, so that its lease runs out.
+// TestTheNextLeaderContinuesAHandoff kills the leader, so that its lease runs out.
 func TestTheNextLeaderContinuesAHandoff(t *testing.T) {
 	t.Parallel()
 	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}

@@ -21,7 +21,7 @@ import (
 
 // TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced has its own API server, with an admission plugin
 // of OpenShift. There, whoever sets a reference that blocks the deletion of the owner has to have a right on the owner
-// and, of an object that exists, the right to delete it.
+// and, for an existing object, the right to delete it.
 func TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced(t *testing.T) {
 	t.Parallel()
 	g, ctx := gomega.NewWithT(t), t.Context()

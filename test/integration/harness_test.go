@@ -36,7 +36,7 @@ type world struct {
 	began    time.Time // the recorder
 	allowed  []string  // rules
 
-	// binary is the operator, kubeconfig what it connects by, and flags what start gives it besides.
+	// binary is the operator, kubeconfig what it connects by, and flags what start gives it in addition.
 	binary, kubeconfig string
 	flags              []string
 }
@@ -59,7 +59,7 @@ func emptyWorld(t *testing.T, kubeconfig string) *world {
 		log: filepath.Join(t.TempDir(), "operator.log"), binary: operatorBinary, kubeconfig: kubeconfig,
 	}
 	w.SetDefaultEventuallyTimeout(patience)
-	// Many tests run at a time: if each asked more often, the API server would have no time for the operator.
+	// Many tests run at a time. If each sent requests more often, the API server would have no time for the operator.
 	w.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	w.namespace = w.newNamespace()
 	w.record()
@@ -129,7 +129,7 @@ func (w *world) stop() {
 }
 
 func (w *world) end() {
-	defer func() { // Also where the operator did not end in order.
+	defer func() { // This runs even if the operator did not end in order.
 		log, _ := os.ReadFile(w.log)
 		if strings.Contains(string(log), "panic") {
 			w.t.Error("the operator panicked")
@@ -243,7 +243,7 @@ func makeReady(w *world, pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = append(pod.Status.Conditions,
 		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
-	_ = cluster.Status().Update(w.ctx, pod) // A Pod that went in the meantime need not be ready.
+	_ = cluster.Status().Update(w.ctx, pod) // A Pod that was deleted in the meantime need not be ready.
 }
 
 func (w *world) deployment(name string) *appsv1.Deployment {

@@ -170,7 +170,7 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 	w.patch(newCertificate(), "cache", `{"spec":{"dnsNames":["example.com"]}}`)
 	w.Eventually(func() []string { return w.hosts("cache") }).ShouldNot(gomega.ContainElement("example.com"), "drift is reverted")
 
-	w.stop() // Also an operator that starts later finds the Certificate.
+	w.stop() // An operator that starts later finds the Certificate, too.
 	w.patchSpec(`{"tls":{"issuerRef":null,"secretName":"cache-tls"}}`)
 	w.start()
 	isDeleted := func() bool {
@@ -178,7 +178,7 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 	}
 	w.Eventually(isDeleted).Should(gomega.BeTrue())
 	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool { return mc.Status.Certificate == "" })
-	// As one that the operator created for a spec that had changed by then: no status names it.
+	// The Certificate is like one that the operator created for a spec that had changed by then: no status names it.
 	certificate.SetUID("")
 	certificate.SetResourceVersion("")
 	certificate.SetManagedFields(nil)

@@ -32,13 +32,13 @@ func (w *world) record() {
 // entriesOfAViolation are printed.
 const entriesOfAViolation = 20
 
-// allow has judge ignore rules that a test breaks on purpose.
+// allow makes judge ignore rules that a test breaks on purpose.
 func (w *world) allow(rules ...string) { w.allowed = append(w.allowed, rules...) }
 
 // rulesByName also break for a cache whose name looks like that of an object of slots, such as memcached-slots.
 var rulesByName = []string{"one owner", "deletion", "fields"}
 
-// judge fails the test if what happened breaks a rule of the fault campaign. Many tests share the processors: so the
+// judge fails the test if what happened breaks a rule of the fault campaign. Many tests share the processors, so the
 // operator may have learned late of anything.
 func (w *world) judge() {
 	w.t.Helper()

@@ -22,7 +22,7 @@ const (
 	withoutLabel = `{"metadata":{"labels":{"app":"memcached-other"}}}`
 )
 
-// mayNot has the API server refuse an operation on NetworkPolicies, except one that takes away the label.
+// mayNot makes the API server refuse an operation on NetworkPolicies, except one that takes away the label.
 func (w *world) mayNot(operation admissionv1.OperationType) (allow func()) {
 	w.t.Helper()
 	const unless = `request.operation == "UPDATE" && object.metadata.labels["app"] == "memcached-other"`
@@ -104,7 +104,8 @@ func TestAnObjectOfAnotherClientIsNotTakenForOneThatLostItsLabels(t *testing.T) 
 	get(w, "cache", &networkingv1.NetworkPolicy{})
 }
 
-// TestAnObjectThatTheOperatorDeletesIsNotReadAgain: only another client's deletion leaves it open what happened.
+// TestAnObjectThatTheOperatorDeletesIsNotReadAgain: only after another client's deletion does the operator not know
+// what happened.
 func TestAnObjectThatTheOperatorDeletesIsNotReadAgain(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)

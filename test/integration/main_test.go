@@ -42,7 +42,7 @@ const (
 	patience = 2 * time.Minute
 )
 
-// What TestMain starts, for all tests.
+// TestMain starts these, for all tests.
 var (
 	cluster               client.WithWatch
 	config                *rest.Config
@@ -88,7 +88,7 @@ func run(m *testing.M) int {
 }
 
 // start brings up the API server, the workload controllers and the operator's manifests, and builds the operator.
-// What it returns stops all that did start, also after an error.
+// What it returns stops all that did start, even after an error.
 func start(dir, assets string) (stop func(), err error) {
 	audit = newAuditLog(dir)
 	env := &envtest.Environment{BinaryAssetsDirectory: assets}
@@ -158,8 +158,8 @@ func kubeconfig(dir string, env *envtest.Environment, user string, groups ...str
 	return path, os.WriteFile(path, content, 0o600)
 }
 
-// applyManifests applies the operator as users install it, but for its Deployment: the tests run its binary. What
-// its bindings give goes to the user of the cluster-wide operator.
+// applyManifests applies the operator as users install it, except its Deployment, because the tests run its binary.
+// What its bindings give goes to the user of the cluster-wide operator.
 func applyManifests(ctx context.Context) error {
 	objects, err := kustomize.Objects(repository + "/overlays/multiarch")
 	if err != nil {

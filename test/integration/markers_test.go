@@ -83,7 +83,7 @@ func TestDriftByAFieldThatExcludesAnOwnedOneIsReverted(t *testing.T) {
 	w.quiet()
 	w.reason("cache", cachev1.ReasonAllPodsReady)
 
-	// Also while the operator is away and something else is wanted then.
+	// The same happens while the operator does not run, and the spec requests something else by then.
 	w.stop()
 	w.patch(&policyv1.PodDisruptionBudget{}, "cache", `{"spec":{"maxUnavailable":null,"minAvailable":2}}`)
 	w.patchSpec(`{"disruption":{"maxUnavailable":"50%"}}`)
@@ -115,8 +115,8 @@ func (w *world) owners(mc *cachev1.Memcached) []string {
 	return owners
 }
 
-// TestAnOwnerReferenceThatAnotherClientRemovesComesBack, with an event that says so, and without the cache being called
-// anything but ready.
+// TestAnOwnerReferenceThatAnotherClientRemovesComesBack, with an event that says so, and the cache is Ready all the
+// time.
 func TestAnOwnerReferenceThatAnotherClientRemovesComesBack(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)

@@ -95,8 +95,8 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	}
 }
 
-// continuesWithout waits until the operator has found out what the namesake is, and then, where that is another client's,
-// comes to an end when it is deleted.
+// continuesWithout waits until the operator has found out what the namesake is, and then, if it is another client's
+// object, comes to an end when it is deleted.
 func (w *world) continuesWithout(namesake client.Object) {
 	w.t.Helper()
 	switch namesake.(type) {
@@ -110,7 +110,7 @@ func (w *world) continuesWithout(namesake client.Object) {
 		}
 		w.reason("cache", cachev1.ReasonOwnershipConflict)
 		w.Expect(cluster.Delete(w.ctx, namesake)).To(gomega.Succeed())
-		// That is no event of an owned object, so that it could take half a minute.
+		// The deletion is no event of an owned object, so it could take half a minute.
 		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"example.com/look":"again"}}}`)
 	}
 	w.ready("cache")
@@ -200,7 +200,7 @@ func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 }
 
 // TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately: the disruption controller writes it whenever a Pod
-// goes.
+// is deleted.
 func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)

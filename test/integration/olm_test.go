@@ -20,7 +20,7 @@ import (
 const csvFile = "manifests/memcached-operator.clusterserviceversion.yaml"
 
 // TestTheOperatorActsOnTheExamplesInTheBundle is what operator-sdk's scorecard asks of a running operator: an example has
-// a spec, the operator writes its status, and a change of the spec makes the operator write.
+// a spec, the operator writes its status, and a change to the spec makes the operator write.
 func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
 	w := newSlotWorld(t)
 	w.allow(rulesByName...)
@@ -65,7 +65,7 @@ func examples(t *testing.T) (objects []*unstructured.Unstructured) {
 	return objects
 }
 
-// TestWhatTheBundleHoldsIsTaken asks the API server for what OLM takes from the bundle as it is.
+// TestWhatTheBundleHoldsIsTaken makes the API server judge what OLM takes from the bundle as it is.
 func TestWhatTheBundleHoldsIsTaken(t *testing.T) {
 	for file, content := range committedBundle(t) {
 		if !strings.HasPrefix(file, "manifests/") || file == csvFile {
@@ -88,7 +88,7 @@ func TestWhatTheBundleHoldsIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhatOLMMakesOfTheBundleIsTaken asks the API server for what OLM makes of the ClusterServiceVersion.
+// TestWhatOLMMakesOfTheBundleIsTaken makes the API server judge what OLM makes of the ClusterServiceVersion.
 func TestWhatOLMMakesOfTheBundleIsTaken(t *testing.T) {
 	objects, err := standin.Installation{Namespace: "default", Targets: []string{"kube-public"}}.Objects(committedBundle(t))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// deploymentLike returns a Deployment of another client's with our labels in its selector or not.
+// deploymentLike returns a Deployment of another client, with or without our labels in its selector.
 func deploymentLike(namespace string, selector map[string]string) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cache"},
@@ -42,14 +42,14 @@ func serviceLike(namespace string, clusterIP string) *corev1.Service {
 	}
 }
 
-// annotated returns a Deployment with our selector, that nobody owns.
+// annotated returns a Deployment with our selector that nobody owns.
 func annotated(namespace, annotation, value string) client.Object {
 	deployment := deploymentLike(namespace, ourSelector)
 	deployment.Annotations = map[string]string{annotation: value}
 	return deployment
 }
 
-// ownedBy has a ConfigMap own a Deployment.
+// ownedBy makes a ConfigMap the owner of a Deployment.
 func ownedBy(w *world, deployment client.Object, isController bool) client.Object {
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "their-owner"}}
 	w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())

@@ -66,7 +66,7 @@ func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	old = podNames(w.pods("cache"))
 
 	w.patchSpec(`{"memory":"128Mi"}`)
-	w.Eventually(func() bool { // One new Pod is made ready, in the kubelet's place; then one old one goes.
+	w.Eventually(func() bool { // One new Pod is made ready, in the kubelet's place; then one old Pod is deleted.
 		fresh := slices.DeleteFunc(w.pods("cache"), func(pod corev1.Pod) bool { return slices.Contains(old, pod.Name) })
 		if len(fresh) == 1 {
 			makeReady(w, &fresh[0])

@@ -182,7 +182,7 @@ func TestThePluginShowsTheSlotsOfACacheAndThatOfAKey(t *testing.T) {
 }
 
 func TestThePluginMovesAndUpdatesACacheWithTheRoleOfTheDocs(t *testing.T) {
-	w := emptyWorld(t, operatorKubeconfig) // Without an operator, which would replace the conditions.
+	w := emptyWorld(t, operatorKubeconfig) // There is no operator here, which would replace the conditions.
 	u := newUser(w)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "shop"}}
 	mc.Spec.Slots = &cachev1.Slots{ClientHash: cachev1.HashKetama}

@@ -55,7 +55,7 @@ func (w *slotWorld) have(container, instructed string) {
 	}).Should(gomega.Succeed())
 }
 
-// resized waits until the kubelet gave the container of each Pod what it requests.
+// resized waits until the kubelet gave the container of each Pod what the container requests.
 func (w *slotWorld) resized() {
 	w.t.Helper()
 	w.Eventually(func() (left []string) {
@@ -68,7 +68,7 @@ func (w *slotWorld) resized() {
 	}).Should(gomega.BeEmpty())
 }
 
-// keepsPods fails if Pods are not those of before.
+// keepsPods fails if the Pods are not the same as before.
 func (w *slotWorld) keepsPods(before map[string]types.UID) {
 	w.t.Helper()
 	uids, _, _ := w.memory()
@@ -98,7 +98,7 @@ func TestMemoryChangesInTheRunningPods(t *testing.T) {
 	w.keepsPods(born)
 }
 
-// TestTheModeAndTheMemoryChangeTogether, as by one commit.
+// TestTheModeAndTheMemoryChangeTogether changes both in one write, as one commit does.
 func TestTheModeAndTheMemoryChangeTogether(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)

@@ -162,7 +162,7 @@ func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	}, patience, "1s").Should(gomega.BeEmpty())
 }
 
-// restartRequired returns reason and message of the condition RestartRequired; empty if it is not set.
+// restartRequired returns the reason and the message of the condition RestartRequired; empty if it is not set.
 func (w *world) restartRequired() string {
 	status := get(w, "cache", &cachev1.Memcached{}).Status
 	condition := meta.FindStatusCondition(status.Conditions, cachev1.ConditionRestartRequired)

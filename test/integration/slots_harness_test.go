@@ -25,13 +25,13 @@ import (
 type slotWorld struct {
 	*world
 
-	// copies: agents that receive have copied all keys.
+	// copies is set if the agents that receive keys have copied all of them.
 	copies atomic.Bool
 
 	// hangs is the cache whose agents never copy all keys.
 	hangs string
 
-	// acts changes what the kubelet reports of the Pods of a cache: an act by the name of the cache.
+	// acts changes what the kubelet reports about the Pods of a cache: an act by the name of the cache.
 	acts sync.Map
 
 	// metrics is where the operator serves its metrics.
@@ -41,7 +41,7 @@ type slotWorld struct {
 	place func(*corev1.Pod) bool
 }
 
-// act changes what the kubelet reports of a Pod.
+// act changes what the kubelet reports about a Pod.
 type act func(*corev1.Pod, kubelet.Order)
 
 func newSlotWorld(t *testing.T) *slotWorld {

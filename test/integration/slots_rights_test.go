@@ -64,7 +64,7 @@ func newRestrictedWorld(t *testing.T) *slotWorld {
 	return w
 }
 
-// takeSlotRights has the role of the component take the place of the operator's.
+// takeSlotRights makes the role of the component take the place of the operator's role.
 func (w *slotWorld) takeSlotRights() {
 	w.t.Helper()
 	w.take(rulesWithoutSlots(w.world))
@@ -135,7 +135,7 @@ func TestInvalidSpecNamesTheRightThatSlotsDoNotHave(t *testing.T) {
 	w.Expect(w.asked()).To(gomega.BeEmpty(), "a watch without the right would fail for ever")
 
 	w.giveSlotRights()
-	w.served("cache") // Without a restart, within a minute.
+	w.served("cache") // This needs no restart, and takes at most a minute.
 	w.served("other")
 }
 
@@ -161,12 +161,13 @@ func TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestARestartedOperatorRemovesTheObjectsOfFormerSlots has one stopped when only the objects are left.
+// TestARestartedOperatorRemovesTheObjectsOfFormerSlots stops the operator when only the objects are left.
 func TestARestartedOperatorRemovesTheObjectsOfFormerSlots(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsClusterIP)
 	w.stop()
-	// As after an update without slots whose operator was killed before it deleted their objects.
+	// This is the state after an update without slots, if the operator was killed before it deleted the objects of the
+	// slots.
 	w.request("cache", "now")
 	w.patchSpec(`{"slots":null,"size":0}`)
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"slots":null}`)

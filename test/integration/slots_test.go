@@ -71,7 +71,7 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	w.served("cache")
 }
 
-// TestScalingChangesTheListOnceTheKeysAreCopied: until then the size may change back, and nothing has happened.
+// TestScalingChangesTheListOnceTheKeysAreCopied: until then the size may change back without any effect.
 func TestScalingChangesTheListOnceTheKeysAreCopied(t *testing.T) {
 	w := newSlotWorld(t)
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)

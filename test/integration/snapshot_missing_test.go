@@ -15,8 +15,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestWithoutTheRightsForSnapshotsCachesAreServed, as without the API: an operator that is upgraded without its CRDs, or
-// its role, continues as before.
+// TestWithoutTheRightsForSnapshotsCachesAreServed, and without the API, too: an operator that is upgraded without its
+// CRDs, or without its role, continues as before.
 func TestWithoutTheRightsForSnapshotsCachesAreServed(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)

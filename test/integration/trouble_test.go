@@ -103,7 +103,8 @@ func TestACacheWithTLSAndUsersStartsUnderAQuotaOnLimitsOnceTheyAreSet(t *testing
 	w.ready("cache")
 }
 
-// quotaIsKnown waits until the quota controller has taken up the quota, if there is one: before that it limits nothing.
+// quotaIsKnown waits until the quota controller has taken up the quota, if there is one, because before that it limits
+// nothing.
 func (w *world) quotaIsKnown() {
 	w.t.Helper()
 	w.Eventually(func() bool {

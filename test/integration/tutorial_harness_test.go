@@ -79,7 +79,7 @@ func (w *world) makeAs(manager string, deployment *appsv1.Deployment, change fun
 	if change == nil {
 		return
 	}
-	w.Eventually(func() error { // Its controller writes, too.
+	w.Eventually(func() error { // The Deployment's controller writes, too.
 		get(w, deployment.Name, deployment)
 		change(deployment)
 		return operator.Update(w.ctx, deployment)
@@ -98,7 +98,7 @@ func (w *world) statusOfTheTutorial(mc *cachev1.Memcached) {
 	w.Expect(client.WithFieldOwner(cluster, tutorialManager).Status().Update(w.ctx, mc)).To(gomega.Succeed())
 }
 
-// changedByOthers changes a Deployment as people and programs do that have nothing to do with its operator.
+// changedByOthers changes a Deployment as people and programs do if they have nothing to do with its operator.
 func (w *world) changedByOthers(name string) {
 	w.t.Helper()
 	change := func(manager, patch string) {

@@ -60,14 +60,14 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 	w.stop()
 	w.start()
 	w.memcached("fresh", size)
-	want := w.ready("fresh") // Also, the restarted operator has come to the end of its queue.
+	want := w.ready("fresh") // The restarted operator has also come to the end of its queue.
 	w.Expect(count(w.quiet()[len(requests):], "get")).To(gomega.BeZero())
 	assertSameButForOthers(w, w.deployment(want.Name), w.deployment("cache"))
 	w.Expect(w.deployment("cache").Generation).To(gomega.Equal(after.Generation))
 }
 
-// assertSameButForOthers checks that nothing distinguishes an inherited Deployment from one that was made by us, but
-// for what changedByOthers did.
+// assertSameButForOthers checks that nothing distinguishes an inherited Deployment from one that was made by us, except
+// what changedByOthers did.
 func assertSameButForOthers(w *world, fresh, inherited *appsv1.Deployment) {
 	w.t.Helper()
 	fresh.Labels["team"] = "shop"

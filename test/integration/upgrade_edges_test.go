@@ -51,8 +51,8 @@ func TestApplyFailedWhileDiscoveryFailsAndNothingChanges(t *testing.T) {
 	w.Expect(writes).To(gomega.Equal(3), "a new size, other threads and the new cache")
 }
 
-// TestOperatorsThatAlternateWriteNothingButTheStatus: so OLM v0 does at each upgrade, first without the settings of the
-// Subscription and then with them.
+// TestOperatorsThatAlternateWriteNothingButTheStatus: OLM v0 starts operators in this way at each upgrade, first
+// without the settings of the Subscription and then with them.
 func TestOperatorsThatAlternateWriteNothingButTheStatus(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	one, two := release{image: imageOne, architectures: "amd64"}, release{image: imageTwo, architectures: "arm64"}
@@ -97,7 +97,7 @@ func TestAnOrphanedDeploymentIsAdoptedWithItsPods(t *testing.T) {
 func (w *world) orphan(mc *cachev1.Memcached) {
 	w.t.Helper()
 	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())
-	w.Eventually(func() bool { // It goes when it owns nothing any more.
+	w.Eventually(func() bool { // It is deleted when it owns nothing any more.
 		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &cachev1.Memcached{}))
 	}).Should(gomega.BeTrue())
 }

@@ -24,12 +24,12 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// release is an operator as one release after another could be. What is not said is that of today.
+// release is an operator as one release after another could be. A field that is not set has today's value.
 type release struct {
 	image         string
 	agent         string
 	architectures string
-	revision      bool // one more of the Pod template
+	revision      bool // one more revision of the Pod template
 	clusterIs     clusterState
 }
 
@@ -145,7 +145,7 @@ func (a *apiServer) looks(state clusterState) {
 	a.Add(a.groups)
 }
 
-// during has something happen once, right before the API server sees a request of the operator and right before the
+// during makes something happen once, right before the API server sees a request of the operator and right before the
 // operator gets the answer, of which it returns the status code. The request is like "patch deployments/cache", and may
 // have a parameter.
 func (a *apiServer) during(request, parameter string, before, after func()) (code <-chan int) {
@@ -166,7 +166,7 @@ func (a *apiServer) during(request, parameter string, before, after func()) (cod
 	return answers
 }
 
-// waits waits until UpdatePending says what waits, or is False where that is nothing.
+// waits waits until UpdatePending says what waits, or is False if nothing waits.
 func (w *world) waits(name, what string) {
 	w.t.Helper()
 	last := &cachev1.Memcached{}

@@ -14,7 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// isUsed has each Pod report so many connections.
+// isUsed makes each Pod report a number of connections.
 func (w *usageWorld) isUsed(connections int) {
 	w.report.Store(new(fmt.Sprintf(`{"recentReads":1000,"recentHitRatio":0.9,"connections":%d,"latencyMicroseconds":90}`,
 		connections)))
@@ -54,7 +54,7 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 	})
 	w.Eventually(func() string { return w.asUsual().Reason }).Should(gomega.Equal(cachev1.ReasonLearning))
 
-	// After a week, as far as the status knows; the reports are those of a quarter of an hour that is just ending.
+	// By the status, a week has passed; the reports are those of a quarter of an hour that is just ending.
 	w.stop()
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), learned(1000))
 	w.start()
@@ -86,7 +86,7 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 		t.Errorf("while it is reported (-want +got):\n%s", diff)
 	}
 
-	// As docs/runbooks/MemcachedUnusual.md has it.
+	// This is what docs/runbooks/MemcachedUnusual.md says.
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":{"usualDay":null}}`)
 	w.Eventually(func() string { return w.asUsual().Reason }).Should(gomega.Equal(cachev1.ReasonLearning))
 	w.Eventually(func() map[string]float64 { return readMetrics(w.world, w.metrics) }).

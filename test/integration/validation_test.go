@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-// violations are changes of a spec that break the CEL rules of the CRD. What is refused by bounds needs no line:
-// test/faults/schema has the API server judge values of each field on both sides of each bound.
+// violations are changes to a spec that break the CEL rules of the CRD. What is refused by bounds needs no line,
+// because test/faults/schema makes the API server judge values of each field on both sides of each bound.
 var violations = map[string][]string{
 	"spec.agent.resources.limits rule 1":   {`{agent: {resources: {limits: {cpu: 1e1.5}}}}`},
 	"spec.agent.resources.requests rule 1": {`{agent: {resources: {requests: {cpu: 1e1.5}}}}`},
@@ -186,8 +186,8 @@ func tryOut(t *testing.T, live client.Object, spec string) map[string]error {
 	return try(t, live, memcachedObject(t, "cache", spec).Object["spec"].(map[string]any))
 }
 
-// try asks the API server to create a Memcached with the spec, and to update the live one to it. It keeps
-// nothing.
+// try makes the API server judge a request to create a Memcached with the spec, and to update the live one to it. It
+// keeps nothing.
 func try(t *testing.T, live client.Object, spec map[string]any) map[string]error {
 	t.Helper()
 	object := memcachedObject(t, "cache", "{}")

@@ -19,7 +19,7 @@ const (
 	nextImage   = "registry.example.com/memcached:next"
 )
 
-// automatic makes caches of two Pods with updatePolicy Automatic, and has an operator with the former image bring
+// automatic makes caches of two Pods with updatePolicy Automatic, and makes an operator with the former image bring
 // them up.
 func (w *world) automatic(names ...string) {
 	w.t.Helper()
@@ -88,7 +88,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 			w.Eventually(func() []string {
 				all, inProgress := w.updated()
 				w.Expect(len(inProgress)).To(gomega.BeNumerically("<=", tc.most), "caches in progress: %v", inProgress)
-				for _, cache := range all { // They come sorted: those that begin together are in order.
+				for _, cache := range all { // They come sorted, so those that begin together are in order.
 					if !slices.Contains(order, cache) {
 						order = append(order, cache)
 					}
@@ -96,7 +96,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 				w.makeAllReady(inProgress...)
 				return all
 			}).WithTimeout(patience).Should(gomega.Equal(want))
-			for i, cache := range order { // Those that are next at the same time may overtake each other.
+			for i, cache := range order { // Caches that are next at the same time may overtake each other.
 				if off := i - slices.Index(want, cache); off >= tc.most || -off >= tc.most {
 					t.Errorf("order %v, want %v, %d at a time", order, want, tc.most)
 				}
@@ -145,7 +145,7 @@ func TestUpdateQueuedUntilTheCacheThatFailedIsReady(t *testing.T) {
 	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonUpdateQueued))
 	w.Expect(waiting.Message).To(gomega.ContainSubstring("The update is queued"))
 	w.upgrade(metrics...)
-	stopped() // An operator that is restarted knows it.
+	stopped() // A restarted operator knows it.
 
 	w.makeAllReady("b")
 	w.ready("b")

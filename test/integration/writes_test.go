@@ -11,7 +11,7 @@ import (
 )
 
 // TestARolloutOfAHundredPodsCostsAtMostTwentyWritesOfTheStatus also brings the Pods up first, and removes half of them
-// afterwards: each at most as many writes.
+// afterwards: each costs at most as many writes.
 func TestARolloutOfAHundredPodsCostsAtMostTwentyWritesOfTheStatus(t *testing.T) {
 	w := newWorld(t)
 	spent := 0

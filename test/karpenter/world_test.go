@@ -1,7 +1,7 @@
 //go:build karpenter
 
 // Package karpenter runs Karpenter itself, with its provider of simulated Nodes, with an operator and a cache with
-// slots. It is in no make target, as building it takes minutes:
+// slots. It is in no make target, because building it takes minutes:
 //
 //	go test -tags karpenter -v ./test/karpenter
 package karpenter

@@ -94,7 +94,7 @@ var (
 	dashboardID = regexp.MustCompile(`/d/(memcached-\w+)\?`)
 )
 
-// TestTheDashboardsUseVariablesThatExist: in queries and in links to other dashboards.
+// TestTheDashboardsUseVariablesThatExist looks at queries, and at links to other dashboards.
 func TestTheDashboardsUseVariablesThatExist(t *testing.T) {
 	all := readDashboards(t)
 	variables := map[string][]string{} // by uid

@@ -183,7 +183,7 @@ func queriesOfDocs(t *testing.T) map[string][]string {
 	return queries
 }
 
-// split takes the queries of a block apart: each is a line, and further ones that are indented.
+// split takes the queries of a block apart: each is a line, with further lines that are indented.
 func split(block string) []string {
 	var queries []string
 	for line := range strings.Lines(block) {

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// The fleet of the benchmark: docs/monitoring.md states what was measured with it.
+// This is the fleet of the benchmark. docs/monitoring.md states what was measured with it.
 const (
 	caches       = 1000
 	podsOfCache  = 3

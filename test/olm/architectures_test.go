@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// Places that name architectures and are not files.
+// These places name architectures and are not files.
 const (
 	osLabels  = "the labels operatorframework.io/os.*"
 	enum      = "the enum of spec.placement.architectures"

@@ -41,7 +41,7 @@ func TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts(t *testing.T) {
 	}
 }
 
-// TestTheNetworkPolicyCanBeAppliedSeparately, as for an operator that OLM installed.
+// TestTheNetworkPolicyCanBeAppliedSeparately, such as for an operator that OLM installed.
 func TestTheNetworkPolicyCanBeAppliedSeparately(t *testing.T) {
 	alone, inOverlay := &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicy{}
 	builtInto(t, root+"/operator/config/network-policy", alone)

@@ -1,4 +1,4 @@
-// Package overlays proves that a consumer sets all images of an overlay by kustomize alone, also without a clone.
+// Package overlays proves that a consumer sets all images of an overlay by kustomize alone, even without a clone.
 package overlays
 
 import (
@@ -14,10 +14,10 @@ import (
 
 const root = "../.."
 
-// image is one that the manifests name, and one of a consumer's.
+// image is one that the manifests name, and one of a consumer.
 type image struct{ ref, name, newName, newTag string }
 
-// imageInManager is an image of the operator's Deployment, also where a variable of the environment holds it.
+// imageInManager is an image of the operator's Deployment, even if a variable of the environment holds it.
 var imageInManager = regexp.MustCompile(`(?m)(?:^ +image:|name: RELATED_IMAGE_\w+\n +value:) (\S+)$`)
 
 // defaults are the images of the manifests.
@@ -64,7 +64,8 @@ func replaced(manifests string, images []image) string {
 	return manifests
 }
 
-// tempDir is a folder by its own name, and not by that of a link to it: from there two dots would lead elsewhere.
+// tempDir is a folder by its own name, and not by that of a link to it, because from there two dots would lead
+// elsewhere.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

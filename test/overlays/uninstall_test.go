@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// TestTheSelectorOfTheDocsKeepsTheCRD: what docs/install.md deletes is all of an overlay but the CRD, whose deletion
+// TestTheSelectorOfTheDocsKeepsTheCRD: what docs/install.md deletes is all of an overlay except the CRD, whose deletion
 // would delete every cache.
 func TestTheSelectorOfTheDocsKeepsTheCRD(t *testing.T) {
 	text := page.Find(t, page.Read(t, root+"/docs/install.md"), `kubectl delete -f dist/install.yaml -l '(.+)'`)

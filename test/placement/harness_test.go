@@ -35,7 +35,7 @@ type places map[string]int
 
 const nowhere = "nowhere"
 
-// world is a namespace, an operator that runs for one test, and the machines of that test.
+// world is a namespace, an operator that runs for one test, and the Nodes of that test.
 type world struct {
 	*gomega.WithT
 	t         *testing.T
@@ -44,7 +44,7 @@ type world struct {
 	by        string
 }
 
-// newWorld adds machines and starts an operator. All of it goes with the test, so tests run one after another.
+// newWorld adds Nodes and starts an operator. All of it is deleted with the test, so tests run one after another.
 func newWorld(t *testing.T, tc test) *world {
 	t.Helper()
 	w := &world{t: t, ctx: t.Context(), WithT: gomega.NewWithT(t), by: corev1.LabelArchStable}
@@ -78,8 +78,8 @@ func (w *world) startOperator(tc test) {
 	operator.Start(w.t, operatorBinary, filepath.Join(kubeconfigs, user), []string{"OPERAND_ARCHITECTURES=" + tc.operand}, flags...)
 }
 
-// end takes the machines and the Memcached away: the operator of the next test is not to see it. The Pods go with the
-// machines, and the namespace when its controller comes to it.
+// end deletes the Nodes and the Memcached, because the operator of the next test is not to see it. The Pods are deleted
+// with the Nodes, and the namespace is deleted when its controller comes to it.
 func (w *world) end() {
 	ctx := context.WithoutCancel(w.ctx)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
@@ -121,7 +121,7 @@ func (w *world) change(spec string) {
 	w.Expect(kube.Patch(w.ctx, mc, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(gomega.Succeed())
 }
 
-// add adds a machine under a name that no other test has.
+// add adds a Node under a name that no other test has.
 func (w *world) add(node local.Node) {
 	w.t.Helper()
 	node.Labels = maps.Clone(node.Labels)

@@ -1,7 +1,7 @@
 //go:build e2e
 
 // Package placement shows where Pods go: the operator's own binary, with the generated role, and the real scheduler in
-// a cluster of simulated nodes. Nothing runs in the Pods; it is about their places alone.
+// a cluster of simulated Nodes. Nothing runs in the Pods; it is about their places alone.
 package placement
 
 import (
@@ -31,7 +31,7 @@ const (
 	narrowUser = "system:serviceaccount:" + install.Namespace + ":narrow"
 )
 
-// What TestMain starts, for all tests.
+// TestMain starts these, for all tests.
 var (
 	cluster        *local.Cluster
 	kube           client.Client
@@ -62,7 +62,7 @@ func run(m *testing.M) int {
 }
 
 // start brings the cluster up, installs the operator's manifests and builds the operator. What it returns stops all
-// that did start, also after an error.
+// that did start, even after an error.
 func start(ctx context.Context, dir string) (stop func(), err error) {
 	stop = func() {}
 	name, err := clusterName()

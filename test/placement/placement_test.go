@@ -16,7 +16,7 @@ type test struct {
 	operand  string // OPERAND_ARCHITECTURES of the operator
 	narrow   bool   // the operator serves one namespace, and has no rights beyond it
 	spec     string
-	by       string // label of the machines that places are counted by, instead of the architecture
+	by       string // label of the Nodes that places are counted by, instead of the architecture
 	want     places
 	says     string // what the status must hold
 }
@@ -30,7 +30,7 @@ const (
 		`"whenUnsatisfiable":"DoNotSchedule"}]`
 )
 
-// one is a machine of an architecture, named after it, with changes.
+// one is a Node of an architecture, named after it, with changes.
 func one(architecture string, changes ...func(*local.Node)) local.Node {
 	node := local.Node{Name: architecture, Architecture: architecture, Labels: map[string]string{}}
 	for _, change := range changes {
@@ -39,7 +39,7 @@ func one(architecture string, changes ...func(*local.Node)) local.Node {
 	return node
 }
 
-// all are machines that nothing is special about.
+// all are Nodes that nothing is special about.
 func all(architectures ...string) (nodes []local.Node) {
 	for _, architecture := range architectures {
 		nodes = append(nodes, one(architecture))

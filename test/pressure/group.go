@@ -91,8 +91,8 @@ func (g Group) Remove() (err error) {
 	return err
 }
 
-// CountSockets has the memory of sockets accounted. Version 2 does so always, and adds it to the rest; version 1 only
-// where sockets have a limit, and by itself.
+// CountSockets makes the kernel account the memory of sockets. Version 2 does so always, and adds it to the rest;
+// version 1 does so only if sockets have a limit, and accounts it separately.
 func (g Group) CountSockets() error {
 	if g.v2 {
 		return nil

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// keys of a multiget, and how large each value is. Of the answer, a client's window takes in a part, and 64 KiB are
-	// left to the server's side of the connection.
+	// These are the number of keys of a multiget, and the size of each value. A client's window takes in a part of the
+	// answer, and 64 KiB are left to the server's side of the connection.
 	keys  = 12
 	value = 7 << 10
 
@@ -25,7 +25,7 @@ const (
 	// fillers are the connections by which the memory is filled, and the control connection is one more.
 	fillers = 2
 
-	// smallest is the memory of the smallest item, which decides how many fill the memory.
+	// smallest is the memory of the smallest item, on which it depends how many items fill the memory.
 	smallest = 96
 )
 
@@ -34,7 +34,7 @@ type Load struct {
 	// Address is where memcached listens.
 	Address string
 
-	// TLS is set if it does so by TLS.
+	// TLS is set if memcached listens with TLS.
 	TLS *tls.Config
 
 	// ItemMemory is its -m in bytes.
@@ -70,7 +70,7 @@ func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	if err := l.fill(ctx); err != nil {
 		return 0, fmt.Errorf("fill the memory: %w", err)
 	}
-	// While the hash table grows, which takes seconds.
+	// This is done while the hash table grows, which takes seconds.
 	if slabClasses, err = touchClasses(control); err != nil {
 		return 0, fmt.Errorf("touch the slab classes: %w", err)
 	}
@@ -190,7 +190,7 @@ func touchClasses(control *client) (number int, err error) {
 	return number, nil
 }
 
-// until waits for memcached to say that it has got somewhere, and sets an item each time that it asks.
+// until waits until memcached's statistics have reached a goal, and sets an item before each look at them.
 func until(ctx context.Context, control *client, done func(stats map[string]string) bool) error {
 	for end := time.Now().Add(patience); ; {
 		if err := control.stored("asked", 1); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// busyShare of the connections has a request in flight at a time: one in ten.
+	// busyShare is the number of connections of which one has a request in flight at a time.
 	busyShare = 10
 
 	// medianValue and spread describe the sizes of values, which are log-normal: a twentieth is larger than 4 KiB.

@@ -1,7 +1,7 @@
 //go:build e2e
 
 // Package release makes releases in copies of the repository, and runs the tests of what a release writes there: they
-// must also pass after a release to another registry.
+// must pass after a release to another registry, too.
 package release
 
 import (

@@ -35,7 +35,7 @@ func open(t *testing.T) browser {
 	if program == "" {
 		t.Fatal("there is no Chromium, which reads the pages: apt-get install chromium, or install Chrome")
 	}
-	// Root, as in a container, has no sandbox.
+	// Chromium has no sandbox for root, the user in a container.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
@@ -55,7 +55,7 @@ func (b browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// complaints are the errors and warnings of the console since the last call: exceptions and failed requests, too.
+// complaints are the errors and warnings of the console since the last call, including exceptions and failed requests.
 func (b browser) complaints(t *testing.T) (texts []string) {
 	t.Helper()
 	const end = "end of the page"
@@ -94,7 +94,7 @@ func prefer(scheme string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// requests returns what has been requested since then: also what the browser refuses to load.
+// requests returns what has been requested since then, including what the browser refuses to load.
 func (b browser) requests(t *testing.T) func() []string {
 	t.Helper()
 	var mutex sync.Mutex

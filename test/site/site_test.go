@@ -32,7 +32,7 @@ type seen struct {
 	Mustaches, Width              int
 }
 
-// TestTheSite is one test, as all of it reads the same site by the same browser.
+// TestTheSite is one test, because all of it reads the same site by the same browser.
 func TestTheSite(t *testing.T) {
 	b, site := open(t), build(t)
 	pages := map[string]seen{}
@@ -55,7 +55,7 @@ func TestTheSite(t *testing.T) {
 	})
 }
 
-// The widths of a small phone, and of a window on a desk.
+// These are the widths of a small phone, and of a window on a desk.
 const phone, desk = 390, 1280
 
 func read(t *testing.T, b browser, site built, address string) seen {
@@ -202,7 +202,7 @@ func TestThePicturesAreReadable(t *testing.T) {
 	if err != nil || len(pictures) == 0 {
 		t.Fatalf("no pictures: %v", err)
 	}
-	// What the pages of the site have behind a picture.
+	// These are the backgrounds of pictures on the pages of the site.
 	backgrounds := map[string]string{"light": "#ffffff", "dark": "#1b1b1f"}
 	for _, file := range pictures {
 		svg, err := os.ReadFile(file)
@@ -210,7 +210,7 @@ func TestThePicturesAreReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for scheme, background := range backgrounds {
-			// An animation has to be readable where it is not run, and when it begins.
+			// An animation has to be readable if it is not run, and when it begins.
 			for _, style := range []string{"animation: none !important", "animation-play-state: paused !important"} {
 				t.Run(filepath.Base(file)+" in "+scheme+" with "+style, func(t *testing.T) {
 					page := fmt.Sprintf("<style>body { background: %s } svg, svg * { %s }</style>%s", background, style, svg)

@@ -30,7 +30,7 @@ func TestMakeHelpFitsATerminal(t *testing.T) {
 	}
 }
 
-// Where nobody names a registry, images are on the example one. Nothing can pull them from there.
+// If nobody names a registry, images are on the example registry. Nothing can pull them from there.
 func TestPlaceholdersOfImagesAreRefused(t *testing.T) {
 	for target, fix := range map[string]string{
 		"run": "make run REGISTRY=YOUR-REGISTRY", "deploy": "make deploy REGISTRY=YOUR-REGISTRY",

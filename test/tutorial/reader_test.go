@@ -67,7 +67,7 @@ func clone(t *testing.T) string {
 	return dir
 }
 
-// configureBuildah has it keep its images in a folder of the test, and use the cluster's registry without TLS.
+// configureBuildah makes it keep its images in a folder of the test, and use the cluster's registry without TLS.
 func (v *reader) configureBuildah() (env []string) {
 	v.t.Helper()
 	dir := v.t.TempDir()

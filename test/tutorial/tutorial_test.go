@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Package tutorial walks the commands of the Operator SDK's tutorial in order, as one does who has never seen this
+// Package tutorial runs the commands of the Operator SDK's tutorial in order, like a reader who has never seen this
 // repository: they have to work as they stand there.
 package tutorial
 
@@ -46,7 +46,7 @@ func TestTheTutorial(t *testing.T) {
 	v.assertHolds(catalog, bundle)
 
 	v.kubectl("delete", "-f", sample)
-	v.kubectl("wait", "--for=delete", "--timeout=2m", "deployment/memcached-sample") // The garbage collector is later.
+	v.kubectl("wait", "--for=delete", "--timeout=2m", "deployment/memcached-sample") // The garbage collector is slower.
 	v.make("undeploy")
 	if left := v.kubectl("get", "customresourcedefinitions,deployments", "--all-namespaces", "-o", "name"); strings.Contains(left, "memcached") {
 		t.Errorf("undeploy leaves %s", left)

@@ -44,7 +44,7 @@ func replace(filler *randfill.Filler, v reflect.Value) {
 	case 0:
 		v.SetZero()
 	case 1:
-		if ok { // The same value in another spelling.
+		if ok { // It stays the same value, in another spelling.
 			*quantity = *resource.NewMilliQuantity(quantity.MilliValue(), resource.DecimalExponent)
 		}
 	default:

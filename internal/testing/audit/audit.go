@@ -24,10 +24,10 @@ type Request struct {
 	UserAgent string
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
-	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only where the policy's level is Request, or
+	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only if the policy's level is Request, or
 	Stored    json.RawMessage    `json:"responseObject,omitempty"` // RequestResponse, which alone has this one
 	Received  time.Time          `json:"requestReceivedTimestamp"`
-	Answered  time.Time          `json:"stageTimestamp"` // where the policy logs only stage ResponseComplete
+	Answered  time.Time          `json:"stageTimestamp"` // if the policy logs only the stage ResponseComplete
 }
 
 // Resource reads like "memcacheds/status".

@@ -86,7 +86,7 @@ func sourcesLayer(programs string) (v1.Layer, error) {
 	}, tarball.WithMediaType(types.OCILayer))
 }
 
-// packagesLayer is what is fetched. It is kept, as it takes some time.
+// packagesLayer is what is fetched. It is kept, because it takes some time to fetch.
 func packagesLayer(ctx context.Context, programs string) (v1.Layer, error) {
 	home, err := builds.CacheHome()
 	if err != nil {

@@ -66,8 +66,8 @@ func (r Result) Failures() (failures []string) {
 	return failures
 }
 
-// allowed returns how many errors and misses a client may see in a phase. One that learns of another list looks for
-// about a quarter of its keys at another server, as the cache has no clientHash.
+// allowed returns how many errors and misses a client may see in a phase. A client that learns of another list looks
+// for about a quarter of its keys at another server, because the cache has no clientHash.
 func (c Client) allowed(phase string) (errors, misses int) {
 	errors = allowed[phase]
 	misses = c.PausedMisses * errors

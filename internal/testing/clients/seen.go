@@ -31,7 +31,7 @@ func Parse(output []byte) (lines []Seen) {
 	return lines
 }
 
-// Phase is a change of the cache.
+// Phase is a change to the cache.
 type Phase struct {
 	Name         string
 	Began, Ended time.Time // by then the clients did not notice it any more

@@ -23,8 +23,9 @@ type Client struct {
 	TLS      string
 	Login    string
 
-	// PausedMisses is how many reads may miss for each replaced Pod, where no option can prevent that: what the library
-	// is asked of a server in the second after it closed a connection or, for Mimir's, as it closes one.
+	// PausedMisses is how many reads may miss for each replaced Pod, if no option can prevent that. Such reads are those
+	// that the library is to send to a server in the second after it closed a connection or, for Mimir's, as it closes
+	// one.
 	PausedMisses int
 }
 

@@ -21,7 +21,7 @@ type Access struct {
 	// Stale is how long before a read its value may have been overwritten or deleted.
 	Stale time.Duration `json:"stale,omitempty"`
 
-	// Error is why there is no answer. A write without one may have happened, also later, or not.
+	// Error is why there is no answer. A write without an answer may have happened, even later, or not.
 	Error string `json:"error,omitempty"`
 }
 

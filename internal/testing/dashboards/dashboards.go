@@ -68,7 +68,7 @@ func parse(content []byte) (read Dashboard, err error) {
 // found is the error, if it has any: the strict methods return an empty list that is not nil, and stop where they see
 // one. So the result is read by the other methods.
 func found(err error) error {
-	if list, ok := err.(cog.BuildErrors); ok && len(list) == 0 { //nolint:errorlint // They return it as it is.
+	if list, ok := err.(cog.BuildErrors); ok && len(list) == 0 { //nolint:errorlint // The others return it as it is.
 		return nil
 	}
 	return err
@@ -101,8 +101,8 @@ func Queries(d Dashboard) (queries []Query) {
 
 var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
-// VariableQueries are the queries of the variables that Prometheus fills: the series, whose label is the value. As a
-// query of series, each is a query, too.
+// VariableQueries are the queries of the variables that Prometheus fills: the series, whose label is the value. A
+// selector of series is a query, too, so each of them is returned as a query.
 func VariableQueries(d Dashboard) (queries []Query) {
 	for _, variable := range d.Templating.List {
 		if variable.Query == nil || variable.Query.String == nil {

@@ -17,7 +17,7 @@ type Order struct {
 	Scale Scale  `json:"scale"`
 }
 
-// Scale is a change of the length of clients' list.
+// Scale is a change to the length of clients' list.
 type Scale struct {
 	Before  int    `json:"before"`
 	After   int    `json:"after"`

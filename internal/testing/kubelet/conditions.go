@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What the operator's documentation calls the readiness gate, the agent and its instruction.
+// These are the names that the operator's documentation gives to the readiness gate, the agent and its instruction.
 const (
 	gate       = "cache.example.com/has-slot"
 	agent      = "agent"
@@ -21,8 +21,8 @@ func HasSlots(pod *corev1.Pod) bool {
 	})
 }
 
-// SetConditions sets the conditions ContainersReady and Ready as a kubelet does: they follow the containers, and Ready
-// the readiness gates too.
+// SetConditions sets the conditions ContainersReady and Ready as a kubelet does: both follow the containers, and Ready
+// follows the readiness gates, too.
 func SetConditions(pod *corev1.Pod, reason string) {
 	status := &pod.Status
 	containers := !slices.ContainsFunc(status.ContainerStatuses, isNotReady) &&

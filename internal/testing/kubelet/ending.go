@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// How long a Pod with a slot serves on while it terminates. All is shorter than the documentation has it, so that
-// a run sees many such Pods end.
+// These are the times for which a Pod with a slot continues to serve while it terminates. All of them are shorter than
+// in the documentation, so that a run sees many such Pods end.
 const (
 	drains     = time.Second      // once another Pod has its slot
 	remembered = 2 * time.Second  // once its slot has no address

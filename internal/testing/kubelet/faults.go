@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What may happen to a copy, or to the resize of a Pod.
+// These faults may happen to a copy, or to the resize of a Pod.
 const (
 	Fails    = "fails"    // the agent ends with the exit code 3, and a reason
 	Restarts = "restarts" // the agent is killed
@@ -58,7 +58,7 @@ func (f *Fault) refusesResizes() bool {
 	return f.Kind == Deferred || f.Kind == Infeasible || f.Kind == Halfway
 }
 
-// strike lets the faults happen to an agent that copies.
+// strike lets the faults happen to an agent that copies keys.
 func (k *Kubelet) strike(a *player, pod *corev1.Pod, now time.Time) {
 	for _, f := range k.faults {
 		if !f.isOf(pod) || f.refusesResizes() || f.struck[a.current] || !a.isCopying(now) {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// resize does so unless a fault refuses it.
+// resize gives the containers of a Pod the resources of its spec, unless a fault refuses that.
 func (k *Kubelet) resize(pod *corev1.Pod) {
 	resized := pod.DeepCopy()
 	resized.Status.Conditions = slices.DeleteFunc(resized.Status.Conditions, func(c corev1.PodCondition) bool {

@@ -1,5 +1,5 @@
-// Package memcachedtest starts real memcacheds for tests. Where the machine's memcached is too old for slots, it
-// takes that of a newer Debian, with its libraries, into the cache of this repository, without root.
+// Package memcachedtest starts real memcacheds for tests. If the machine's memcached is too old for slots, it takes the
+// memcached of a newer Debian, with its libraries, into the cache of this repository, without root.
 package memcachedtest
 
 import (

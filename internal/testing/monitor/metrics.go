@@ -20,14 +20,14 @@ type Process struct {
 	Metrics, Profiles string // addresses
 }
 
-// FreeAddresses returns two that nothing listens on at the moment.
+// FreeAddresses returns two addresses on which nothing listens at the moment.
 func FreeAddresses() (metrics, profiles string, err error) {
 	for _, address := range []*string{&metrics, &profiles} {
 		listener, err := net.Listen("tcp4", "127.0.0.1:0")
 		if err != nil {
 			return "", "", err
 		}
-		defer listener.Close() // After both, so that they differ.
+		defer listener.Close() // Both stay open until the end, so that the addresses differ.
 		*address = listener.Addr().String()
 	}
 	return metrics, profiles, nil

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Remove deletes a simulated Node and the Pods on it, as no kubelet ends them. The next Node needs another name: kwok
-// does not always see one that is created immediately under the same.
+// Remove deletes a simulated Node, and the Pods on it, because no kubelet ends them. The next Node needs another name,
+// because kwok does not always see a Node that is created under the same name immediately afterwards.
 func Remove(ctx context.Context, kube client.Client, name string) error {
 	if err := kube.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 		return fmt.Errorf("remove Node %s: %w", name, err)

@@ -30,7 +30,7 @@ func OfPod(pod types.UID, program string) (pid int, err error) {
 func InNetworkOf(pid int, do func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // For good: the thread ends with the goroutine.
+		runtime.LockOSThread() // The thread stays locked, and ends with the goroutine.
 		network, err := netns.GetFromPid(pid)
 		if err == nil {
 			defer network.Close()

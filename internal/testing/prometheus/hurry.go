@@ -12,7 +12,8 @@ import (
 // span is a length of time in a query.
 var span = regexp.MustCompile(`(\[|offset )(\d+[smhd])`)
 
-// Hurried are rules for which time passes faster: that many times as fast. Thresholds stay, also those in seconds.
+// Hurried are rules for which time passes faster: that many times as fast. Thresholds stay the same, including those in
+// seconds.
 func Hurried(rules []byte, times int) ([]byte, error) {
 	var spec monitoringv1.PrometheusRuleSpec
 	if err := yaml.UnmarshalStrict(rules, &spec); err != nil {

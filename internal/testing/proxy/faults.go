@@ -85,7 +85,7 @@ func (c Call) abortWatch() {
 	}
 }
 
-// CarriedOut passes the request on, and has the API server's answer replaced by a fault. Watches are only refused.
+// CarriedOut passes the request on, and replaces the API server's answer by a fault. Watches are only refused.
 func CarriedOut(instead Fault) Fault {
 	return func(c Call) {
 		if describe(c.R).Verb != "watch" {

@@ -35,7 +35,7 @@ func between(t *testing.T, server http.HandlerFunc, watches ...string) (*Proxy, 
 
 const deployment = "/apis/apps/v1/namespaces/seed-1/deployments/a"
 
-// send returns the answer, which is "cut" where the connection ended before the answer did.
+// send returns the answer, which is "cut" if the connection ended before the answer did.
 func send(ctx context.Context, t *testing.T, method, url string) (header http.Header, answer string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader("body"))

@@ -90,7 +90,8 @@ func Classes() []Class {
 	return classes
 }
 
-// Named returns what the class with a name contains; nothing if there is none.
+// Named returns the function that reports whether the class with a name contains a request. If there is no such class,
+// it contains no request.
 func Named(name string) func(Request) bool {
 	for _, class := range Classes() {
 		if class.Name == name {
@@ -100,7 +101,8 @@ func Named(name string) func(Request) bool {
 	return func(Request) bool { return false }
 }
 
-// Watches returns what contains the watches of a resource; of all if it is empty.
+// Watches returns the function that reports whether a request is a watch of a resource, or any watch if the resource is
+// empty.
 func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Verb == "watch" && (resource == "" || r.Resource == resource) }
 }

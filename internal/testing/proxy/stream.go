@@ -26,7 +26,7 @@ type event struct {
 	at time.Time
 }
 
-// stream is a watch that runs.
+// stream is a running watch.
 type stream struct {
 	request Request
 	proxy   *Proxy

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lateness is a fault of the watches that run and of those that begin.
+// Lateness is a fault of running watches and of those that begin.
 type Lateness struct {
 	Matches func(Request) bool
 

@@ -82,7 +82,7 @@ func watchPods(t *testing.T, media string) watched {
 	return w
 }
 
-// next waits for an event. It is "end" when the watch has ended, and empty where none comes in time.
+// next waits for an event. It is "end" when the watch has ended, and empty if none comes in time.
 func (w watched) next(ctx context.Context, patience time.Duration) string {
 	select {
 	case <-ctx.Done():

@@ -1,5 +1,5 @@
 // Package reporting plays the agents of Pods that report how they are used. They are a proxy between the operator and
-// the Pods, as nobody listens on the addresses of simulated ones. It knows the documentation, and nothing of the
+// the Pods, because nobody listens on the addresses of simulated Pods. It knows the documentation, and nothing of the
 // operator's code.
 package reporting
 
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Where the operator's documentation has agents report.
+// These are the port and the path at which agents report by the operator's documentation.
 const (
 	port = "9151"
 	path = "/usage"

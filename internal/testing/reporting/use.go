@@ -43,7 +43,7 @@ const (
 	longest = 24 * hour
 )
 
-// Report is that of a Pod whose memcached has so many bytes for items.
+// Report is the report of a Pod whose memcached has so many bytes for items.
 func (u Use) Report(memory int64) string {
 	age := int64(float64(memory) / float64(u.Hour*mebibyte) * hour)
 	found := report{

@@ -78,8 +78,9 @@ func Assets(ctx context.Context) (dir string, err error) {
 	return filepath.Dir(binaries["kube-apiserver"]), err
 }
 
-// Self returns the cluster program, for its hidden command `supervise`: the calling program where it is that one, as
-// with `go run ./scripts/cluster`; else it is built from this tree, which takes a second when nothing changed.
+// Self returns the cluster program, for its hidden command `supervise`: the calling program if it is the cluster
+// program, as with `go run ./scripts/cluster`; otherwise it is built from this tree, which takes a second when nothing
+// changed.
 func Self(ctx context.Context) (string, error) {
 	const program = rootModule + "/scripts/cluster"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Path == program {

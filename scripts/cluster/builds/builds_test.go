@@ -45,7 +45,7 @@ func tool(t *testing.T, files map[string]string) *Component {
 	}
 }
 
-// keepCompiled keeps the compiler's cache, which has the standard library, where a test sets another XDG_CACHE_HOME.
+// keepCompiled keeps the compiler's cache, which has the standard library, if a test sets another XDG_CACHE_HOME.
 func keepCompiled(t *testing.T) {
 	t.Helper()
 	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()

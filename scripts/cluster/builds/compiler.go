@@ -39,7 +39,7 @@ func failure(cmd *exec.Cmd, output string, err error) error {
 }
 
 // hints are what to do about failures that have nothing to do with the code, by what the compiler, the linker or the
-// network say of them. The first that fits counts.
+// network says about them. The first that fits counts.
 var hints = []struct{ said, hint string }{
 	{"no space left on device", "The disk is full. Free some space, or set GOCACHE, GOMODCACHE, XDG_CACHE_HOME and " +
 		"TMPDIR to folders on another disk, and run it again: what was built is kept."},

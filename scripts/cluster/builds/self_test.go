@@ -11,7 +11,7 @@ import (
 func TestTheClusterProgramStaysWhileOthersBuildIt(t *testing.T) {
 	keepCompiled(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	// The compiler can't move a program to another file system: it copies.
+	// The compiler can't move a program to another file system, so it copies the program.
 	if elsewhere, err := os.MkdirTemp("/dev/shm", ""); err == nil {
 		t.Cleanup(func() { _ = os.RemoveAll(elsewhere) })
 		t.Setenv("GOTMPDIR", elsewhere)

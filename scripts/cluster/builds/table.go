@@ -5,7 +5,7 @@ type Component struct {
 	name     string // as people call it
 	mod      string // the go.mod, from the root of the repository: the one place that states the version
 	module   string // whose version is the component's
-	stamp    string // the variable that holds the version, where the program doesn't know it by itself
+	stamp    string // the variable that holds the version, if the program doesn't know it by itself
 	tags     string
 	programs []program
 }
@@ -20,7 +20,7 @@ const (
 	containerd = "github.com/containerd/containerd/v2"
 )
 
-// The components. Kubernetes, etcd and CoreDNS are in one go.mod, as they share most of their libraries.
+// The components. Kubernetes, etcd and CoreDNS are in one go.mod, because they share most of their libraries.
 var (
 	// Kubernetes is the control plane, which tests without a Node need too.
 	Kubernetes = &Component{
@@ -75,7 +75,7 @@ var (
 // Simulated is what a cluster of simulated Nodes needs.
 func Simulated() []*Component { return []*Component{Kubernetes, Kwok} }
 
-// Cluster is what a cluster with a real Node needs, but for Argo CD.
+// Cluster is what a cluster with a real Node needs, except Argo CD.
 func Cluster() []*Component { return []*Component{Kubernetes, node, runtimes} }
 
 // WithArgoCD is what a cluster with a real Node and Argo CD needs.

@@ -28,8 +28,8 @@ var users = map[string]pki.Identity{
 	"kwok":                    {User: "kwok", Groups: []string{masters}},
 }
 
-// others have a certificate alone. The server's is etcd's and the API server's; with the key of "sa" the API server
-// signs the tokens of service accounts.
+// others have a certificate alone. That of "server" is used by etcd and the API server; with the key of "sa" the API
+// server signs the tokens of service accounts.
 var others = map[string]pki.Identity{
 	"front-proxy": {User: "front-proxy"},
 	"sa":          {User: "service-account-tokens"},

@@ -17,8 +17,8 @@ import (
 // stopTimeout is how long the kernel may take to end all processes of a cluster.
 const stopTimeout = 30 * time.Second
 
-// Down stops a cluster and removes all that is left of it, also of one that was killed or never became ready. It
-// reports whether there was anything.
+// Down stops a cluster and removes all that is left of it, even if it was killed or never became ready. It reports
+// whether there was anything.
 func Down(ctx context.Context, name string) (found bool, err error) {
 	dir, err := rundir.Named(name)
 	if err != nil {

@@ -50,7 +50,7 @@ func (o Options) programs() ([]*builds.Component, error) {
 	return builds.Cluster(), nil
 }
 
-// accept returns an error where a running cluster is not the one that the options describe.
+// accept returns an error if a running cluster is not the one that the options describe.
 func (o Options) accept(running *Cluster) error {
 	switch {
 	case o.Simulated != running.Simulated:

@@ -13,7 +13,7 @@ import (
 // Part is one process that the supervisor keeps running.
 type Part struct {
 	Name string `json:"name"`
-	Pid  int    `json:"pid"` // as this machine sees it; 0 while it is started again, and where there is no /proc
+	Pid  int    `json:"pid"` // as this machine sees it; 0 while it is started again, and if there is no /proc
 }
 
 // Parts returns the cluster's processes. Those of Pods are not among them.

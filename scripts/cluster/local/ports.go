@@ -10,8 +10,9 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
-// Where the ports of a cluster are looked for: a second cluster finds the next ones. Those that its processes open
-// themselves are free for a moment before, so each cluster looks for them elsewhere, where no system assigns ports.
+// A cluster takes the first free ports from these numbers on, so a second cluster finds the next ones. The ports that
+// its processes open themselves are free for a moment before, so each cluster looks for them at other numbers, where no
+// system assigns ports.
 const (
 	firstAPIPort      = 16443
 	firstRegistryPort = 15001
@@ -46,7 +47,7 @@ func (p ports) numbers() supervisor.Ports {
 // Close closes this process's copies of the sockets. The cluster has its own, or makes some at the same ports.
 func (p ports) Close() {
 	for _, listener := range p {
-		listener.Close() // which is no failure where it is closed, or nil
+		listener.Close() // which is no failure if it is closed, or nil
 	}
 }
 

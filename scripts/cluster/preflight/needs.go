@@ -17,8 +17,9 @@ type Need struct {
 	Why     string
 }
 
-// This file has the programs that the project calls and does not build, but for those that the README requires and
-// those that each Debian and Ubuntu has. CI runs everything on a bare Debian, where one that is missing here fails.
+// This file has the programs that the project calls and does not build, except those that the README requires and those
+// that each Debian and Ubuntu has. CI runs everything on a bare Debian, where a program that is missing in this file
+// makes a run fail.
 var (
 	apt     = Need{"apt-get", "apt", "fetches packages"}
 	dpkg    = Need{"dpkg-deb", "dpkg", "unpacks packages"}
@@ -49,7 +50,7 @@ func Cluster(withArgoCD bool) []Need {
 // Memcached is what the image of memcached is made from, and what tests start.
 func Memcached() []Need { return []Need{{"memcached", "memcached", "is put into the image of caches"}} }
 
-// DebianMemcached is what an image is made with of the memcached of a suite of Debian, also on Ubuntu.
+// DebianMemcached is what it takes to make an image of the memcached of a suite of Debian, even on Ubuntu.
 func DebianMemcached() []Need {
 	return []Need{apt, dpkg, {debianKeyring + ".gpg", debianKeyring, "verifies packages of Debian"}}
 }

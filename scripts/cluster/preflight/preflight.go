@@ -35,8 +35,8 @@ func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 // pluginDirs are where distributions have the network plugins.
 var pluginDirs = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 
-// Program finds a program of the system, also where the search path of an ordinary user doesn't look, or another file
-// that a Need names.
+// Program finds a program of the system, even in a folder that is not in the search path of an ordinary user, or
+// another file that a Need names.
 func Program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -103,8 +103,8 @@ func packages(needs []Need) (names []string) {
 //go:embed install.sh
 var script string
 
-// install has apt-get install what is missing. It names all of it before it begins. An interrupted apt-get would leave
-// packages half installed, so it is always finished.
+// install makes apt-get install what is missing. It names all of it before it begins. An interrupted apt-get would
+// leave packages half installed, so it is always finished.
 func install(ctx context.Context, missing []Need) error {
 	names := packages(missing)
 	progress.Note(ctx, "apt-get installs packages of your distribution that this needs: %s", strings.Join(names, " "))
@@ -113,7 +113,7 @@ func install(ctx context.Context, missing []Need) error {
 		command := exec.CommandContext(context.WithoutCancel(ctx), "sh", append([]string{"-c", script, "sh"}, names...)...)
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal does not reach it.
 		if out, err := command.CombinedOutput(); err != nil {
-			// It also says "Unable to locate package" where it reached no mirror: its update succeeds without one.
+			// It also says "Unable to locate package" if it reached no mirror, because its update succeeds without one.
 			return fmt.Errorf("apt-get install %s: %w\n%s\nLook whether this machine reaches the mirrors of its "+
 				"distribution (apt-get update), and run it again", strings.Join(names, " "), err, out)
 		}

@@ -20,7 +20,7 @@ func TestVerdict(t *testing.T) {
 		isRoot     bool
 		missing    []Need
 		canInstall bool
-		want       []string // in the verdict, or none where it is nil
+		want       []string // in the verdict, or none if it is nil
 	}{
 		"a machine with everything passes":       {"linux", true, nil, false, nil},
 		"what apt-get can install is no problem": {"linux", true, missing, true, nil},

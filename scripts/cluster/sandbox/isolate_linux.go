@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes are those of a process with its own session, so that Ctrl-C at the terminal does not reach it, and in
-// new namespaces where it is to be isolated. A socket stays in the network namespace that it was made in.
+// Attributes are those of a process with its own session, so that Ctrl-C at the terminal does not reach it, and in new
+// namespaces if it is to be isolated. A socket stays in the network namespace that it was made in.
 func Attributes(isolated bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	if isolated {
@@ -47,9 +47,10 @@ func Enter(cgroup string, nodeIPs []string, services string, keep []string) erro
 var covered = []string{"/run", "/var", "/tmp"}
 
 // isolate makes the mount namespace the cluster's own: nothing mounted in it from now on is seen outside, and the
-// machine's files are seen as they are but for the covered folders.
+// machine's files are seen as they are, except in the covered folders.
 func isolate(keep []string) error {
-	// Slave first, which keeps mounts inside; shared then, as the kubelet's mounts must reach containers.
+	// The mounts are first slaves, which keeps new mounts inside, and then shared, because the kubelet's mounts must reach
+	// containers.
 	for _, propagation := range []uintptr{unix.MS_SLAVE, unix.MS_SHARED} {
 		if err := unix.Mount("", "/", "", unix.MS_REC|propagation, ""); err != nil {
 			return fmt.Errorf("set mount propagation: %w", err)
@@ -153,7 +154,7 @@ func setUpNetwork(nodeIPs []string, services string) error {
 	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)
 }
 
-// addRoutes lets packets to Services leave a process, as kube-proxy rewrites them only afterwards, and refuses
+// addRoutes lets packets to Services leave a process, because kube-proxy rewrites them only afterwards, and refuses
 // everything that isn't the cluster's immediately instead of letting it time out.
 func addRoutes(node0 netlink.Link, services string) error {
 	within, err := netlink.ParseIPNet(services)

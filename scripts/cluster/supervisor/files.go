@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// resync is how often Argo CD looks for commits, as a local repository has no webhook.
+// resync is how often Argo CD looks for commits, because a local repository has no webhook.
 const resync = "3s"
 
 // files are what the processes read, as templates.

@@ -28,10 +28,10 @@ const (
 // part is one process of the cluster, as config/parts.yaml describes it.
 type part struct {
 	Name    string   `json:"name"`    // of its log, and what ps shows
-	Program string   `json:"program"` // its name among the binaries, where that is another one
+	Program string   `json:"program"` // its name among the binaries, if that is another one
 	Args    []string `json:"args"`
 	Env     []string `json:"env"`
-	Ready   string   `json:"ready"` // what to probe; it counts as ready when it runs where this is empty
+	Ready   string   `json:"ready"` // what to probe; if this is empty, it counts as ready when it runs
 
 	runs  atomic.Bool
 	exits atomic.Int32

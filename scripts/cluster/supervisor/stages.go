@@ -85,7 +85,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 			return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet"+of.Suffix)))
 		}
 	}
-	return s.startParts(ctx, "kube-proxy") // last, as it waits long for a Node that it doesn't find immediately
+	return s.startParts(ctx, "kube-proxy") // last: it waits long for a Node that it doesn't find immediately
 }
 
 func (s *supervisor) startDNS(ctx context.Context) error {
@@ -118,8 +118,8 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 }
 
 // installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
-// Those have their own field manager: an apply removes what its manager applied before and leaves out now, which
-// would be every default in the same ConfigMap.
+// These settings have their own field manager, because an apply removes what its manager applied before and leaves out
+// now, which would be every default in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.write(firstNode, "argocd.yaml"); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (s *supervisor) kubectl(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// apply writes the objects of a file or folder, into a namespace where their kind has one.
+// apply writes the objects of a file or folder, into a namespace if their kind has one.
 func (s *supervisor) apply(ctx context.Context, manager, namespace, path string) error {
 	return s.kubectl(ctx, "apply", "--server-side", "--force-conflicts", "--validate=false", "--field-manager="+manager,
 		"--namespace="+namespace, "--filename="+path)

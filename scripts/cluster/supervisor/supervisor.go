@@ -29,7 +29,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// The network of a cluster with a real Node. Every cluster has the same, as none sees another.
+// This is the network of a cluster with a real Node. Every cluster has the same network, because no cluster sees
+// another.
 const (
 	NodeIP          = "10.200.0.2"
 	APIServerIP     = "10.96.0.1"
@@ -68,8 +69,8 @@ type Event struct {
 // Detach is what `up` writes to the supervisor's standard input once the cluster may outlive it.
 const Detach = "detach\n"
 
-// The files that it is started with, in this order. The sockets are for a cluster with a real Node alone: they were
-// opened outside of the network namespace and are all that connects it.
+// These are the files that the supervisor is started with, in this order. The sockets are for a cluster with a real
+// Node alone: they were opened outside of the network namespace and are all that connects it.
 const (
 	lockFD = 3 + iota
 	apiFD

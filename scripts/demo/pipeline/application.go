@@ -193,8 +193,8 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// specificity orders Applications by how much they say: the root if it failed, a child with an error, a child that
-// exists. The root otherwise only lists what it waits for.
+// specificity orders Applications by how much they say: the root if it failed, a child with an error, an existing
+// child. The root otherwise only lists what it waits for.
 func specificity(a Application) int {
 	isRoot := a.Name == RootApplication
 	switch {

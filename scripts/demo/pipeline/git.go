@@ -51,7 +51,7 @@ func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
 
 // Stage returns the files that a commit of the work tree would change. Filter is that of git diff --diff-filter.
 func (r *Repository) Stage(ctx context.Context, filter string) ([]string, error) {
-	// By force: a file that the user's own git ignores would be missing in the cluster.
+	// Files are added by force, because a file that the user's own git ignores would be missing in the cluster.
 	if _, err := git(ctx, r.Dir, "add", "--all", "--force", "."); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (r *Repository) Stage(ctx context.Context, filter string) ([]string, error)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
-// Commit changes the work tree, commits and pushes, never by force, and returns the commit. Where nothing changed it
+// Commit changes the work tree, commits and pushes, never by force, and returns the commit. If nothing changed, it
 // returns the last commit.
 func (r *Repository) Commit(ctx context.Context, message string, change func(dir string) error) (string, error) {
 	if err := change(r.Dir); err != nil {

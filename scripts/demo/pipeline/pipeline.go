@@ -117,8 +117,8 @@ const Branch = "memcached-demo"
 // imageTag is never the tag of a release, so a demo overwrites no release.
 const imageTag = "demo"
 
-// Target says where the operator is installed from, and how. Architecture is empty for that of the Nodes, or multiarch
-// if they have several; ArgoCDNamespace where it is to be found.
+// Target says where the operator is installed from, and how. An empty Architecture means that of the Nodes, or
+// multiarch if they have several. An empty ArgoCDNamespace means that Argo CD is to be found.
 type Target struct {
 	Method Method
 	values.Choices
@@ -169,7 +169,7 @@ func (p *Pipeline) Bootstrap() ([]*unstructured.Unstructured, error) {
 	return append(settings, root...), err
 }
 
-// settings are keys of argocd-cm, or of the ArgoCD resource: argocd-operator reverts changes of argocd-cm.
+// settings are keys of argocd-cm, or of the ArgoCD resource: argocd-operator reverts changes to argocd-cm.
 func (p *Pipeline) settings() ([]*unstructured.Unstructured, error) {
 	folder := filepath.Join(p.Git.Dir, "gitops/bootstrap/argocd")
 	if p.ArgoCDName == "" {

@@ -75,7 +75,7 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	return a, err
 }
 
-// Who checks the health of a kind.
+// These are the possible answers of CheckedBy.
 const (
 	ByTree   = "tree"    // a check of this tree
 	ByArgoCD = "Argo CD" // a check that Argo CD brings

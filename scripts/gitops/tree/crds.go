@@ -29,7 +29,7 @@ type project struct {
 	Settings              map[string]string
 }
 
-// ReadProjects adds what the API server accepts where other projects are installed, and the settings that they know.
+// ReadProjects adds what the API server accepts if other projects are installed, and the settings that they know.
 func (b *Builder) ReadProjects() error {
 	known, err := readProjects()
 	if err != nil {

@@ -141,7 +141,7 @@ func (f Files) Has(method string) bool {
 	return f[SettingsFile] == nil && f[bootstrapFile] != nil || f.CheckMethods(method) == nil
 }
 
-// folders are the folders in dir that kustomize builds, but for one.
+// folders are the folders in dir that kustomize builds, except one.
 func (f Files) folders(dir, except string) []string {
 	var names []string
 	for _, file := range f.Kustomizations(dir) {

@@ -56,7 +56,7 @@ func (f Files) directory(dir string, recurse bool) Files {
 		}
 	}
 	slices.Sort(k.Resources)
-	content, _ := yaml.Marshal(k) // A list of names.
+	content, _ := yaml.Marshal(k) // The field is a list of names.
 	return f.With(Files{path.Join(dir, "kustomization.yaml"): content})
 }
 

@@ -18,14 +18,15 @@ type Bringer struct {
 	// App has the Object that brings it, if the tree does.
 	App    *App
 	Object Object
-	// Itself: the object is the definition. Otherwise it makes OLM bring the definition, some time after the sync.
+	// Itself is set if the object is the definition. Otherwise the object makes OLM bring the definition, some time after
+	// the sync.
 	Itself bool
 }
 
 // Every cluster that the tree can be applied to has these.
 const kubernetes, argoCD = "Kubernetes", "Argo CD"
 
-// bringers are those of all kinds but those of Kubernetes.
+// bringers are the Bringers of all kinds, except those of Kubernetes.
 func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 	found := map[schema.GroupKind]Bringer{}
 	add := func(bringer Bringer, kinds ...Kind) {

@@ -51,7 +51,7 @@ func (o Object) Key() string {
 	return strings.Join([]string{o.GetKind(), o.GroupVersionKind().Group, o.Namespace, o.GetName()}, "|")
 }
 
-// Text is a string in the object. It is empty where the object has none.
+// Text is a string in the object. It is empty if the object has none.
 func (o Object) Text(path ...string) string {
 	text, _, _ := unstructured.NestedString(o.Object, path...)
 	return text

@@ -26,7 +26,7 @@ func (f Files) Options() []string {
 	return sets.List(names)
 }
 
-// exists: the line of a kustomization names a folder to build, or a file.
+// exists reports whether the line of a kustomization names a folder to build, or a file.
 func (f Files) exists(file, relative string) bool {
 	name := path.Join(path.Dir(file), relative)
 	_, isFolder := f.Kustomization(name)

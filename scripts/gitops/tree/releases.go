@@ -24,7 +24,7 @@ type Catalog struct {
 	// Releases are the objects of each release, by its URL: apiVersion, kind, name and namespace, the images, and which
 	// kind a CustomResourceDefinition defines. kustomize patches them like the whole objects.
 	Releases map[string][]json.RawMessage `json:"releases"`
-	// Given are kinds that no Application brings: the cluster has them.
+	// Given are kinds that no Application brings, because the cluster has them.
 	Given []Given `json:"given"`
 }
 
@@ -121,7 +121,7 @@ var (
 	moving = regexp.MustCompile(`^(latest|main|master|HEAD|head|nightly)$`)
 )
 
-// Pinned reports whether the content of the URL stays the same: its ?ref= is a version or a commit, or, where a file is
+// Pinned reports whether the content of the URL stays the same: its ?ref= is a version or a commit, or, if a file is
 // named, a part of its path is.
 func Pinned(address string) bool {
 	u, err := url.Parse(address)

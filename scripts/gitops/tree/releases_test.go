@@ -127,7 +127,7 @@ func summary(o Object) map[string]any {
 	return short
 }
 
-// manifests of a release: the operator of a kind.
+// manifests are those of a release: the operator of a kind.
 const manifests = `
 apiVersion: apps/v1
 kind: Deployment

@@ -23,7 +23,7 @@ import (
 type Cache map[string][]entry
 
 type entry struct {
-	read    Files // content is nil where no file was found
+	read    Files // content is nil if no file was found
 	objects []Object
 	err     error
 }
@@ -215,7 +215,7 @@ func Walk(value any, path string, visit func(path string, value any)) {
 	}
 }
 
-// Environment variables of the operator with the images of caches.
+// These environment variables of the operator hold the images of caches.
 const (
 	MemcachedVariable = "RELATED_IMAGE_MEMCACHED"
 	AgentVariable     = "RELATED_IMAGE_AGENT"

@@ -27,7 +27,8 @@ func member(name, server, ring, environment, arch, way string) corev1.Secret {
 }
 
 // TestTheRootOfEachCluster of gitops/fleet, one for each install method: the root Application, those that it makes, and
-// where operator and caches may run. The file of the first cluster has them whole, those of the others what may differ.
+// where operator and caches may run. The file of the first cluster has them whole, and the files of the others have
+// what may differ.
 func TestTheRootOfEachCluster(t *testing.T) {
 	_, files, err := Load(root)
 	if err != nil {

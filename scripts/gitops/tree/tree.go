@@ -1,5 +1,5 @@
 // Package tree builds the tree of an install method as Argo CD would: the root Application, the Applications that it
-// makes, and the objects that these make. It asks Argo CD's own code, and works on the repository's files in memory.
+// makes, and the objects that these make. It calls Argo CD's own code, and works on the repository's files in memory.
 package tree
 
 import (
@@ -98,7 +98,7 @@ type Tree struct {
 	Bootstrap string
 	ByHand    App
 	Projects  map[string]*v1alpha1.AppProject
-	// Root is nil where the folder has none, which is a fault.
+	// Root is nil if the folder has none, which is a fault.
 	Root *App
 	// Apps are the Applications that the root makes, in the order of their waves.
 	Apps []*App

@@ -28,7 +28,7 @@ func (r *run) settings() error {
 		if len(own) > 0 {
 			text += ", and values of your own: " + strings.Join(own, ", ")
 		}
-		// A fork or a release names its images in the tree. Who lets Argo CD follow it names the repository first.
+		// A fork or a release names its images in the tree. A user who lets Argo CD follow it sets the repository first.
 		add("example", slices.Contains(own, "repoURL"), text, "run make gitops-init REPO=... REVISION=... REGISTRY=...")
 	}
 	if known := r.Files.Architectures(); !slices.Contains(known, settings["architecture"]) {
@@ -41,7 +41,7 @@ func (r *run) settings() error {
 	return nil
 }
 
-// pinned: what is named by URL is the same tomorrow.
+// pinned: the content of a URL that the tree names stays the same.
 func (r *run) pinned(file, address string) {
 	if !tree.Pinned(address) {
 		r.fail("release", file, "name a version or a commit, by https://", "%s is not pinned", address)

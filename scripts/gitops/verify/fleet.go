@@ -18,7 +18,7 @@ import (
 // folder of caches for each environment.
 const fleet, caches = "gitops/fleet", "caches"
 
-// example is a cache where the user has none yet.
+// example is a cache for an environment in which the user has none yet.
 const example = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: example\n" +
 	"  annotations: {argocd.argoproj.io/sync-options: \"Prune=false,Delete=false\"}\n---\n" +
 	"apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: example, namespace: example}\nspec: {}\n"
@@ -26,7 +26,7 @@ const example = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: example\n" 
 // notInFleets are rules of a tree whose Applications have waves, and AppProjects for one cluster.
 var notInFleets = sets.New("application", "project", "order-of-kinds", "order-of-namespaces")
 
-// fleets: what ApplicationSets make, for an example of each kind of cluster.
+// fleets verifies what ApplicationSets make, for an example of each kind of cluster.
 func (r *run) fleets() {
 	if _, found := r.Files.Kustomization(fleet); !found || r.Consumer != nil {
 		return
@@ -53,7 +53,7 @@ func (r *run) fleets() {
 	}
 }
 
-// withEnvironments are the files, with an example where no environment has caches, and the environments that have some.
+// withEnvironments are the files, with an example if no environment has caches, and the environments that have some.
 func withEnvironments(files tree.Files) (tree.Files, []string) {
 	environments := sets.New[string]()
 	for name := range files {

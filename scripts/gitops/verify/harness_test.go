@@ -61,7 +61,7 @@ func taken(t *testing.T) tree.Files {
 	)
 }
 
-// edit changes a copy of the files. It fails the test where there is nothing to change.
+// edit changes a copy of the files. It fails the test if there is nothing to change.
 type edit func(*testing.T, tree.Files) tree.Files
 
 func apply(t *testing.T, files tree.Files, edits ...edit) tree.Files {

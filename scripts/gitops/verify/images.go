@@ -15,7 +15,7 @@ import (
 // architectureVariable is the operator's for the architectures of caches.
 const architectureVariable = "OPERAND_ARCHITECTURES"
 
-// images: the settings decide what is installed, in each place. The Applications of a consumer may replace images.
+// images: each place has the image that the settings name for it. The Applications of a consumer may replace images.
 func images(s subject) {
 	installed := len(s.Apps) == 0
 	each(func(s subject, o tree.Object) {
@@ -32,7 +32,7 @@ func images(s subject) {
 	}
 }
 
-// use is a place of an image that the settings decide.
+// use is a place of an image, with the image that the settings name for it.
 type use struct {
 	what, image, setting string
 	installs             bool // the operator

@@ -19,7 +19,7 @@ import (
 // Options are what to verify, and how.
 type Options struct {
 	Files tree.Files
-	// Consumer is not nil where the files are those of a consumer's repository.
+	// Consumer is not nil if the files are those of a consumer's repository.
 	Consumer *tree.Consumer
 	// Methods are the install methods to verify; all, if there are none.
 	Methods []string
@@ -28,7 +28,7 @@ type Options struct {
 	variants []variant  // to look at; all, if nil
 }
 
-// Report is what was found, and in how much.
+// Report is what was found, and how much was verified.
 type Report struct {
 	Problems                                 []Problem
 	Methods, Variants, Applications, Objects int

@@ -1,5 +1,5 @@
-// Package debian unpacks Debian's packages, also those of other architectures. This machine's apt fetches them from its
-// mirrors and checks their signatures, with separate state: this machine's packages and lists do not change.
+// Package debian unpacks Debian's packages, including those of other architectures. This machine's apt fetches them
+// from its mirrors and checks their signatures, with separate state: this machine's packages and lists do not change.
 package debian
 
 import (
@@ -105,7 +105,7 @@ func (r Request) fetch(ctx context.Context, state string) error {
 		}
 		options = append(options, "-o", "Dir::Etc::sourcelist="+sources, "-o", "Dir::Etc::sourceparts=/dev/null")
 	}
-	// One of several sources may fail: only the download has to succeed.
+	// One of several sources may fail, because only the download has to succeed.
 	_, update := run(ctx, "apt-get", append(options, "update")...)
 	options = append(options, "install", "--yes", "--no-install-recommends", "--download-only", r.Package)
 	if _, err := run(ctx, "apt-get", append(options, r.Also...)...); err != nil {

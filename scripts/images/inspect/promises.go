@@ -93,7 +93,8 @@ func ofBundle(root string) (promises []Promise, err error) {
 	return promises, nil
 }
 
-// labelled returns the architectures of a ClusterServiceVersion's labels; for OLM one without any runs on amd64.
+// labelled returns the architectures of a ClusterServiceVersion's labels; for OLM, a version without any such label
+// runs on amd64.
 func labelled(labels map[string]string) []string {
 	found := sets.New[string]()
 	for label, value := range labels {

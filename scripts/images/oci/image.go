@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// epoch is the time of everything in an image: the time of a build would make each image different.
+// epoch is the time of everything in an image, because the time of a build would make each image different.
 var epoch = time.Unix(0, 0).UTC()
 
 // file is a file of an image's only layer, or a folder.
@@ -77,7 +77,7 @@ func layerOf(files []file) (v1.Layer, error) {
 	}, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// Files makes an image that has files and no program, for each platform. Each folder has its own entry: without
+// Files makes an image that has files and no program, for each platform. Each folder has its own entry, because without
 // one, its permissions would depend on the program that unpacks the image.
 func Files(labels map[string]string, content map[string]string) (v1.ImageIndex, error) {
 	all := map[string]file{}

@@ -24,7 +24,7 @@ import (
 const memcachedID = 11211
 
 // Memcached makes an image with the user, port and command of the official one, and returns the version, for the tag.
-// It takes this machine's memcached, or for a suite of Debian, such as forky, or for some platforms that of Debian's
+// It takes this machine's memcached, or, for a suite of Debian, such as forky, or for some platforms, that of Debian's
 // packages, without running any of them.
 func Memcached(ctx context.Context, suite string, platforms ...v1.Platform) (
 	index v1.ImageIndex, version string, err error) {
@@ -64,7 +64,7 @@ func memcachedPackage(ctx context.Context, platform v1.Platform, suite string) (
 	defer os.RemoveAll(root)
 	version, err := debian.Unpack(ctx, root, debian.Request{
 		Package: "memcached", Architecture: platform.Architecture, Suite: suite,
-		// They start memcached as a service.
+		// These packages start memcached as a service.
 		Without: []string{"adduser", "init-system-helpers", "lsb-base", "perl", "systemd", "sysvinit-utils"},
 	})
 	if err != nil {

@@ -99,7 +99,8 @@ func set(value any, path ...string) yaml.Filter {
 	})
 }
 
-// Field is the node at a path. Without one it is an empty node, which no document has, and which is written as null.
+// Field is the node at a path. If the path does not exist, it is an empty node, which no document has, and which is
+// written as null.
 func Field(object *yaml.RNode, path ...string) *yaml.Node {
 	node, err := object.Pipe(yaml.Lookup(path...))
 	if err != nil || node == nil {
@@ -151,7 +152,7 @@ valueFrom:
 `
 )
 
-// completeDeployment writes this version's images into the Deployment, has OLM choose the namespaces to serve, and
+// completeDeployment writes this version's images into the Deployment, makes OLM choose the namespaces to serve, and
 // returns the images.
 func (m manifests) completeDeployment(ctx context.Context, o Options) ([]RelatedImage, error) {
 	deployment := m.one("Deployment")

@@ -27,7 +27,7 @@ type descriptor struct {
 
 func descriptors(root string) (spec, status []descriptor, err error) {
 	fields, err := crd.Fields(root)
-	within := "" // what begins with this is shown by the control of its parent, which comes first
+	within := "" // the control of the parent shows all that begins with this; the parent comes first
 	for _, field := range fields {
 		if strings.HasSuffix(field.Path, "[]") || within != "" && strings.HasPrefix(field.Path, within) {
 			continue
@@ -52,7 +52,8 @@ func isResources(field crd.Field) bool {
 	return limits && requests
 }
 
-// describe takes the first sentence of the field's comment, and its default. The first item stands for all of a list.
+// describe takes the first sentence of the field's comment, and the default of the field. The first item stands for all
+// of a list.
 func describe(path string, field crd.Field, controls []string) descriptor {
 	description := field.Meaning()
 	if value := field.Default(); value != "" {

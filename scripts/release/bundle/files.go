@@ -71,7 +71,7 @@ func Read(dir string) (Files, error) {
 // Recipe is the Dockerfile of an image that OLM reads. It has no program: only labels, and files to copy.
 type Recipe string
 
-// The images that OLM reads.
+// These are the images that OLM reads.
 const (
 	Image        Recipe = "bundle.Dockerfile"
 	CatalogImage Recipe = "catalog.Dockerfile"
@@ -170,7 +170,7 @@ const most = 1 << 20
 //go:embed csv.schema.yaml
 var csvSchema []byte
 
-// Check reports for what OLM or OperatorHub would refuse the bundle, as far as a change of the manifests or the
+// Check reports for what OLM or OperatorHub would refuse the bundle, as far as a change to the manifests or to the
 // hand-written base can cause it. What Build itself guarantees is not checked.
 func (f Files) Check() error {
 	size := 0

@@ -111,8 +111,8 @@ func ValidateVersion(flag, version string) error {
 // ImageExample is the operator's image in help and errors.
 const ImageExample = "registry.example.com/memcached-operator:0.1.0"
 
-// ValidateImage requires a registry, as each Node would look in its own default, and a tag or digest, as each pull
-// could bring another image.
+// ValidateImage requires a registry, because without one each Node would look in its own default registry, and a tag or
+// a digest, because without them each pull could bring another image.
 func ValidateImage(flag, image string) error {
 	parsed, err := reference.Parse(image)
 	named, isNamed := parsed.(reference.Named)

@@ -50,7 +50,8 @@ func AddBundle(dir, image string) error {
 	return worktree.WriteFile(filepath.Join(dir, Path), []byte(text), 0o644)
 }
 
-// Renew writes bundle and catalog in dir again, with the version, the channels and the chosen images that they have.
+// Renew writes the bundle and the catalog in dir again, with the version, the channels and the chosen images that they
+// have.
 func Renew(ctx context.Context, root, dir string) error {
 	c, err1 := Load(dir)
 	files, err2 := bundle.Read(dir)
@@ -98,7 +99,7 @@ func (c *Catalog) entries(channel string) []Entry {
 	return nil
 }
 
-// versions of a channel, the oldest first.
+// versions are those of a channel, the oldest first.
 func (c *Catalog) versions(channel string) (versions []semver.Version) {
 	for _, entry := range c.entries(channel) {
 		if v, err := semver.Parse(strings.TrimPrefix(entry.Name, bundle.Name(""))); err == nil {

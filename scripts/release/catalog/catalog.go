@@ -61,7 +61,8 @@ func Load(dir string) (*Catalog, error) {
 	return Parse(text)
 }
 
-// Parse reads a catalog. It splits the text as OLM does: a document of comments alone is one, too, without a schema.
+// Parse reads a catalog. It splits the text as OLM does: a document of comments alone is a document, too, without a
+// schema.
 func Parse(text []byte) (*Catalog, error) {
 	c := &Catalog{}
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -102,7 +103,7 @@ func (c *Catalog) put(content any) error {
 		return nil
 	}
 	c.documents = append(c.documents, d)
-	order := []string{bundleSchema, channelSchema, packageSchema} // backwards, as Index is -1 for others, which come last
+	order := []string{bundleSchema, channelSchema, packageSchema} // backwards: Index is -1 for others, which come last
 	slices.SortStableFunc(c.documents, func(a, b Document) int {
 		return cmp.Compare(slices.Index(order, b.Schema), slices.Index(order, a.Schema))
 	})
@@ -119,8 +120,8 @@ func (c *Catalog) String() (string, error) {
 		}
 		documents = append(documents, string(text))
 	}
-	// No line of hyphens follows the header, which would make it a document without a schema. A catalog that was read
-	// has the header already, as a comment of its first document.
+	// No line of hyphens follows the header, because it would make the header a document without a schema. A catalog that
+	// was read has the header already, as a comment of its first document.
 	return header + strings.TrimPrefix(strings.Join(documents, "---\n"), header), nil
 }
 

@@ -29,7 +29,7 @@ const Name = bundle.Package
 // Options describe the release that a chart installs.
 type Options struct {
 	bundle.Images
-	Version string // of chart and operator, such as 0.2.0
+	Version string // of the chart and of the operator, such as 0.2.0
 }
 
 // Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,

@@ -61,7 +61,7 @@ func readSource(root string, o Options) (*source, error) {
 	return s, errors.Join(errs[:]...)
 }
 
-// addObjects adds what a kustomization builds. It takes the place of what one before it has built.
+// addObjects adds what a kustomization builds. An object takes the place of the same one from an earlier kustomization.
 func (s *source) addObjects(dir string) error {
 	built, err := kustomize.Build(dir)
 	if err != nil {

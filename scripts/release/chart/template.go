@@ -34,7 +34,7 @@ func (s *source) templates() (bundle.Files, error) {
 	used := make([]bool, len(edits))
 	files := bundle.Files{}
 	for id, object := range s.objects {
-		if err := object.PipeE(yaml.SetLabel("of-the-chart", "")); err != nil { // where its labels come
+		if err := object.PipeE(yaml.SetLabel("of-the-chart", "")); err != nil { // the place of its labels
 			return nil, err
 		}
 		text, err := object.String()

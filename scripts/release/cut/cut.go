@@ -30,7 +30,7 @@ type Release struct {
 	Platforms      []v1.Platform // that the images are built for
 	Computers      []v1.Platform // that the plugin of kubectl is built for
 
-	// Out is the folder that the release is written to. It may be in the tree, and is not a change of it.
+	// Out is the folder that the release is written to. It may be in the tree, and does not count as a change to it.
 	Out string
 
 	// Build builds the images of operator, agent and snapshot: oci.BuildAll, or what is faster in tests.

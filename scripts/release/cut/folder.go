@@ -41,7 +41,7 @@ func replace(ctx context.Context, out string, write func(dir string) error) erro
 	if err := errors.Join(write(temporary), replaceable(absolute)); err != nil {
 		return err
 	}
-	// Everybody may read a release, whatever the umask.
+	// Everybody may read a release, whatever the umask is.
 	if err := worktree.Run(ctx, temporary, os.Environ(), "chmod", "-R", "u=rwX,go=rX", "."); err != nil {
 		return err
 	}

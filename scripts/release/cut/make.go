@@ -99,7 +99,7 @@ func (t *Tree) writeImage(i Image) error {
 	return t.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes())
 }
 
-// manifestHead warns who would delete what the manifest has.
+// manifestHead warns users who would delete what the manifest has.
 const manifestHead = `# Install, upgrade:  kubectl apply --server-side -f FILE
 # Uninstall:         kubectl delete -f FILE -l 'app.kubernetes.io/component!=crd'
 # Without the selector, the CRD is deleted, too, and with it every Memcached of the cluster and its cache.
@@ -146,8 +146,8 @@ func (t *Tree) writeChart() error {
 	return t.writeImage(t.Images[len(t.Images)-1])
 }
 
-// writeMirrorList lists every image that a cluster pulls: what to copy, by digest, and the path and tag for the copy. A
-// shell reads it by `while read -r image path`.
+// writeMirrorList lists every image that a cluster pulls: the image to copy, by digest, and the path and tag for the
+// copy. A shell reads it by `while read -r image path`.
 func (t *Tree) writeMirrorList() error {
 	var images []string
 	for _, i := range t.Images {

@@ -29,7 +29,7 @@ const registry = "localhost:5000/team"
 // tests of what a release holds look at the first one.
 func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	command := release.Command(t)
-	// One platform of four, which the tests have compiled anyway. The end-to-end test makes all.
+	// It is one platform of four, which the tests have compiled anyway. The end-to-end test makes all.
 	args := []string{
 		"dist", "--version", release.Version, "--registry", registry, "--out", "dist", "--platform", oci.Host().String(),
 	}

@@ -28,7 +28,7 @@ const (
 	released    = "operator/internal/render/testdata/released"
 )
 
-// The places that name a release.
+// These are the places that name a release.
 var (
 	makeVersion    = worktree.Place{File: "Makefile", Find: `(?m)^VERSION \?= (\S+)$`}
 	makeRegistry   = worktree.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}
@@ -85,7 +85,7 @@ func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
 	return t, t.stampOLM(ctx)
 }
 
-// stamp writes the release into the files that bundle and catalog are made of, and into documentation.
+// stamp writes the release into the files that the bundle and the catalog are made of, and into the documentation.
 func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	writes := map[worktree.Place]string{makeVersion: r.Version, makeRegistry: r.Registry}
 	for i, place := range programImages {
@@ -145,7 +145,7 @@ func (t *Tree) rewrite(ctx context.Context, next func(string) string, patterns .
 	return nil
 }
 
-// stampDocs writes registry and version into documentation. It does not send readers to a candidate.
+// stampDocs writes the registry and the version into the documentation. It does not send readers to a candidate.
 func (t *Tree) stampDocs(ctx context.Context) error {
 	if isCandidate(t.Version) {
 		return nil
@@ -169,7 +169,7 @@ func (t *Tree) stampDocs(ctx context.Context) error {
 }
 
 // keepReleased keeps the API, and what this operator renders, as they are released: later releases must not break the
-// one, nor replace the Pods of running caches by a change of the other.
+// one, nor replace the Pods of running caches by a change to the other.
 func (t *Tree) keepReleased() error {
 	to := filepath.Join(t.Dir, released, t.Version)
 	if err := os.RemoveAll(to); err != nil {
@@ -185,7 +185,7 @@ func (t *Tree) keepReleased() error {
 	return worktree.WriteFile(filepath.Join(t.Dir, releasedCRD, t.Version+".yaml"), crd, 0o644)
 }
 
-// stampOLM writes bundle and catalog, which are made of all else, and adds their images.
+// stampOLM writes the bundle and the catalog, which are made of all else, and adds their images.
 func (t *Tree) stampOLM(ctx context.Context) error {
 	channels := []string{"stable", "candidate"}
 	if isCandidate(t.Version) {
@@ -211,7 +211,7 @@ func (t *Tree) stampOLM(ctx context.Context) error {
 	return values.Edit(t.Dir, func(s *values.Settings) { s.CatalogImage = t.Images[4].ByDigest() })
 }
 
-// addOLM adds the image of bundle or catalog, of what is in the tree.
+// addOLM adds the image of the bundle or of the catalog, made of what is in the tree.
 func (t *Tree) addOLM(suffix string, recipe bundle.Recipe) error {
 	index, err := recipe.Build(filepath.Join(t.Dir, bundle.Dir))
 	if err != nil {

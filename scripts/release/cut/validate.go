@@ -99,7 +99,7 @@ func (r *Release) readHistory(ctx context.Context, t *Tree) error {
 	span := "HEAD"
 	t.LastTag, err = worktree.Git(ctx, r.Root,
 		"describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+r.Version)
-	if err == nil { // It fails where there is no tag.
+	if err == nil { // It fails if there is no tag.
 		span = t.LastTag + "..HEAD"
 	}
 	t.Subjects, err = worktree.List(ctx, r.Root, "log", "--no-merges", "--format=%s", span)

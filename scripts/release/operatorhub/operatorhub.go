@@ -106,7 +106,7 @@ func checkPublished(dir string, files bundle.Files, v *bundle.Version, others []
 		"release a new version, or remove the directory", dir))
 }
 
-// notesOn are what a pull request with this version needs, and no rule can decide.
+// notesOn are what a pull request with this version needs, and what no rule can check.
 func notesOn(v *bundle.Version, others []string) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, related := range v.Spec.RelatedImages {

@@ -94,7 +94,7 @@ func Write(ctx context.Context, dir string, o Options) error {
 	return worktree.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644)
 }
 
-// writeArchive writes the archive for a platform, and returns its part of the manifest. It will be where make
+// writeArchive writes the archive for a platform, and returns its part of the manifest. The archive will be where make
 // release-publish puts it on the forge.
 func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, homepage string) (any, error) {
 	files, err := o.files(ctx, p)

@@ -31,8 +31,8 @@ type Repository struct {
 	Upstream, Ref  string // the operator's repository: its URL, and a tag, a branch or a commit
 }
 
-// Write writes the repository into a new or an empty folder. It reads the template, the Applications and AppProjects of
-// the operator's repository in root.
+// Write writes the repository into a new or an empty folder. It reads the template, and the Applications and the
+// AppProjects of the operator's repository in root.
 func (r Repository) Write(root, out string) error {
 	current, err := values.Read(root)
 	if err != nil {
@@ -109,8 +109,8 @@ func (r Repository) applications(upstream, mine values.Settings) ([]byte, error)
 	return text.Bytes(), err
 }
 
-// images are the images of the operator's repository and where the user's are: without a tag or a digest where the ref
-// has to decide which.
+// images are the images of the operator's repository, each with the place of the user's copy. The place has no tag and
+// no digest if the ref has to decide which image it is.
 func (r Repository) images(upstream, mine values.Settings) (images []string) {
 	for _, image := range []struct{ name, new, chosen string }{
 		{upstream.OperatorImage, mine.OperatorImage, ""},

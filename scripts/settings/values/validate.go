@@ -143,7 +143,7 @@ func ValidateRegistry(parameter, registry string) error {
 }
 
 // agentImage is the agent's image in a registry. It keeps its version, which is not the operator's. Its digest is known
-// for the registry that it was in only.
+// only for the registry that it was in.
 func agentImage(registry, current string) string {
 	moved := inRegistry(registry, current)
 	if moved != current && tagOf(current) != "" {
@@ -157,7 +157,7 @@ func inRegistry(registry, image string) string {
 	return strings.TrimSuffix(registry, "/") + "/" + path.Base(image)
 }
 
-// tagOf is the tag of an image. It is empty where it has none.
+// tagOf is the tag of an image. It is empty if the image has none.
 func tagOf(image string) string {
 	byTag, _, _ := strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(path.Base(byTag), ":")

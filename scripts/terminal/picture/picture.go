@@ -41,7 +41,7 @@ const style = `
     text { font: 12px ui-monospace, monospace; white-space: pre }
 `
 
-// animation shows lines one after another. They are dim before, but readable where no animation runs to its end.
+// animation shows lines one after another. They are dim before, but readable if no animation runs to its end.
 const animation = `    text { animation: print 0.1s backwards } @keyframes print { from { opacity: 0.85 } }
     @media (prefers-reduced-motion) { text { animation: none } }
 `

@@ -218,7 +218,7 @@ func (f *Found) Err() error {
 
 // Write changes the copies that differ, and returns the names of the files.
 func (f *Found) Write() (changed []string, err error) {
-	for _, c := range slices.Backward(f.Stale) { // From the end of a file: what comes before stays in its place.
+	for _, c := range slices.Backward(f.Stale) { // It begins at the end of a file: what comes before stays in its place.
 		path := filepath.Join(f.root, c.File)
 		content, err := os.ReadFile(path)
 		if err != nil {

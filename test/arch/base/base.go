@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Package base makes the image that the Dockerfile builds in, where the official one can't be pulled.
+// Package base makes the image that the Dockerfile builds in, if the official one can't be pulled.
 package base
 
 import (
@@ -26,8 +26,8 @@ import (
 )
 
 // Push makes a base image to build in, of this machine's Go and a shell, and returns its reference. It is an index, as
-// the official one is, but for other platforms than this machine's it holds nothing: a build that takes one of those,
-// to run it under emulation, fails.
+// the official one is. It holds nothing for other platforms than this machine's, so a build that takes one of those, to
+// run it under emulation, fails.
 func Push(t *testing.T, host string) string {
 	t.Helper()
 	var images []v1.Image

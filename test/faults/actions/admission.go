@@ -28,7 +28,7 @@ type refusal struct {
 }
 
 // mutation is a MutatingAdmissionPolicy that changes the operator's writes of a kind. The API server answers them with
-// success, also if nothing of them is left.
+// success, even if nothing of them is left.
 type mutation struct {
 	lasting
 
@@ -100,7 +100,7 @@ func drawRefusal(r *rand.Rand) any {
 	return with
 }
 
-// refuse spares administrators: what a step has done must be undone.
+// refuse spares administrators, because what a step has done must be undone.
 func refuseWrites(ctx context.Context, w *world.World, _ plan.Step, with refusal) error {
 	spared := admissionv1.MatchCondition{
 		Name: "not-administrators", Expression: "!('system:masters' in request.userInfo.groups)",

@@ -36,7 +36,7 @@ func apiServers() []Action {
 	}
 }
 
-// restartAPIServer kills it: the supervisor of the cluster starts it again.
+// restartAPIServer kills it. The supervisor of the cluster starts it again.
 func restartAPIServer(ctx context.Context, w *world.World, _ plan.Step) error {
 	if w.Cluster.Kill(apiServer) == nil { // It may be starting.
 		world.HadEffect(ctx)

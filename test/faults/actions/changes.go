@@ -56,7 +56,7 @@ func (a author) drawField(r *rand.Rand) any {
 func (a author) drawSeveral(r *rand.Rand) any { return changed{Spec: a.Several(r)} }
 func (a author) drawSpec(r *rand.Rand) any    { return changed{Spec: a.Spec(r)} }
 
-// drawSlots also changes a field that replaces the Pods: slots alone wait for that.
+// drawSlots also changes a field that replaces the Pods, because slots alone wait for that.
 func drawSlots(r *rand.Rand) any {
 	spec := map[string]any{"slots": one[any](r, map[string]any{"mode": "DNS"}, map[string]any{"mode": "ClusterIP"}, nil)}
 	if r.IntN(2) == 0 {
@@ -98,7 +98,7 @@ func set(field string, value any) do {
 	})
 }
 
-// numbered has a number that decides what only the state at the time of the step offers.
+// numbered has a number by which a step chooses one of the things that exist only at the time of the step.
 type numbered struct {
 	Number int `json:"number"`
 }
@@ -133,7 +133,7 @@ type try struct {
 	Spec   map[string]any `json:"spec"`
 }
 
-// mostTries in a step: a refused change costs little.
+// mostTries is how many changes a step tries at most. A refused change costs little.
 const mostTries = 12
 
 func (a author) drawInvalid(r *rand.Rand) any {
@@ -148,7 +148,7 @@ func (a author) drawInvalid(r *rand.Rand) any {
 	return drawn
 }
 
-// tryInvalid merges one after the other. A value that is accepted stays: another change may have made it valid.
+// tryInvalid merges one after the other. A value that is accepted stays, because another change may have made it valid.
 func tryInvalid(ctx context.Context, w *world.World, step plan.Step, with invalid) error {
 	for _, try := range with.Tries {
 		refused, err := trySpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// Change is a change of a Memcached; the operator is killed at each write that follows from it.
+// Change is a change to a Memcached; the operator is killed at each write that follows from it.
 type Change struct {
 	Name string
 
@@ -37,7 +37,7 @@ func Changes() []Change {
 		{"creation", []plan.Step{deletion}, creation},
 		{"creation from other servers", []plan.Step{movesIn, deletion}, creation},
 		{"rollout by a change of the spec", nil, change(map[string]any{"threads": 2})},
-		{"scale to 1 Pod", nil, ScaleTo(1)}, // deletes the PodDisruptionBudget
+		{"scale to 1 Pod", nil, ScaleTo(1)}, // this deletes the PodDisruptionBudget
 		{"scale to more Pods", []plan.Step{ScaleTo(1)}, ScaleTo(mostPods)},
 		{"scale to more slots, whose keys move", []plan.Step{updates, keysMove, ScaleTo(1)}, ScaleTo(mostPods)},
 		{"scale to fewer slots, whose keys move", []plan.Step{updates, keysMove, ScaleTo(mostPods)}, ScaleTo(1)},

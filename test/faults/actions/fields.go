@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// edit changes a field that the operator owns, by the object's managed fields: so a new field is edited without anyone
-// adding it here.
+// edit changes a field that the operator owns. It takes the field from the object's managed fields, so a new field is
+// edited without an entry here.
 type edit struct {
 	Kind   string          `json:"kind"`
 	Field  int             `json:"field"` // its index, modulo their number
@@ -27,7 +27,7 @@ type edit struct {
 	Pause  metav1.Duration `json:"pause"`
 }
 
-// requests that change a field.
+// These requests change a field.
 const (
 	byUpdate = "update"
 	byPatch  = "patch"
@@ -59,7 +59,7 @@ func editField(ctx context.Context, w *world.World, step plan.Step, with edit) e
 	})
 }
 
-// editOnce does nothing where the API server does not accept the value, as that of an immutable field.
+// editOnce does nothing if the API server does not accept the value, such as that of an immutable field.
 func editOnce(ctx context.Context, w *world.World, cache string, with edit) error {
 	err := onTarget(ctx, w, with.Kind, cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		fields, err := ownedFields(object)
@@ -159,7 +159,7 @@ func isItem(item any, element fieldpath.PathElement) bool {
 	return true
 }
 
-// otherValues of those that a number or letter more would make invalid.
+// otherValues are other values for fields that a number or letter more would make invalid.
 var otherValues = map[string]string{
 	"TCP": "UDP", "Ingress": "Egress", "Always": "IfNotPresent", "IfNotPresent": "Always", "In": "NotIn",
 	"RuntimeDefault": "Unconfined", "FallbackToLogsOnError": "File", "None": "", "RollingUpdate": "Recreate",

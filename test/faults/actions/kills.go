@@ -17,7 +17,7 @@ type outage struct {
 	Down metav1.Duration `json:"down,omitzero"`
 }
 
-// moment is one of the operator's next writes, and what of it.
+// moment is one of the operator's next writes, and a moment of this write.
 type moment struct {
 	Write int    `json:"write"` // 1 is the next one
 	When  string `json:"when"`  // one of Moments
@@ -29,7 +29,7 @@ type outageAtWrite struct {
 	outage
 }
 
-// Moments are all of a write.
+// Moments are all moments of a write.
 var Moments = []string{beforeSent, beforeAnswered, afterAnswered}
 
 // After beforeAnswered the API server has carried the write out, and the operator does not know.
@@ -128,7 +128,7 @@ func atWrite(fault processFault) do {
 	})
 }
 
-// injectAtWrite has the operator meet a processFault at a moment of a write.
+// injectAtWrite makes a fault happen to the operator's process at a moment of a write.
 func injectAtWrite(
 	ctx context.Context, w *world.World, at moment, meet func(over <-chan struct{}) (survived bool),
 ) {

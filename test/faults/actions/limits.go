@@ -57,7 +57,7 @@ func setQuota(ctx context.Context, w *world.World, _ plan.Step, with quota) erro
 	end := func(ctx context.Context) error {
 		isOfObjects := with.Resource == corev1.ResourcePods || with.Resource == corev1.ResourceServices ||
 			strings.HasPrefix(string(with.Resource), "count/")
-		if !with.Raised || !isOfObjects { // One of memory refuses containers that say nothing about it, also when raised.
+		if !with.Raised || !isOfObjects { // Even a raised quota of memory refuses containers without a limit.
 			return w.Client.Delete(ctx, object)
 		}
 		raised := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: object.Name}}
@@ -90,7 +90,7 @@ func setLimitRange(ctx context.Context, w *world.World, _ plan.Step, with limitR
 	return limitFor(ctx, w, with.lasting, object, func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
 }
 
-// limitFor creates an object, and has it ended after a while.
+// limitFor creates an object, and ends its effect after a while.
 func limitFor(
 	ctx context.Context, w *world.World, with lasting, object client.Object, end func(context.Context) error,
 ) error {

@@ -199,7 +199,7 @@ func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured)
 	})
 }
 
-// isInTheWay is what the documentation says of adoption: by the annotation, or by the operator's own managed fields.
+// isInTheWay is what the documentation says about adoption: by the annotation, or by the operator's own managed fields.
 func isInTheWay(object *unstructured.Unstructured) bool {
 	owners := object.GetOwnerReferences()
 	if slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return !isThirdParty(o) && isController(o) }) {

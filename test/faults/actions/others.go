@@ -22,7 +22,7 @@ func byOthers() []Action {
 		rights(), slotFaults(), uses())
 }
 
-// onlyOn has actions need a kind of Nodes.
+// onlyOn makes actions need a kind of Nodes.
 func onlyOn(nodes plan.Nodes, actions []Action) []Action {
 	for i := range actions {
 		actions[i].Only = nodes
@@ -53,7 +53,8 @@ const (
 	strategicPatch = types.StrategicMergePatchType
 )
 
-// kinds of the objects that the operator manages, by name, and ReplicaSet, which the Deployment controller manages.
+// kinds are those of the objects that the operator manages, by name, and ReplicaSet, which the Deployment controller
+// manages.
 var kinds = map[string]schema.GroupVersionKind{
 	"Service":             {Version: "v1", Kind: "Service"},
 	"Deployment":          {Group: "apps", Version: "v1", Kind: "Deployment"},

@@ -13,13 +13,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// ownership is a change of an object's owner references.
+// ownership is a change to an object's owner references.
 type ownership struct {
 	Kind  string `json:"kind"`
 	Owner string `json:"owner"` // one of noOwner and so on
 }
 
-// owners of an object.
+// These are the owners that a step may give to an object.
 const (
 	noOwner      = "none"
 	otherOwner   = "other"         // a ConfigMap, not as its controller

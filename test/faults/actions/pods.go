@@ -28,7 +28,7 @@ type onPodsFor struct {
 	onPods
 }
 
-// impostor is a Pod with the labels of a cache's.
+// impostor is a Pod with the labels of a cache's Pods.
 type impostor struct {
 	lasting
 
@@ -186,7 +186,7 @@ func crashes(pod *corev1.Pod) {
 	probeFails(pod)
 }
 
-// fail ends Pods for good, as a kubelet does that has no memory or disk. Their ReplicaSet replaces them.
+// fail ends Pods for good, as a kubelet without memory or disk does. Their ReplicaSet replaces them.
 func failPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
 		return changeStatus(ctx, w, pod, func(pod *corev1.Pod) {
@@ -205,7 +205,7 @@ func stayPending(ctx context.Context, w *world.World, step plan.Step, with onPod
 	return deletePods()(ctx, w, step)
 }
 
-// relabel takes Pods away from their ReplicaSet. They are deleted in the end, as nobody else does that.
+// relabel takes Pods away from their ReplicaSet. They are deleted in the end, because nobody else does that.
 func relabelPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
 		err := intrude(ctx, func(ctx context.Context) error {

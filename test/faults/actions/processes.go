@@ -77,8 +77,8 @@ var memoryFiles = map[string]struct{ limit, usage string }{
 	"":       {"/sys/fs/cgroup%s/memory.max", "/sys/fs/cgroup%s/memory.current"},
 }
 
-// limitMemory has the kernel end the container's process for some time: it needs more than it may use. The limit also
-// ends with the container.
+// limitMemory makes the kernel end the container's process for some time, because it needs more memory than it may use.
+// The limit also ends with the container.
 func limitMemory(ctx context.Context, w *world.World, step plan.Step, with memoryLimit) error {
 	pid, err := processOf(ctx, w, step.Cache, with.process)
 	if err != nil || pid == 0 {
@@ -118,7 +118,7 @@ func lower(limit, usage string) bool {
 	return err == nil && os.WriteFile(limit, content, 0o600) == nil
 }
 
-// cutPodOff drops all packets in the network of a Pod, also those of the kubelet's probes.
+// cutPodOff drops all packets in the network of a Pod, including those of the kubelet's probes.
 func cutPodOff(ctx context.Context, w *world.World, step plan.Step, cut cutOff) error {
 	pid, err := processOf(ctx, w, step.Cache, process{"memcached", cut.Pod})
 	if err != nil || pid == 0 {
@@ -147,7 +147,7 @@ func filter(network netns.NsHandle, rules string) {
 	_ = command.Run() // The Pod may have ended in the meantime.
 }
 
-// stopKubelet has the Node's kubelet hang: Pods keep running, and nothing is reported of them.
+// stopKubelet makes the Node's kubelet hang: Pods keep running, and nothing is reported of them.
 func stopKubelet(ctx context.Context, w *world.World, _ plan.Step, stop cutOff) error {
 	if err := w.Cluster.Pause("kubelet"); err != nil {
 		return err

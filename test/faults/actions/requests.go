@@ -20,7 +20,7 @@ import (
 // failing are requests of the operator that fail.
 type failing struct {
 	Requests string `json:"requests"` // a class of the proxy
-	Skip     int    `json:"skip"`     // that succeed before
+	Skip     int    `json:"skip"`     // how many of them succeed before
 	Times    int    `json:"times"`
 
 	// CarriedOut means that the API server carries the request out, and the operator does not learn that.
@@ -36,9 +36,9 @@ type answer struct {
 	name  string
 	fault func(failing) proxy.Fault
 
-	late    bool // lasts a drawn time
-	retried bool // may say when to come back
-	passed  bool // to requests that the API server carries out anyway
+	late    bool // the fault lasts a drawn time
+	retried bool // the answer may say when to try again
+	passed  bool // the fault may meet requests that the API server carries out anyway
 }
 
 var answers = []answer{
@@ -81,7 +81,7 @@ func requests() []Action {
 }
 
 // onlyWrite is a change that concerns one object and no Pod, and how often its write fails. Nothing that happens
-// afterwards gives the operator a reason to look at the cache again, but the failure itself.
+// afterwards gives the operator a reason to look at the cache again, except the failure itself.
 type onlyWrite struct {
 	Requests string         `json:"requests"` // a class of the proxy
 	Spec     map[string]any `json:"spec"`

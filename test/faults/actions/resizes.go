@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// fullNodes is that Nodes have no room for what Pods are to have, while the spec has another memory.
+// fullNodes is a fault: Nodes have no room for what Pods are to have, while the spec has another memory.
 type fullNodes struct {
 	lasting
 
@@ -22,7 +22,7 @@ type fullNodes struct {
 }
 
 func drawFullNodes(r *rand.Rand) any {
-	memory := 600 + r.IntN(1000) // more than most have, as it shrinks late
+	memory := 600 + r.IntN(1000) // more than most have, because it shrinks late
 	reason := one(r, kubelet.Deferred, kubelet.Infeasible, kubelet.Halfway)
 	with := fullNodes{
 		drawLasting(r), reason, resized(fmt.Sprintf("%dMi", memory)), reporting.Use{Hour: int64(memory), Observed: day},

@@ -63,7 +63,7 @@ func takeOneRight(ctx context.Context, w *world.World, _ plan.Step, with missing
 	if err := bindRole(ctx, w, limited); err != nil {
 		return err
 	}
-	if taken.Verbs[0] == "list" || taken.Verbs[0] == "watch" { // Those that run do not end by themselves.
+	if taken.Verbs[0] == "list" || taken.Verbs[0] == "watch" { // Running requests do not end by themselves.
 		w.First().EndWatches(proxy.Watches(taken.Resources[0]), taken.Verbs[0] == "list")
 	}
 	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return giveBack(ctx, w, taken) })
@@ -76,7 +76,7 @@ var anyRight = rbacv1.PolicyRule{
 }
 
 // giveBack returns when the API server lets the operator do again what it was not allowed to: it learns of roles by a
-// watch, which is late on a busy machine. What is refused later than that is the operator's.
+// watch, which is late on a busy machine. What is refused later than that is a fault of the operator.
 func giveBack(ctx context.Context, w *world.World, right rbacv1.PolicyRule) error {
 	if err := bindRole(ctx, w, w.RoleBinding()); err != nil {
 		return err
@@ -114,7 +114,7 @@ func bindRole(ctx context.Context, w *world.World, binding *rbacv1.RoleBinding) 
 // clusterWide are resources for which a role in a namespace gives no rights.
 var clusterWide = []string{"apiservices", "nodes"}
 
-// without returns the rules but for one verb of one resource of a namespace, and that.
+// without returns the rules except one verb of one resource of a namespace, and that verb as a rule.
 func without(rules []rbacv1.PolicyRule, right int) (rest []rbacv1.PolicyRule, taken rbacv1.PolicyRule) {
 	var single []rbacv1.PolicyRule
 	for _, rule := range rules {

@@ -19,13 +19,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Secrets that the specs of a run name, for the certificate, for the users, and for the binding, which the operator
-// writes.
+// These are the Secrets that the specs of a run name: for the certificate, for the users, and for the binding, which
+// the operator writes.
 var secretNames = map[string][]string{
 	forTLS: {"tls", "tls-2"}, forAuth: {"users"}, forBinding: {"binding", "binding-2"},
 }
 
-// purposes of a Secret, which are also the fields that name it.
+// These are the purposes of a Secret, which are also the fields that name it.
 const (
 	forTLS     = "tls"
 	forAuth    = "auth"
@@ -34,7 +34,7 @@ const (
 
 func drawPurpose(r *rand.Rand) string { return one(r, forTLS, forAuth, forBinding) }
 
-// What a Secret holds.
+// These are the kinds of content of a Secret.
 const (
 	holdsValid     = history.HoldsValid
 	holdsExpired   = "expired" // or soon
@@ -45,7 +45,7 @@ const (
 	holdsWrongType = "wrongType"
 )
 
-// versions of a Secret, each with what it holds.
+// versions are those of a Secret, each with what it holds.
 type versions struct {
 	Secret string          `json:"secret"`
 	For    string          `json:"for"` // a purpose
@@ -114,7 +114,7 @@ func writeSecret(ctx context.Context, w *world.World, _ plan.Step, with versions
 	return nil
 }
 
-// putSecret replaces a Secret of another type, as that cannot be changed.
+// putSecret replaces a Secret of another type, because the type cannot be changed.
 func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		now := &corev1.Secret{}

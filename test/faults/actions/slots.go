@@ -43,7 +43,7 @@ type recording struct {
 	Entry  int    `json:"entry"`
 }
 
-// slotFaults are about caches with slots. Others they leave alone.
+// slotFaults are about caches with slots. They leave other caches alone.
 func slotFaults() []Action {
 	during := func(r *rand.Rand) any {
 		with := copyFault{drawLasting(r), r.IntN(3) == 0, 1 + r.IntN(8)}

@@ -37,12 +37,12 @@ func operatorVersions() []Action {
 	return []Action{
 		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, given(upgrade)},
 		{plan.Action{Name: "another version takes the operator's place at a write", Weight: 3, Draw: func(r *rand.Rand) any {
-			// One of the first: a change has its record in two objects.
+			// The write is one of the first, because a change has its record in two objects.
 			return upgradeAtWrite{moment{1 + r.IntN(3), one(r, Moments...)}, drawVersion(r).(operators)}
 		}}, given(upgradeAt)},
 		{plan.Action{Name: "other operators run at the same time", Weight: 4, Draw: func(r *rand.Rand) any {
 			others := drawVersion(r).(operators)
-			if r.IntN(2) == 0 { // the same version, as where a leader has lost its lease and does not know
+			if r.IntN(2) == 0 { // the same version, like a leader that has lost its lease and does not know it
 				others = operators{}
 			}
 			others.Count, others.For = 1+r.IntN(mostOthers), upTo(r, longestOthers)

@@ -22,7 +22,7 @@ type watching struct {
 	Times   int             `json:"times,omitempty"`
 }
 
-// watched are the resources of the operator's watches. All of them are drawn as often as each.
+// watched are the resources of the operator's watches. All of them together are drawn as often as each.
 var watched = []string{
 	"", "memcacheds", "deployments", "services", "networkpolicies", "poddisruptionbudgets", "pods", "secrets",
 	"endpointslices", "replicasets",
@@ -87,7 +87,7 @@ func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) 
 	return func() bool { return operator.Hurry(late) }
 }
 
-// refuseWatches ends watches, and refuses the next ones as the API server does where it no longer has the events.
+// refuseWatches ends watches, and refuses the next ones, as the API server does if it no longer has the events.
 func refuseWatches(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 	matches := proxy.Watches(of.Watches)
 	inject(ctx, w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})

@@ -32,12 +32,12 @@ type Campaign struct {
 	// use it.
 	Nodes plan.Nodes
 
-	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. Only the first
-	// violation of each rule is worth that.
+	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. This is done only for
+	// the first violation of each rule.
 	Shrink time.Duration
 
-	// Report gets each result, and Shrunk again one for which a smaller plan was looked for. They are called one at a
-	// time.
+	// Report gets each result. Shrunk gets a result once more, after a smaller plan was looked for. They are called one at
+	// a time.
 	Report, Shrunk func(Result)
 
 	// Searching gets the number of runs while a smaller plan is looked for.
@@ -82,7 +82,7 @@ func (c *Campaign) Start(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Stop stops the clusters that run.
+// Stop stops the running clusters.
 func (c *Campaign) Stop(ctx context.Context) {
 	var done sync.WaitGroup
 	for _, cluster := range c.Clusters {

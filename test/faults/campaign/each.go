@@ -23,7 +23,7 @@ const (
 	times = 3
 )
 
-// before some actions another one is needed, so that they have an effect.
+// before has the actions that some actions need before them, so that they have an effect.
 var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",

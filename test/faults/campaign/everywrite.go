@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// EveryWrite kills the operator at each write of some changes of a Memcached, at each moment of the write: each plan
-// has one kill. How many writes there are shows when a kill meets none any more.
+// EveryWrite kills the operator at each write of some changes to a Memcached, at each moment of the write. Each plan
+// has one kill. There are no more writes once a kill meets none.
 type EveryWrite struct {
 	mu     sync.Mutex
 	series []*series
@@ -26,7 +26,7 @@ type series struct {
 	over   bool // a kill met no write
 }
 
-// mostWrites is more than any change has. An operator that never comes to rest is stopped there.
+// mostWrites is more than any change has. The plans for an operator that never comes to rest end there.
 const mostWrites = 60
 
 // NewEveryWrite begins with the first writes of the changes whose name matches a pattern; all match an empty one.

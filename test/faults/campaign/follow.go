@@ -1,6 +1,6 @@
 package campaign
 
-// Caches whose memory follows their use.
+// This file is about caches whose memory follows their use.
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ const (
 	untilSettled = patience + 90*time.Second
 )
 
-// follow has the memory of a Memcached follow its use, if the plan says so.
+// follow makes the memory of a Memcached follow its use, if the plan says so.
 func (r *run) follow(mc *cachev1.Memcached) error {
 	if !slices.Contains(r.plan.Acts, mc.Name) {
 		return nil

@@ -44,7 +44,7 @@ func (r Result) save() error {
 	return r.History.Save(filepath.Join(r.Dir, HistoryFile))
 }
 
-// The files that hold plans, and the history.
+// These files hold plans, and the history.
 const (
 	PlanFile    = "plan.json"
 	ShrunkFile  = "shrunk.json"

@@ -114,7 +114,7 @@ func (r *run) carryOut(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
-// useCaches has clients use the Pods until they are stopped: then they record nothing more.
+// useCaches makes clients use the Pods until they are stopped. Then they record nothing more.
 func (r *run) useCaches(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	kubelet := func() (int, error) { return r.Cluster.PidOf("kubelet") }
@@ -129,7 +129,7 @@ func (r *run) useCaches(ctx context.Context) (stop func()) {
 	}
 }
 
-// begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come immediately.
+// begin starts an operator and creates the Memcacheds. It does not wait for them, because faults may come immediately.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.Start(); err != nil {
 		return err
@@ -203,7 +203,8 @@ func (r *run) settle(ctx context.Context) {
 }
 
 // mayBeIdle returns for how long the operator may send no request though it has something to do: while it has not
-// looked at each Memcached, it may be waiting for a processor, and before it has tried again, for its next try.
+// looked at each Memcached, it may be waiting for a processor, and before it has tried again, it may be waiting for its
+// next try.
 func (r *run) mayBeIdle(ctx context.Context, tried bool) time.Duration {
 	list := &cachev1.MemcachedList{}
 	if r.Client.List(ctx, list, client.InNamespace(r.Namespace)) != nil {

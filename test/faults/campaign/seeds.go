@@ -23,8 +23,8 @@ const New = "new"
 // mostNew keeps new seeds short enough to be typed.
 const mostNew = 1_000_000
 
-// ParseSeeds reads "17", "1..20" or "new". A single seed stands for itself and, where time is all that ends the
-// campaign, for all after it.
+// ParseSeeds reads "17", "1..20" or "new". A single seed stands for itself and, if time is all that ends the campaign,
+// for all after it.
 func ParseSeeds(text string, endless bool) (Seeds, error) {
 	if text == New {
 		text = strconv.Itoa(1 + rand.IntN(mostNew)) //nolint:gosec // not a secret

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A random condition, which need not be monotone: adding an item may make it hold no longer.
+// The condition is random, and need not be monotone: adding an item may make it hold no longer.
 func TestTheResultFailsAndNeedsEachOfItsItems(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same seed must give the same condition

@@ -1,5 +1,5 @@
 // Package clients are memcached clients that use each Pod of a namespace, and record what they wrote and read. No two
-// write the same key, so the record says exactly which value a read may return.
+// clients write the same key, so the record says exactly which value a read may return.
 package clients
 
 import (
@@ -33,7 +33,7 @@ const (
 	// refresh is how often the Pods are listed.
 	refresh = 250 * time.Millisecond
 
-	// timeout of a request.
+	// timeout is that of a request.
 	timeout = time.Second
 
 	port = "11211" // plaintext; a cache without it refuses the clients, which the record shows as errors
@@ -47,7 +47,7 @@ type Clients struct {
 	Record    func(consistency.Access)
 }
 
-// Run has one client for each Pod that runs. It returns when all of them have stopped.
+// Run has one client for each running Pod. It returns when all of them have stopped.
 func (c Clients) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()

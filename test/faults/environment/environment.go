@@ -35,7 +35,7 @@ type Environment struct {
 	// Images that Pods can have.
 	Images Images
 
-	// Kubelet plays the agents of Pods with slots, where no container runs.
+	// Kubelet plays the agents of Pods with slots, if no container runs.
 	Kubelet *kubelet.Kubelet
 }
 

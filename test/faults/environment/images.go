@@ -24,7 +24,7 @@ func (e *Environment) pushImages(ctx context.Context, root string) error {
 		}
 		suite := debian.SuiteForSlots
 		if _, err := debian.Mirror(ctx); err != nil {
-			suite = "" // This machine's: without it, caches with slots start cold.
+			suite = "" // It is this machine's memcached. Without it, caches with slots start cold.
 		}
 		memcached, memcachedVersion, err := oci.Memcached(ctx, suite)
 		if err != nil {

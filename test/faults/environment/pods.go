@@ -10,12 +10,12 @@ import (
 // edit replaces a part of one of kwok's stages, which exists once.
 type edit struct{ file, part, by string }
 
-// podEdits are the changes of kwok's configuration for Pods that the campaign needs.
+// podEdits are the changes to kwok's configuration for Pods that the campaign needs.
 //
 //   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. kwok alone takes so little
 //     time that what happens before would hardly ever be tried.
 //   - A Pod with a readiness gate is not ready, nor is its agent, and it serves on while it terminates: package kubelet
-//     decides about them.
+//     decides when this changes.
 var podEdits = []edit{
 	{"pod-ready.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 700}\n  next:"},
 	{"pod-delete.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 50, jitterDurationMilliseconds: 450}\n  next:"},

@@ -58,11 +58,11 @@ type State struct {
 	Type   watch.EventType            `json:"type"` // Added, Modified or Deleted
 	Object *unstructured.Unstructured `json:"object"`
 
-	// By is the request that wrote it; nil where the audit log does not have it.
+	// By is the request that wrote it; nil if the audit log does not have it.
 	By *audit.Request `json:"by,omitempty"`
 }
 
-// Phases of a run.
+// These are the phases of a run.
 const (
 	PhaseStarted    = "phase: the operator runs, the caches are created"
 	PhaseFaultsOver = "phase: all faults are over"
@@ -79,13 +79,14 @@ const (
 	HoldsValid = "valid"
 )
 
-// EndedByItself is how a step begins that no one requested: a process of the operator ended, and how.
+// EndedByItself is the beginning of a step that no one requested: a process of the operator ended. The rest of the step
+// says how.
 const EndedByItself = "the operator ended by itself"
 
-// Logged is how a step begins that has a line of the operator's log.
+// Logged is the beginning of a step that has a line of the operator's log.
 const Logged = "the operator logged: "
 
-// What the operator may not log.
+// The operator may not log these texts.
 const (
 	// Panic is what Kubernetes' libraries log of a panic from which the program recovers.
 	Panic = "Observed a panic"
@@ -94,14 +95,15 @@ const (
 	SecretMarker = "do-not-show"
 )
 
-// secretMarkers are the marker and what is always the same of it in base64, by where in a text it begins.
+// secretMarkers are the marker, and the part of it in base64 that is always the same, for each place in a text at which
+// it may begin.
 var secretMarkers = []string{
 	SecretMarker, base64Of(SecretMarker[:9]), base64Of(SecretMarker[1:10]), base64Of(SecretMarker[2:11]),
 }
 
 func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// IsSecret reports whether a text shows a part of a Secret, also in base64.
+// IsSecret reports whether a text shows a part of a Secret, even in base64.
 func IsSecret(text string) bool {
 	return slices.ContainsFunc(secretMarkers, func(marker string) bool { return strings.Contains(text, marker) })
 }

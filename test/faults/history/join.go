@@ -117,8 +117,8 @@ func deletion(uid types.UID) string { return key(uid, "deleted") }
 func key(uid types.UID, version string) string { return string(uid) + " " + version }
 
 // order sorts states by resource version, and places everything else by its time: a state counts from when it was
-// written, not from when the watch delivered it, unless that was earlier. Where the audit log does not have the write,
-// it was before any later state.
+// written, not from when the watch delivered it, unless that was earlier. If the audit log does not have the write, it
+// was before any later state.
 func order(entries []Entry) []Entry {
 	var states, others []Entry
 	for _, entry := range entries {

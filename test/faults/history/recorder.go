@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
-// resources whose states are recorded.
+// resources are those whose states are recorded.
 var resources = []schema.GroupVersionResource{
 	{Group: "cache.example.com", Version: "v1", Resource: "memcacheds"},
 	{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -109,7 +109,7 @@ const catchUp = 10 * time.Second
 
 // Stop ends the recording and returns the history.
 func (r *Recorder) Stop(ctx context.Context) (*History, error) {
-	// If the watches can not catch up, the history is that of what they delivered.
+	// If the watches cannot catch up, the history has only what they delivered.
 	_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, catchUp, true, r.hasCaughtUp)
 	r.stop()
 	r.done.Wait()
@@ -123,8 +123,8 @@ func (r *Recorder) Stop(ctx context.Context) (*History, error) {
 	return &History{Namespace: r.namespace, Operator: r.operator, Entries: join(slices.Clone(r.entries), requests)}, nil
 }
 
-// belongs reports whether a request is of this run: in its namespace, or what its operator changes elsewhere, where it
-// has no right to. What the operator of an earlier run sent last may be answered in this one.
+// belongs reports whether a request is of this run: in its namespace, or what its operator changes elsewhere, although
+// it has no right to. What the operator of an earlier run sent last may be answered in this one.
 func (r *Recorder) belongs(q audit.Request) bool {
 	if q.ObjectRef.Namespace == r.namespace {
 		return true

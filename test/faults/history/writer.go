@@ -13,9 +13,10 @@ import (
 )
 
 // writerOf returns the request that stored a version, of all that were answered with it: a request that changes nothing
-// is answered with the version that it finds. One that began after another had its answer found it. Of those that were
-// under way together, the writer is the one whose field manager wrote last; nil if two wrote in the same second, as
-// managedFields is not more exact. A deletion changes nothing there: the first that had its answer is the writer.
+// is answered with the version that it finds. A request that began after another one had its answer found the version
+// of that one. Of those that were in progress at the same time, the writer is the one whose field manager wrote last;
+// nil if two wrote in the same second, because managedFields is not more exact. A deletion changes nothing there: the
+// first that had its answer is the writer.
 func writerOf(answered []*audit.Request) *audit.Request {
 	first := slices.MinFunc(answered, func(a, b *audit.Request) int { return a.Answered.Compare(b.Answered) })
 	if first.Verb == "delete" {
@@ -46,7 +47,7 @@ func lastWrite(q *audit.Request) time.Time {
 	return last
 }
 
-// managerOf returns the field manager of a request: the API server takes the program's name where the request has none.
+// managerOf returns the field manager of a request: the API server takes the program's name if the request has none.
 func managerOf(q *audit.Request) string {
 	program, _, _ := strings.Cut(q.UserAgent, "/")
 	return cmp.Or(q.FieldManager(), program)

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Options of a load.
+// Options are those of a load.
 type Options struct {
 	Seed   uint64
 	Caches int           // number of Memcacheds, each of size 1 at first
@@ -146,7 +146,7 @@ func (l *load) run(ctx context.Context, result *Result) error {
 	return nil
 }
 
-// disturb changes the caches, and has faults come and go.
+// disturb changes the caches, and begins and ends faults.
 func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err error) {
 	l.began = time.Now()
 	pause := time.Duration(float64(time.Second) / l.options.Rate)
@@ -185,7 +185,7 @@ func (l *load) step(ctx context.Context) error {
 	return actions.Do(ctx, l.World, l.kinds, step)
 }
 
-// outage stops a part of the control plane for a while, and waits until it has recovered: everybody reads all caches
+// outage stops a part of the control plane for a while, and waits until it has recovered: all clients read all caches
 // again, which leaves no time for anything else.
 func (l *load) outage(ctx context.Context) error {
 	step, err := plan.Draw(l.random, actions.Plans(l.outages), []string{l.name(0)})

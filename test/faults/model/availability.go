@@ -99,7 +99,7 @@ func (a *availability) note(e history.Entry) {
 }
 
 // asked returns what is requested after a write of the Deployment. What the operator writes counts as its specs have
-// it: it must not allow itself more.
+// it, because it must not allow itself more.
 func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
 	_, by := a.writes(e)
 	switch {

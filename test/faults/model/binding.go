@@ -29,7 +29,7 @@ func bindingRules() []Rule {
 	}}
 }
 
-// isOfBinding reports whether a request is about a Secret as a binding has it.
+// isOfBinding reports whether a request is about a Secret like that of a binding.
 func isOfBinding(q *audit.Request) bool {
 	isApply := q.Verb == "patch" && text(bodyOf(q), "type") == bindingType
 	return q.ObjectRef.Resource == "secrets" && (isApply || q.Verb == "delete" || isJSONPatch(q))

@@ -24,12 +24,12 @@ func movesIn(mc *cachev1.Memcached) bool {
 	return mc.Spec.Bootstrap != nil && mc.Spec.Bootstrap.From.Snapshot == nil
 }
 
-// holdsStill reports whether changes of a cache wait, because clients may use the other servers, too.
+// holdsStill reports whether changes to a cache wait, because clients may use the other servers, too.
 func holdsStill(mc *cachev1.Memcached) bool {
 	return movesIn(mc) && mc.Spec.Bootstrap.Mode == cachev1.BootstrapCutOver
 }
 
-// wrongBootstrap returns what of the Deployment that copies keys is not as the spec requests.
+// wrongBootstrap returns what is not as the spec requests in the Deployment that copies keys.
 func wrongBootstrap(body *object, mc *cachev1.Memcached) string {
 	if !movesIn(mc) {
 		return "the spec names no other servers"

@@ -101,7 +101,7 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 }
 
 // isRefused reports whether the API server has refused a write for a cache since the faults were over, as it does if
-// the cluster has not what the spec requires.
+// the cluster does not have what the spec requires.
 func (p *past) isRefused(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(p.entries[p.over:], func(e history.Entry) bool {
 		q := e.Request

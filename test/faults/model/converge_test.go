@@ -24,7 +24,8 @@ func cache(s *recorded, podReady, reason string) *recorded {
 		condition("Ready", state, reason)))).step("a while").step("a while")
 }
 
-// overwritten has another client overwrite the status of Memcached a, and the operator some of those times.
+// overwritten makes another client overwrite the status of Memcached a several times, and the operator write it again
+// some of those times.
 func overwritten(s *recorded, byOperator int) *recorded {
 	cache(s, "True", "AllPodsReady")
 	ready := mc("spec: {size: 1}, status: {observedGeneration: 1, nodes: [p], conditions: [" +

@@ -63,8 +63,8 @@ func (d *desired) note(e history.Entry) {
 	d.last[at] = lastApply{o, body}
 }
 
-// noteUnknown notes a state whose request the audit log does not have. It was the operator's if the hash is another
-// one.
+// noteUnknown notes a state whose request the audit log does not have. It was a write of the operator if the hash is
+// another one.
 func (d *desired) noteUnknown(o *object, at ref) {
 	after := d.last[at].after
 	if after != nil && after.GetAnnotations()[appliedHash] != o.GetAnnotations()[appliedHash] {
@@ -121,7 +121,8 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	return d.drifted(at, mc)
 }
 
-// drifted returns how an object differs from what the operator applied, or that from what the spec requests.
+// drifted returns how an object differs from what the operator applied, or how that differs from what the spec
+// requests.
 func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 	o, last, kind := d.current[at], d.last[at], at.kind
 	if last.after == nil || last.after.GetUID() != o.GetUID() {
@@ -143,8 +144,8 @@ func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 	return ""
 }
 
-// undone returns which value of what the operator sent is another one in the stored object: admission had changed it,
-// and no longer does.
+// undone returns which value that the operator sent is another one in the stored object, because admission had changed
+// it, and no longer does.
 func undone(sent, stored *object) string {
 	return cmp.Or(
 		otherScalar("metadata.labels", value(sent, "metadata", "labels"), value(stored, "metadata", "labels")),

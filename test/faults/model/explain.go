@@ -11,7 +11,7 @@ import (
 )
 
 // Explain prints a violation, and the last entries before it that have to do with it: the steps, and what happened to
-// the same cache. Of a state it prints what differs from the one before.
+// the same cache. For a state it prints what differs from the one before.
 func Explain(h *history.History, v Violation, lines int) string {
 	cache := cacheOf(h.Entries[v.Entry])
 	var entries []string
@@ -70,7 +70,7 @@ func concerns(e history.Entry, cache, operator string) bool {
 	return e.Delay == nil
 }
 
-// Bounds of the changes that are printed of a state.
+// These are the bounds of the changes that are printed for a state.
 const (
 	mostChanges  = 6
 	longestValue = 160

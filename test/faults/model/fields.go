@@ -195,7 +195,7 @@ func argumentsOf(mc *cachev1.Memcached) []string {
 	return append(arguments, mc.Spec.ExtraArgs...)
 }
 
-// threadsOf are four by default, more with more CPUs requested, and less with a lower limit.
+// threadsOf are four by default, more if more CPUs are requested, and fewer with a lower limit.
 func threadsOf(mc *cachev1.Memcached) int64 {
 	switch resources := mc.Spec.Resources; {
 	case mc.Spec.Threads != nil:

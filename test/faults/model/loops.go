@@ -11,18 +11,20 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// Bounds of repeated requests, by one process.
+// These are the bounds of repeated requests, by one process.
 const (
 	loopWindow = 10 * time.Second
 
-	// mostAttempts of the same write in that time. What fails is tried again after pauses that grow from milliseconds
-	// to 15 seconds.
+	// mostAttempts is how often the same write may be sent in that time. A write that fails is tried again after pauses
+	// that grow from milliseconds to 15 seconds.
 	mostAttempts = 25
 
-	// mostStatuses of a Memcached: each change of the spec, of a Secret or of the few Pods is worth one.
+	// mostStatuses is how often the status of a Memcached may be written in that time, because each change of the spec, of
+	// a Secret or of one of the few Pods is worth a write.
 	mostStatuses = 100
 
-	// mostReads of the same object: a Secret that does not exist is looked for whenever something else changes.
+	// mostReads is how often the same object may be read in that time, because a Secret that does not exist is looked for
+	// whenever something else changes.
 	mostReads = 100
 
 	// pauseWindow is the shortest pause in a conflict, and mostReverts how often the same may be applied in that time:
@@ -91,7 +93,8 @@ func repetition(q *audit.Request) (what string, most int) {
 	return what + string(q.Body), mostAttempts
 }
 
-// apply returns how often the same was applied lately. A pause begins only after the same in a row.
+// apply returns how often the same was applied lately. A pause begins only after the same was applied several times in
+// a row.
 func (l *loops) apply(o *object, q *audit.Request, now time.Time) int {
 	key := applying{history.ProcessOf(q), o.GetUID(), q.FieldManager()}
 	before, body := l.applied[key], withoutVersion(q)

@@ -52,8 +52,8 @@ func overfull(p *past) func(history.Entry) string {
 	}
 }
 
-// neededFor is what the container of a Pod needs for so much memory of memcached without clients, as docs/memory.md has
-// it: for the items and 1 %, the hash table, 71 MiB, each thread, and with slots for the log.
+// neededFor is what the container of a Pod needs for so much memory of memcached without clients, as in docs/memory.md:
+// the items and 1 %, the hash table, 71 MiB, each thread, and with slots the log.
 func neededFor(pod *object, items int64) int64 {
 	buckets := int64(1) << 16
 	for buckets*144 < items {

@@ -13,7 +13,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// What the operator's own field managers, annotations and selector are called, as its documentation has them.
+// These are the names of the operator's own field managers, annotations and selector, as in its documentation.
 const (
 	fieldManager = "memcached-operator"
 	pauseManager = "memcached-operator-pause"

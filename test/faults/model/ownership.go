@@ -42,8 +42,8 @@ func ownership(p *past) func(history.Entry) string {
 		if o == nil || p.before(o) == nil {
 			return ""
 		}
-		// The operator decides on what it has read. The object may have changed since: only a uid goes with the write,
-		// and the version with a deletion.
+		// The operator decides what to write by what it has read. The object may have changed since, because only a uid goes
+		// with the write, and the version with a deletion.
 		seen := []*object{p.before(o)}
 		if e.State.Type != watch.Deleted {
 			seen = p.seen(history.ProcessOf(by), o.GetUID())
@@ -130,7 +130,7 @@ var writable = map[string]bool{
 	"certificates": true, "jobs": true, "memcachedsnapshots/status": true,
 }
 
-// reviewsRights is the resource of a question that nothing is stored of.
+// reviewsRights is the resource of a question of which nothing is stored.
 const reviewsRights = "selfsubjectaccessreviews"
 
 // reads are the verbs that write nothing.

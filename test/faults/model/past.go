@@ -46,7 +46,7 @@ type moment struct {
 	deleted bool
 }
 
-// kinds that the operator manages.
+// These are the kinds that the operator manages.
 var managed = map[string]bool{
 	"Deployment": true, "Service": true, "NetworkPolicy": true, "PodDisruptionBudget": true, "EndpointSlice": true,
 }

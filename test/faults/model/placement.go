@@ -13,7 +13,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// wrongPeers returns which clients a NetworkPolicy admits, and the spec does not, or the other way round.
+// wrongPeers returns which clients a NetworkPolicy admits although the spec does not, or the other way round.
 func wrongPeers(body *object, mc *cachev1.Memcached) string {
 	policy, _ := value(body, "spec").(map[string]any)
 	rules := decoded[networkingv1.NetworkPolicySpec](policy).Ingress

@@ -12,11 +12,11 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// specField is what the API's comment and type of a field of the spec state about a change of it. specFields has those
-// of all fields.
+// specField is what the API's comment and type of a field of the spec state about a change to the field. specFields has
+// those of all fields.
 type specField struct {
 	harmless   bool   // A change replaces no Pod.
-	fallback   string // the default, unless the rest of the spec or the operator's version decides it
+	fallback   string // the default, unless it depends on the rest of the spec or on the operator's version
 	isQuantity bool   // or a map of quantities
 	isSet      bool   // a list whose order does not matter
 }
@@ -63,7 +63,7 @@ func (f specField) normalize(object map[string]any, path []string) {
 	}
 }
 
-// leaveOutEmpty removes what has no effect: no object of the spec means anything by being there, and empty.
+// leaveOutEmpty removes what has no effect, because an empty object of the spec means the same as none.
 func leaveOutEmpty(object map[string]any) {
 	for _, value := range object {
 		if below, ok := value.(map[string]any); ok {

@@ -14,7 +14,7 @@ import (
 )
 
 // readiness counts the ready Pods of each Pod template. The operator may see Pods later than they change, but not
-// before: a template of which never enough Pods were ready at a time can not be the one of a cache that is Ready.
+// before: a template of which never enough Pods were ready at a time cannot be the template of a cache that is Ready.
 type readiness struct {
 	*past
 
@@ -128,7 +128,7 @@ func (r *readiness) wasComplete(mc *cachev1.Memcached, by *audit.Request) bool {
 	return false
 }
 
-// ever returns the first state of each object of a kind, also of those that were deleted.
+// ever returns the first state of each object of a kind, including those that were deleted.
 func (p *past) ever(kind string) []*object {
 	var found []*object
 	for _, states := range p.objects {

@@ -38,7 +38,7 @@ func newHistory(t *testing.T) *recorded {
 	return story.restart()
 }
 
-// restart has the next entries of the operator come from a new process.
+// restart makes the next entries of the operator come from a new process.
 func (s *recorded) restart() *recorded {
 	s.now = s.now.Add(time.Second)
 	s.process = s.now.Format(time.RFC3339Nano)
@@ -52,7 +52,7 @@ func (s *recorded) add(e history.Entry) *recorded {
 	return s
 }
 
-// atTheSameTime has the next entry happen at the same time as the last one.
+// atTheSameTime makes the next entry happen at the same time as the last one.
 func (s *recorded) atTheSameTime() *recorded {
 	s.now = s.now.Add(-time.Second)
 	return s
@@ -66,10 +66,10 @@ func (s *recorded) delay(d time.Duration) *recorded {
 	return s.add(history.Entry{Delay: &history.Delay{Began: s.now.Add(-d), Ended: s.now, What: "a fault"}})
 }
 
-// user has another client write objects, in YAML.
+// user makes another client write objects, in YAML.
 func (s *recorded) user(objects ...string) *recorded { return s.by("user", objects...) }
 
-// by has a client write objects.
+// by makes a client write objects.
 func (s *recorded) by(user string, objects ...string) *recorded {
 	for _, o := range objects {
 		s.write(request{user: user, verb: "update"}, o)
@@ -77,7 +77,7 @@ func (s *recorded) by(user string, objects ...string) *recorded {
 	return s
 }
 
-// operator has the operator apply objects. The body is the object.
+// operator makes the operator apply objects. The body is the object.
 func (s *recorded) operator(objects ...string) *recorded {
 	for _, o := range objects {
 		s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator&force=true"}, o)
@@ -85,23 +85,23 @@ func (s *recorded) operator(objects ...string) *recorded {
 	return s
 }
 
-// stores has admission make another object of the last one.
+// stores makes admission change the last object before it is stored.
 func (s *recorded) stores(text string) *recorded {
 	s.Entries[len(s.Entries)-1].State.Object = parsed(s.t, text)
 	return s
 }
 
-// pauses has the operator apply objects as the manager of pauses.
+// pauses makes the operator apply objects as the manager of pauses.
 func (s *recorded) pauses(o string) *recorded {
 	return s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator-pause&force=true"}, o)
 }
 
-// reports has the operator write a Memcached's status.
+// reports makes the operator write a Memcached's status.
 func (s *recorded) reports(o string) *recorded {
 	return s.write(request{user: operatorUser, verb: "patch", subresource: "status"}, o)
 }
 
-// deletes has a client delete an object.
+// deletes makes a client delete an object.
 func (s *recorded) deletes(user, o string) *recorded {
 	return s.write(request{user: user, verb: "delete"}, o)
 }

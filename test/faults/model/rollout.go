@@ -76,14 +76,14 @@ func (t *templates) check(e history.Entry) string {
 	case isKept(body):
 		return t.checkKept(o, by, value(body, "spec", "template"), changed)
 	case known && !changed && now.template != last.template:
-		return "" // Another spelling of what is deployed.
+		return "" // It is another spelling of what is deployed.
 	}
 	if known {
 		now.earlier = &last
 	}
 	t.last[o.GetUID()] = now
 	if !known || now.template == last.template || t.isRequested(now) || t.hasNoRoom(o.GetName(), now) {
-		return "" // In the middle: it reverts what another client changed.
+		return "" // This is in the middle of a rollout: it reverts what another client changed.
 	}
 	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and nobody requested that: %s",
 		o.GetName(), firstDifference(was, is))

@@ -21,7 +21,8 @@ func tolerating(first, second string) string {
 	return owned("Deployment", fmt.Sprintf("spec: {template: {spec: {tolerations: [{key: %s}, {key: %s}]}}}", first, second))
 }
 
-// twoOperators has one operator apply a change, and after some seconds another one, which has run since before it.
+// twoOperators makes one operator apply a change, and some seconds later another operator, which has run since before
+// the change.
 func twoOperators(s *recorded, seconds int) {
 	one := s.process
 	two := s.restart().process

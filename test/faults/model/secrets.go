@@ -94,7 +94,7 @@ func (p *past) judgedSince(mc *cachev1.Memcached, changed int) (since int, fresh
 }
 
 // failedSince reports whether something failed since an entry that the operator may try again only later, or whether
-// that was just now.
+// the entry happened just now.
 func (p *past) failedSince(since int) bool {
 	at := p.entries[since].Time
 	if p.entries[len(p.entries)-1].Time.Sub(at) < quiet {

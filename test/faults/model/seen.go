@@ -59,7 +59,7 @@ func (p *past) start(process history.Process) int {
 	return started
 }
 
-// lag is how long the operator may take to learn of a change, and to decide, if nothing holds it up.
+// lag is how long the operator may take to learn of a change, and to decide what to do, if nothing holds it up.
 const lag = 5 * time.Second
 
 // calm returns the index of the last entry after which nothing held up the operator for the lag.

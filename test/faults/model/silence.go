@@ -55,7 +55,7 @@ func (r *rest) note(q *audit.Request) {
 	r.failed[cache][q.Resource()] = q.Response.Code >= 400
 }
 
-// wake ends the rest of the cache that a state belongs to; of all if it may belong to any.
+// wake ends the rest of the cache that a state belongs to, or that of all caches if it may belong to any.
 func (r *rest) wake(e history.Entry) {
 	if e.State == nil {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// What the documentation calls the readiness gate, and the annotation with the operator's instruction.
+// These are the names that the documentation gives to the readiness gate, and to the annotation with the operator's
+// instruction.
 const (
 	hasSlot      = "cache.example.com/has-slot"
 	handoff      = "cache.example.com/handoff"
@@ -80,7 +81,7 @@ func hasGate(gates any) bool {
 	})
 }
 
-// isOfSlots reports whether a request changes only what the operator may change of a Pod.
+// isOfSlots reports whether a request changes only what the operator may change in a Pod.
 func isOfSlots(q *audit.Request) bool {
 	body := bodyOf(q)
 	switch {
@@ -114,7 +115,7 @@ func isOfSlots(q *audit.Request) bool {
 	return false
 }
 
-// onlyMemory is a change of memcached's container that changes its memory alone.
+// onlyMemory is a change to memcached's container that changes its memory alone.
 func onlyMemory(container any) any {
 	memory := func(of string) any {
 		quantity, _, _ := unstructured.NestedString(container.(map[string]any), "resources", of, "memory")
@@ -166,7 +167,8 @@ func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 // settles is how long after an instruction the operator may act without an event.
 const settles = 8 * time.Second
 
-// handsOver reports whether a slot of a cache is on its way to another Pod: the operator then looks at times.
+// handsOver reports whether a slot of a cache is on its way to another Pod. The operator then looks at the cache from
+// time to time.
 func (r *rest) handsOver(cache string, now time.Time) bool {
 	return slices.ContainsFunc(r.existing("Pod"), func(pod *object) bool {
 		of := pod.GetLabels()["memcached_cr"]

@@ -31,7 +31,7 @@ var specFields = map[string]specField{
 `
 )
 
-// TestTheModelKnowsWhatTheCommentOfEachFieldSays: whoever adds a field need not know of the model.
+// TestTheModelKnowsWhatTheCommentOfEachFieldSays: whoever adds a field need not know about the model.
 func TestTheModelKnowsWhatTheCommentOfEachFieldSays(t *testing.T) {
 	want := fieldsOfAPI(t)
 	text := fieldsHead

@@ -91,7 +91,7 @@ func conditions(p *past) func(history.Entry) string {
 	}
 }
 
-// mayBeKept reports whether a name is from an earlier status: where the Pods could not be read, it stays.
+// mayBeKept reports whether a name is from an earlier status: if the Pods could not be read, it stays.
 func (p *past) mayBeKept(node string, o *object) bool {
 	before := p.before(o)
 	return before != nil && conditionOf(p.memcached(o), cachev1.ConditionReady).Reason == cachev1.ReasonApplyFailed &&

@@ -119,8 +119,8 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 	return ""
 }
 
-// ownsWithin reports whether the operator owns fields below a path. Another client then owns no more than that there is
-// a map: it set the fields first, or its managed fields were removed.
+// ownsWithin reports whether the operator owns fields below a path. Another client then owns only the map itself: it
+// set the fields first, or its managed fields were removed.
 func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
 	found := false
 	own.Iterate(func(field fieldpath.Path) {

@@ -85,7 +85,7 @@ const preStop = "/spec/template/spec/containers/0/lifecycle/preStop"
 
 const mount = "/spec/template/spec/containers/0/volumeMounts/0"
 
-// refuses has the API server refuse what the operator applies.
+// refuses makes the API server refuse what the operator applies.
 func (s *recorded) refuses(text string) *recorded {
 	s.requestOf("patch", resourceOf[parsed(s.t, text).GetKind()], "a", http.StatusUnprocessableEntity)
 	q := s.Entries[len(s.Entries)-1].Request
@@ -93,7 +93,7 @@ func (s *recorded) refuses(text string) *recorded {
 	return s
 }
 
-// patches has the operator remove something by a JSON patch.
+// patches makes the operator remove something by a JSON patch.
 func (s *recorded) patches(text, path string) *recorded {
 	s.write(request{user: operatorUser, verb: "patch"}, text)
 	s.Entries[len(s.Entries)-1].State.By.Body = fmt.Appendf(nil,

@@ -24,7 +24,7 @@ type Mutant struct {
 	// step, in this order. Plans are drawn with more of them.
 	Needs []string
 
-	// FixedByRestart: a restart of the operator makes good what it did wrong, so its plans have none.
+	// FixedByRestart is set if a restart of the operator corrects what it did wrong. Its plans have no restart then.
 	FixedByRestart bool
 
 	Edits []variants.Edit
@@ -33,7 +33,7 @@ type Mutant struct {
 // All returns every mutant, in the order of the documentation.
 func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), writes(), memories()) }
 
-// The files that edits change.
+// These are the files that edits change.
 const (
 	adoptFile      = "operator/internal/apply/adopt.go"
 	answerFile     = "operator/internal/apply/answer.go"
@@ -93,7 +93,7 @@ func (m Mutant) Focus(all []actions.Action) []actions.Action {
 	return focused
 }
 
-// MayShow reports whether a plan has what the mutant needs. A plan that has not need not be carried out.
+// MayShow reports whether a plan has what the mutant needs. A plan without that need not be carried out.
 func (m Mutant) MayShow(p plan.Plan) bool {
 	needs := m.Needs
 	for _, step := range p.Steps {

@@ -23,10 +23,10 @@ type Plan struct {
 	// Slots is their spec.slots.mode at first; empty is none.
 	Slots string `json:"slots,omitempty"`
 
-	// Acts are those whose memory follows their use at first. They have slots.
+	// Acts are the Memcacheds whose memory follows their use at first. They have slots.
 	Acts []string `json:"acts,omitempty"`
 
-	// Uses are how clients use them at first.
+	// Uses are how clients use the Memcacheds at first.
 	Uses map[string]reporting.Use `json:"uses,omitempty"`
 
 	Steps []Step `json:"steps"`
@@ -77,19 +77,20 @@ type Action struct {
 // Nodes states whether the Nodes of a run are simulated or real.
 type Nodes string
 
-// Kinds of Nodes: on simulated ones, nothing runs in the Pods.
+// These are the kinds of Nodes. On simulated ones, nothing runs in the Pods.
 const (
 	RealNodes      Nodes = "real"
 	SimulatedNodes Nodes = "simulated"
 )
 
-// Bounds of a plan.
+// These are the bounds of a plan.
 const (
 	leastSteps = 4
 	mostSteps  = 16
 	mostCaches = 2
 
-	// longestWait between two steps. The operator reconciles in milliseconds, so most waits are shorter by far.
+	// longestWait is the longest wait between two steps. The operator reconciles in milliseconds, so most waits are
+	// shorter by far.
 	longestWait = 2 * time.Second
 )
 

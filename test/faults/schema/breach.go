@@ -16,7 +16,7 @@ type Breach struct {
 	Field *Field
 	What  string // "above the maximum"
 
-	// made turns a valid value into a wrong one; nil where wrong values have to be looked for.
+	// made changes a valid value into a wrong one; nil if wrong values have to be looked for.
 	made func(d *draw, value any) any
 
 	rule string // of CEL, that is broken

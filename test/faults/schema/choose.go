@@ -56,7 +56,7 @@ func (s *Schema) Unset(spec map[string]any, number int) map[string]any {
 	return unset
 }
 
-// Several returns a spec that sets up to four fields and what is required beside them.
+// Several returns a spec that sets up to four fields and what is required with them.
 func (s *Schema) Several(r *rand.Rand) map[string]any {
 	spec := s.Valid(r, s.Choose(r))
 	for range 1 + r.IntN(3) {

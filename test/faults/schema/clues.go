@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// clue is nil, or a value that CEL rules name, where such values are asked for.
+// clue is nil, or a value that CEL rules name, if such values are wanted.
 func (d *draw) clue() any {
 	if len(d.clues) == 0 || d.IntN(2) == 0 {
 		return nil

@@ -24,7 +24,7 @@ var hints = readHints()
 
 func readHints() (hints []hint) {
 	if err := yaml.UnmarshalStrict(hintsFile, &hints); err != nil {
-		panic(err) // A mistake in the file.
+		panic(err) // There is a mistake in the file.
 	}
 	for i := range hints {
 		hints[i].pattern = regexp.MustCompile(hints[i].Field)
@@ -32,8 +32,8 @@ func readHints() (hints []hint) {
 	return hints
 }
 
-// hint returns a value of the table: usually, or rarely where values are to follow from the schema. A spec that breaks
-// a rule is refused, so it cannot overload the cluster.
+// hint returns a value of the table: usually, or rarely if values are to follow from the schema. A spec that breaks a
+// rule is refused, so it cannot overload the cluster.
 func (d *draw) hint(f *Field) (any, bool) {
 	for _, h := range hints {
 		if !h.pattern.MatchString(f.Path) {

@@ -64,7 +64,7 @@ func (d *draw) respellQuantity(value any) any {
 		return value
 	}
 	spellings := []any{value}
-	if amount, whole := quantity.AsInt64(); whole { // Before AsDec, after which it is never known to be whole.
+	if amount, whole := quantity.AsInt64(); whole { // It comes before AsDec, after which it is never known to be whole.
 		spellings = append(spellings, amount, resource.NewQuantity(amount, resource.BinarySI).String())
 		for unit, size := range map[string]int64{"Ki": 1 << 10, "Mi": 1 << 20} {
 			if amount%size == 0 {

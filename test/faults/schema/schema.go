@@ -27,7 +27,7 @@ type Schema struct {
 	fields []*Field
 	leaves []*Field // of them
 
-	// The parts of the API server's own validation. They judge an object that has only the spec.
+	// These are the parts of the API server's own validation. They judge an object that has only the spec.
 	values validation.SchemaValidator
 	rules  *cel.Validator
 	lists  *structural.Structural
@@ -55,7 +55,7 @@ func Read(root string) (*Schema, error) {
 	return schema, nil
 }
 
-// Parse reads the schema from a CRD in YAML. It is that of the version that is stored.
+// Parse reads the schema from a CRD in YAML. It takes the schema of the version that is stored.
 func Parse(crd []byte) (*Schema, error) {
 	definition := apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(crd, &definition); err != nil {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// attempts are how many values are drawn until one is valid, or invalid in a certain way. Most need one or two, some
-// hundreds: credentials without the bucket that they are for.
+// attempts are how many values are drawn until one is valid, or invalid in a certain way. Most fields need one or two
+// attempts, some need hundreds, such as credentials without the bucket that they are for.
 const attempts = 4000
 
-// Valid returns a spec that sets a field and what is required beside it, and sometimes more in the same part of the
-// spec. The API server accepts it. It returns nil if it finds none.
+// Valid returns a spec that sets a field and what is required with it, and sometimes more in the same part of the spec.
+// The API server accepts it. It returns nil if it finds none.
 func (s *Schema) Valid(r *rand.Rand, f *Field) map[string]any {
 	for range attempts {
 		d := &draw{Rand: r, target: f, wild: r.IntN(5) == 0}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// replaced returns a copy of a value in which that of a field inside is another. Of a list or map it changes the first
+// replaced returns a copy of a value in which a field inside has another value. In a list or a map it changes the first
 // item or entry that sets the field.
 func (f *Field) replaced(value any, target *Field, by func(any) any) any {
 	if f == target {

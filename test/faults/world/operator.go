@@ -50,7 +50,7 @@ func (w *World) First() *Operator {
 	return w.operators[0]
 }
 
-// Start starts the regular operator, or another one in addition to those that run. None of them elects a leader.
+// Start starts the regular operator, or another one in addition to the running ones. None of them elects a leader.
 func (w *World) Start() error {
 	_, err := w.StartAnother(func(*Launch) {})
 	return err
@@ -117,7 +117,7 @@ func (w *World) newOperator(launch Launch) (*Operator, error) {
 	return o, nil
 }
 
-// restart does nothing where the operator was removed, or the run is over.
+// restart does nothing if the operator was removed, or the run is over.
 func (o *Operator) restart(change func(*Launch)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -148,10 +148,10 @@ type Ending func(*process)
 // Kill ends it the hard way.
 func Kill(p *process) { p.kill() }
 
-// stopsWithin is how long an operator may take to end when it is asked to.
+// stopsWithin is how long an operator may take to end after a signal.
 const stopsWithin = 5 * time.Second
 
-// Terminate asks it to end, and kills it if it doesn't.
+// Terminate sends it a signal to end, and kills it if it doesn't.
 func Terminate(p *process) {
 	p.meant.Store(true)
 	_ = p.signal(syscall.SIGTERM)
@@ -162,8 +162,8 @@ func Terminate(p *process) {
 	}
 }
 
-// Crash ends the process, and starts another one after a time, or immediately when over is closed. It does nothing
-// where the process has been replaced in the meantime.
+// Crash ends the process, and starts another one after a time, or immediately when over is closed. It does nothing if
+// the process has been replaced in the meantime.
 func (o *Operator) Crash(end Ending, down time.Duration, over <-chan struct{}) {
 	crashed := o.current()
 	end(crashed)

@@ -21,7 +21,7 @@ import (
 type process struct {
 	launch    Launch
 	command   *exec.Cmd
-	monitored monitor.Process // addresses only where it is monitored
+	monitored monitor.Process // addresses only if it is monitored
 	alive     io.Closer       // the process ends when this closes, and so with the campaign
 	meant     atomic.Bool     // that it ends
 	ended     chan struct{}   // closed when it has ended

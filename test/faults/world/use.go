@@ -37,7 +37,7 @@ type ReportFault struct {
 	Struck func()
 }
 
-// PlayAgents has agents report how caches are used, where no agent runs. Operators that start from now on read that.
+// PlayAgents makes agents report how caches are used, if no agent runs. Operators that start from now on read that.
 func (w *World) PlayAgents(uses map[string]reporting.Use) (err error) {
 	w.agents = &agents{uses: map[string]reporting.Use{}, first: map[string]string{}}
 	maps.Copy(w.agents.uses, uses)
@@ -48,7 +48,7 @@ func (w *World) PlayAgents(uses map[string]reporting.Use) (err error) {
 	return err
 }
 
-// SetUse has clients use a cache differently.
+// SetUse makes clients use a cache differently.
 func (w *World) SetUse(cache string, use reporting.Use) {
 	if w.agents == nil {
 		return // Nobody reports it.

@@ -46,7 +46,7 @@ type World struct {
 	Delayed func(what string, began time.Time)
 
 	effects effects
-	agents  *agents // nil where real ones run
+	agents  *agents // nil if real ones run
 
 	undo []func(context.Context) error // steps add to it, one after the other
 
@@ -105,10 +105,10 @@ func (w *World) Memcached(ctx context.Context, name string) (*cachev1.Memcached,
 	return mc, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, mc)
 }
 
-// Later has something undone when the faults are over, or the run ends.
+// Later undoes something when the faults are over, or the run ends.
 func (w *World) Later(undo func(context.Context) error) { w.undo = append(w.undo, undo) }
 
-// During has a fault undone after a time, at the latest when the faults are over.
+// During undoes a fault after a time, at the latest when the faults are over.
 func (w *World) During(d time.Duration, undo func()) {
 	once := sync.OnceFunc(undo)
 	timer := time.AfterFunc(d, once)

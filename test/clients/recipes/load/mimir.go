@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/clients/recipes"
 )
 
-// mimir is the client of Mimir. Where Mimir calls GetMulti, a fetch that failed is a miss, as for Thanos.
+// mimir is the client of Mimir. If Mimir calls GetMulti, a fetch that failed is a miss, as for Thanos.
 // GetMultiWithError and Set, which Mimir's client has in addition, return what failed.
 type mimir struct{ cache dskit.Cache }
 

@@ -39,7 +39,7 @@ func main() {
 }
 
 func watch(ctx context.Context, endpoints []string, every time.Duration) error {
-	// Time enough for a busy machine: an error is one of discovery, then.
+	// This is enough time for a busy machine, so an error is one of discovery.
 	provider := memcache.NewProvider(log.NewNopLogger(), nil, 2*time.Minute)
 	var last seen
 	for ticker := time.NewTicker(every); ctx.Err() == nil; {
