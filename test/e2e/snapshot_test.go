@@ -95,7 +95,7 @@ func (it *cache) isRestored(from cachev1.BootstrapSnapshot) {
 // claims makes a volume of a folder that anybody may write, and a claim to it. It returns the folder.
 func (it *cache) claims(name string) (folder string) {
 	it.t.Helper()
-	folder, err := os.MkdirTemp(filepath.Dir(c.Cluster.Kubeconfig), "snapshots-") // Nodes see this folder.
+	folder, err := os.MkdirTemp(filepath.Dir(c.Cluster.Kubeconfig), "snapshots-") // Nodes may cover other folders.
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	it.t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	it.Expect(os.Chmod(folder, 0o777)).To(gomega.Succeed())

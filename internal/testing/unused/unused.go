@@ -18,7 +18,7 @@ func Address(t testing.TB) string {
 	t.Helper()
 	if runtime.GOOS == "linux" {
 		number, process := count.Add(1), os.Getpid()
-		port := 10000 + (97*process+int(number))%20000 // differs even for callers that use only the port
+		port := 10000 + (97*process+int(number))%20000 // differs for users of the port alone; no connection gets it
 		return fmt.Sprintf("127.%d.%d.%d:%d", 1+process>>8%254, process&0xff, 1+number%254, port)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
