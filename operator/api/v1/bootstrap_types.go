@@ -5,9 +5,9 @@ package v1
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.from.snapshot) || !has(self.mode) || self.mode == 'Follow'",message="mode CutOver is for from.servers: clients may use a cache with a snapshot once the condition Bootstrapped is True"
 //
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || (has(self.mode) && self.mode == 'CutOver')",message="mode cannot change from CutOver to Follow, as clients may use the cache already: to go back, let all clients use the other servers, then remove bootstrap"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || (has(self.mode) && self.mode == 'CutOver')",message="mode cannot change from CutOver to Follow, because clients may use the cache already: to go back, let all clients use the other servers, then remove bootstrap"
 //
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || self.from == oldSelf.from",message="from cannot change while mode is CutOver, as clients may use both: let all of them use one of the two, then remove bootstrap"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || self.from == oldSelf.from",message="from cannot change while mode is CutOver, because clients may use both: let all of them use one of the two, then remove bootstrap"
 type Bootstrap struct {
 	// from is what the keys are copied from: servers or a snapshot. A change to servers begins again, with an empty cache,
 	// and is refused once mode is CutOver; another snapshot is added to what the cache has. A change replaces no Pod.

@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// decoded is a Deployment as the cache gets it: a new copy, with texts of its own.
+// decoded is a Deployment as the cache gets it: a new copy of everything, with its own texts.
 func decoded(t *testing.T, name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	t.Helper()
 	deployment := &appsv1.Deployment{

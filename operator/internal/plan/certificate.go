@@ -98,7 +98,7 @@ func foreseen(spec cachev1.MemcachedSpec) int {
 // author of the Memcached may have no right to change.
 func unownedSecret(secret string, mc *cachev1.Memcached) string {
 	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is "+
-		"not requested, as that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the "+
+		"not requested, because that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the "+
 		"Secret, or allow it: kubectl -n %s annotate secret %[1]s --overwrite %s=%[2]s",
 		secret, mc.Name, mc.Namespace, certmanager.AnnotationCertificate)
 }

@@ -22,7 +22,7 @@ func TestTheFiguresOfAGrowingCluster(t *testing.T) {
 		report.Unjudged("0 Memcacheds: heap", 8, "MiB", "resident 16 MiB"),
 		report.Unjudged("1024 Memcacheds: heap", 28, "MiB", "resident 56 MiB"),
 		report.Unjudged("2048 Memcacheds: heap", 48, "MiB", "resident 96 MiB"),
-		report.AtMost(10, "ms", "one spec change among 2048: change to applied, p50", 7, "p99 9 ms"),
+		report.AtMost(10, "ms", "one spec change among 2048 Memcacheds: time until it is applied, p50", 7, "p99 9 ms"),
 		report.AtMost(1.5, "times", "the same, against one among 0", 1.75, "4 ms"),
 	}
 	if diff := cmp.Diff(want, append(g.memoryFigures(), g.changeFigures()...)); diff != "" {

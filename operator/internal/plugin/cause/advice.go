@@ -188,7 +188,7 @@ func (c commands) bootstrap(reason string) []Advice {
 	pod, source, found := BootstrapSuspect(c.Observed)
 	switch {
 	case found && source.Container == "":
-		return c.one("describe pod "+pod.Name, "see why the Pod that copies does not start")
+		return c.one("describe pod "+pod.Name, "see why the Pod that copies the keys does not start")
 	case !found && reason == cachev1.ReasonBootstrapWaiting:
 		return []Advice{{c.own("status"), "see which slot has no Pod"}}
 	}

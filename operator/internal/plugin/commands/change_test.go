@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
 )
 
-const pendingMessage = "image a:1 -> a:2. The update would replace the Pods. It is applied with the next change of the spec"
+const pendingMessage = "image a:1 -> a:2. The update would replace the Pods. It is applied with the next change to the spec"
 
 // moving is a cache that follows other servers, with a reason of the condition Bootstrapped.
 func moving(reason string) *cachev1.Memcached {

@@ -111,7 +111,7 @@ func (r *reached) keep(slot string) error {
 	if len(r.mc.Status.Slots) == 0 {
 		return fmt.Errorf("--slot %q: Memcached %s/%s has no slots, leave --slot out", slot, r.mc.Namespace, r.mc.Name)
 	}
-	return fmt.Errorf("--slot %q has no Pod that runs: name one of %q", slot, slots)
+	return fmt.Errorf("--slot %q has no running Pod: name one of %q", slot, slots)
 }
 
 // flushQuestion returns the question before a flush. It also says which servers may not be flushed.

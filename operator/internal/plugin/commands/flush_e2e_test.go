@@ -39,7 +39,7 @@ func TestFlushRemovesWhatItShowsAfterAQuestion(t *testing.T) {
 	}
 	has(0, "EN")
 	if _, err := c.run("", "flush", "shop", "--slot=shop-7"); err == nil ||
-		!strings.Contains(err.Error(), `--slot "shop-7" has no Pod that runs: name one of ["shop-0" "shop-1"]`) {
+		!strings.Contains(err.Error(), `--slot "shop-7" has no running Pod: name one of ["shop-0" "shop-1"]`) {
 		t.Errorf("got %v", err)
 	}
 	c.mc.Status.Slots = nil

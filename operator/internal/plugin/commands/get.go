@@ -40,7 +40,7 @@ func newGet(p *plugin) *cobra.Command {
 			return p.get(command.Context(), keys, *options)
 		},
 	}
-	command.Flags().BoolVar(&options.value, "value", false, "Show the value, too: it may be secret.")
+	command.Flags().BoolVar(&options.value, "value", false, "Also show the value. Careful: it may be secret.")
 	options.keyOptions.addFlags(p, command)
 	options.reachOptions.addFlags(command)
 	return command

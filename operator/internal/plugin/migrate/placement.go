@@ -86,7 +86,7 @@ func (r *release) resources(path string) *cachev1.Resources {
 	}{{"requests", resources.Requests}, {"limits", resources.Limits}} {
 		if memory, found := list.amount[corev1.ResourceMemory]; found {
 			delete(list.amount, corev1.ResourceMemory)
-			r.report("%s.%s.memory %s: left out, as the operator derives what is enough; see docs/memory.md",
+			r.report("%s.%s.memory %s: left out, because the operator derives what is enough; see docs/memory.md",
 				path, list.name, &memory)
 		}
 	}

@@ -109,7 +109,7 @@ func (r *release) begin() {
 	r.cache = newCache(name, 1, resource.MustParse("64Mi"), r.options)
 	r.spec.Discovery = nil // Clients of a chart have a list of servers, or one name.
 	if name != r.options.Release {
-		r.report("the Memcached is %s, as the release has a Service %s", name, r.fullName)
+		r.report("the Memcached is %s, because the release has a Service %s", name, r.fullName)
 	}
 	r.namespace = cmp.Or(r.options.Namespace, r.options.ReleaseNamespace)
 }

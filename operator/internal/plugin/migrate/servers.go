@@ -28,7 +28,7 @@ func (r *release) setServers(servers []string) {
 	}
 	comment := ""
 	if r.spec.Bootstrap = wanted; r.spec.Slots.ClientHash == "" {
-		r.spec.Bootstrap, comment = nil, " It is a comment, as it needs the hash of your clients: --client-hash."
+		r.spec.Bootstrap, comment = nil, " It is a comment, because it needs the hash of your clients: --client-hash."
 		content, err := yaml.Marshal(map[string]any{"bootstrap": wanted})
 		if err != nil {
 			r.fail("spec.bootstrap: %w", err)
