@@ -36,7 +36,7 @@ func bundleCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
 	o.Flags(flags, "the operator's image (required)")
-	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels to which the version is added")
+	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels that get the version")
 	flags.StringVar(&o.DefaultChannel, "default-channel", "", "channel of users who choose none (default: the first)")
 	flags.StringVar(&o.PullSecret, "pull-secret", "", "Secret by which the operator's image is pulled")
 	flags.BoolVar(&digests, "use-image-digests", false, "name images by digest, as their registries report them")

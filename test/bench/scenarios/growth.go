@@ -173,7 +173,8 @@ func (g *growing) memoryFigures() []report.Figure {
 func (g *growing) changeFigures() []report.Figure {
 	few, many := statistics.Median(g.changes[0]), statistics.Median(g.changes[1])
 	return []report.Figure{
-		report.AtMost(10, "ms", fmt.Sprintf("one spec change among %d Memcacheds: time until it is applied, p50", g.size), many,
+		report.AtMost(10, "ms",
+			fmt.Sprintf("one spec change among %d Memcacheds: time until it is applied, p50", g.size), many,
 			fmt.Sprintf("p99 %s ms", report.Number(statistics.Percentile(g.changes[1], 99)))),
 		report.AtMost(1.5, "times", fmt.Sprintf("the same, against one among %d", g.Sizes[0]), many/few,
 			report.Number(few)+" ms"),

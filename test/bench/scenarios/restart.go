@@ -54,7 +54,8 @@ func (g *growing) restart(ctx context.Context) error {
 	}
 	requests, err := requestsSince(g.env, offset, "list")
 	g.figures = append(g.figures,
-		report.AtMost(1.5, "times", fmt.Sprintf("restart with %d Memcacheds: time until all are reconciled, against listing them", g.size),
+		report.AtMost(1.5, "times",
+			fmt.Sprintf("restart with %d Memcacheds: time until all are reconciled, against listing them", g.size),
 			statistics.Median(ratios), against("s", starts, lists)),
 		noRequests(fmt.Sprintf("%d restarts with %d Memcacheds: requests after the first lists", g.Runs, g.size), requests))
 	return err

@@ -51,7 +51,7 @@ var memcachedOptions = []option{
 	{"B", "protocol", true, unless("auto ascii", "both protocols are served; clients that log in need the text protocol")},
 	{"u", "user", true, unless("memcached nobody root", "the Pods run as user 11211, or one of OpenShift's")},
 	{"X", "disable-dumping", false, (*release).reportDumping},
-	{"W", "disable-watch", false, instead("not possible with slots, and not if a cache shall copy the keys of this release")},
+	{"W", "disable-watch", false, instead("not possible with slots, or if a cache copies the keys of this release")},
 	{"F", "disable-flush-all", false, instead("not possible with slots, which need flush_all")},
 	{"Z", "enable-ssl", false, instead("set spec.tls")},
 	{"S", "enable-sasl", false, instead("SASL is of the binary protocol; set spec.auth, a login of the text protocol")},
