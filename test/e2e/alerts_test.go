@@ -164,7 +164,7 @@ func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	deploy(t.Context(), c.Cluster.Image("memcached", "missing"))
 	fires("MemcachedUpdatesStopped")
 	c.stopOperator(t)
-	it.Eventually(func() int { // It ends only now, because the operator may have had no leader while it was replaced.
+	it.Eventually(func() int { // This is queried only now: the operator may have had no leader while it was replaced.
 		return len(it.query(server, `ALERTS{alertname="MemcachedOperatorDown", alertstate="firing"}`))
 	}).Should(gomega.Equal(1))
 }

@@ -40,7 +40,7 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)
 	for i, slot := range it.get().Status.Slots {
-		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 5 * fallbackKeys}[i]) // The timeout ends the last copy.
+		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 5 * fallbackKeys}[i]) // The last has too many for the timeout.
 	}
 	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
 	it.Expect(err).NotTo(gomega.HaveOccurred())

@@ -209,8 +209,8 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// former is the memory that each Pod had before the last step, if that step gave it more. It gets that memory again if
-	// a Pod is refused current.
+	// former is the memory that each Pod had before the last step, if that step gave it more. Each Pod gets that memory
+	// again if a Pod is refused current.
 	// +optional
 	Former *resource.Quantity `json:"former,omitempty"`
 

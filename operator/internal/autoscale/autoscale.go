@@ -2,8 +2,8 @@
 // report. It is pure.
 //
 // The recommendation is the least memory in which an item that is not used stays for the age that the spec aims for. A
-// cache is always full, so the amount that it holds says nothing, but the age of the items that it evicts does. The
-// number of Pods is the same question. Its answer is the memory of all of them, in whole Pods.
+// cache is always full, so the amount that it holds says nothing, but the age of the items that it evicts does. For the
+// number of Pods, the question is the same, and the answer is the memory of all of them, in whole Pods.
 package autoscale
 
 import (

@@ -191,7 +191,7 @@ func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		deployment = &appsv1.Deployment{} // As it arrives, no list is empty instead of missing.
+		deployment = &appsv1.Deployment{} // As it arrives: encoded, an empty list is the same as a missing one.
 		if err := deployment.Unmarshal(content); err != nil {
 			t.Fatal(err)
 		}

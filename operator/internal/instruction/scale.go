@@ -8,7 +8,7 @@ import (
 )
 
 // Scale is a change to the number of servers in clients' lists. The zero value is none. It has only comparable fields,
-// as Instruction.
+// like Instruction.
 type Scale struct {
 	// Hash is how clients choose the server of a key: an Algorithm of the package clienthash.
 	Hash string `json:"hash"`

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-const giveIt = "if the cluster brings the kind, add the kind to the list given in " + tree.CatalogFile
+const giveIt = "if the cluster brings the kind, add the kind to the list `given` in " + tree.CatalogFile
 
 // orderOfKinds: an Application that uses a kind comes after the one that brings it. Which list of a project permits
 // objects of a kind depends on whether they are in namespaces.

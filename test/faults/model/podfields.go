@@ -63,7 +63,8 @@ func (f specField) normalize(object map[string]any, path []string) {
 	}
 }
 
-// leaveOutEmpty removes what has no effect, because an empty object of the spec means the same as none.
+// leaveOutEmpty removes what has no effect: an empty object of the spec means the same as none, except slots and
+// discovery, which are true here.
 func leaveOutEmpty(object map[string]any) {
 	for _, value := range object {
 		if below, ok := value.(map[string]any); ok {

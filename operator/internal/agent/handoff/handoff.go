@@ -2,7 +2,8 @@
 // memcached's protocol, and nothing of Kubernetes. A Move says what moves: all items of one memcached into the one that
 // takes its place, or those whose server changes with the list of servers.
 //
-// The order makes it correct, for each key by itself. The old memcached has the key, and the new one is to have it:
+// For each key by itself, the old memcached is the one that has it, and the new one is the one that is to have it. This
+// order keeps the copies correct:
 //
 //  1. It watches the log of all memcacheds: stored, deleted and missing keys. See stream and heartbeat.
 //  2. It copies the items. What changes in the meantime is copied again. See dump, copy and forward.

@@ -115,7 +115,8 @@ func (r *Restore) places(m format.Manifest) (place, error) {
 	had := m.Names()
 	if !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(names))) {
 		return nil, fmt.Errorf("the snapshot has the servers %s, and --server names %s: name the same ones, or set "+
-			"--client-hash, and repeat --server in the order in which clients list the servers, with the same addresses",
+			"--client-hash, and repeat --server in the order in which clients list the servers, with the addresses that "+
+			"clients use",
 			strings.Join(had, ", "), strings.Join(names, ", "))
 	}
 	return func(slot string, _ []byte) int { return slices.Index(names, slot) }, nil

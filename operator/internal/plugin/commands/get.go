@@ -87,6 +87,6 @@ func serverOf(r *reached, hash, key string) ([]reach.Server, error) {
 			return []reach.Server{server}, nil
 		}
 	}
-	return nil, fmt.Errorf("clients choose slot %s for the key, but no running Pod has it: "+
+	return nil, fmt.Errorf("clients choose slot %s for the key, but no running Pod has that slot: "+
 		"see kubectl memcached status %s", owners[0].Slot, r.mc.Name)
 }
