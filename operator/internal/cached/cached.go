@@ -28,15 +28,15 @@ func TrimObject(object any) (any, error) {
 	switch typed := object.(type) {
 	case *appsv1.Deployment:
 		managed = onlyPause(typed.ManagedFields)
-		shareTexts(&typed.Spec.Selector)
+		shareSelector(typed.Spec.Selector)
 		shareMetadata(&typed.Spec.Template.ObjectMeta)
 		sharePodSpec(&typed.Spec.Template.Spec)
 	case *corev1.Service:
-		shareTexts(&typed.Spec)
+		typed.Spec.Selector = labels.share(typed.Spec.Selector)
 	case *networkingv1.NetworkPolicy:
-		shareTexts(&typed.Spec)
+		shareSelector(&typed.Spec.PodSelector)
 	case *policyv1.PodDisruptionBudget:
-		shareTexts(&typed.Spec)
+		shareSelector(typed.Spec.Selector)
 		typed.Status = policyv1.PodDisruptionBudgetStatus{}
 	}
 	if metadata := metadataOf(object); metadata != nil {

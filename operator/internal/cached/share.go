@@ -3,13 +3,33 @@ package cached
 // Stores equal parts of cached objects once. They can be shared because cached objects are not modified.
 
 import (
-	"reflect"
+	"hash/maphash"
+	"maps"
 	"sync"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
+
+// shareMetadata stores the names, labels, annotations and owners of an object once. Most are the same in all objects of
+// a Memcached.
+func shareMetadata(metadata *metav1.ObjectMeta) {
+	metadata.Name, metadata.Namespace = text(metadata.Name), text(metadata.Namespace)
+	metadata.Labels, metadata.Annotations = labels.share(metadata.Labels), labels.share(metadata.Annotations)
+	for i := range metadata.OwnerReferences {
+		owner := &metadata.OwnerReferences[i]
+		owner.APIVersion, owner.Kind, owner.Name = text(owner.APIVersion), text(owner.Kind), text(owner.Name)
+		owner.UID = types.UID(text(string(owner.UID)))
+	}
+}
+
+func shareSelector(selector *metav1.LabelSelector) {
+	if selector != nil {
+		selector.MatchLabels = labels.share(selector.MatchLabels)
+	}
+}
 
 // shareConditions stores the texts of conditions once, but not their messages, which seldom are the same.
 func shareConditions(conditions []metav1.Condition) {
@@ -20,84 +40,31 @@ func shareConditions(conditions []metav1.Condition) {
 	}
 }
 
-// shareMetadata stores the names, labels, annotations and owners of an object once. Most are the same in all objects of
-// a Memcached, and many in all objects.
-func shareMetadata(metadata *metav1.ObjectMeta) {
-	metadata.Name, metadata.Namespace = text(metadata.Name), text(metadata.Namespace)
-	shareTexts(&metadata.Labels)
-	shareTexts(&metadata.Annotations)
-	shareTexts(&metadata.OwnerReferences)
-}
+// text returns the same text for equal texts, as long as anything uses it.
+func text(value string) string { return unique.Make(value).Value() }
 
-// sharePodSpec stores equal containers once, and equal texts of the rest.
 func sharePodSpec(spec *corev1.PodSpec) {
-	shareContainers(&spec.InitContainers)
-	shareContainers(&spec.Containers)
-	shareTexts(&spec.Volumes)
-	shareTexts(&spec.Affinity)
-}
-
-func shareContainers(list *[]corev1.Container) {
-	*list = containers.share(&corev1.PodSpec{Containers: *list}, func() []corev1.Container {
-		for i := range *list {
-			found := &(*list)[i].Resources
-			*found = resources.share(found, func() corev1.ResourceRequirements { return *found })
-			shareTexts(&(*list)[i])
-		}
-		return *list
-	})
-}
-
-// shareTexts stores the texts that a value points to once, but not those in fields that are not exported.
-func shareTexts(value any) { shareTextsOf(reflect.ValueOf(value).Elem()) }
-
-func shareTextsOf(value reflect.Value) {
-	switch value.Kind() {
-	case reflect.String:
-		value.SetString(text(value.String()))
-	case reflect.Pointer:
-		if !value.IsNil() {
-			shareTextsOf(value.Elem())
-		}
-	case reflect.Slice:
-		for i := range value.Len() {
-			shareTextsOf(value.Index(i))
-		}
-	case reflect.Struct:
-		for _, field := range value.Fields() {
-			if field.CanSet() {
-				shareTextsOf(field)
-			}
-		}
-	case reflect.Map:
-		if texts, ok := reflect.TypeAssert[map[string]string](value); ok && texts != nil {
-			value.Set(reflect.ValueOf(shareMap(texts)))
-		}
-	default: // It has no texts.
+	spec.InitContainers, spec.Containers = shareContainers(spec.InitContainers), shareContainers(spec.Containers)
+	if spec.Affinity != nil {
+		spec.Affinity = affinities.share(spec.Affinity, spec.Affinity)
 	}
 }
 
-// shareMap returns the same map for the same texts. A new one is made first, because a map keeps the text of a key that
-// it has.
-func shareMap(texts map[string]string) map[string]string {
-	return labels.share(&metav1.ObjectMeta{Labels: texts}, func() map[string]string {
-		shared := make(map[string]string, len(texts))
-		for key, value := range texts {
-			shared[text(key)] = text(value)
-		}
-		return shared
-	})
+func shareContainers(list []corev1.Container) []corev1.Container {
+	for i := range list {
+		found := &list[i].Resources
+		*found = resources.share(found, *found)
+	}
+	return containers.share(&corev1.PodSpec{Containers: list}, list)
 }
-
-// text returns the same text for equal texts, as long as anything uses it.
-func text(value string) string { return unique.Make(value).Value() }
 
 // The pools of what is shared. Few clusters have more different containers. The labels and selectors of a Memcached's
 // objects are equal, and the API server sends the objects of all kinds in the same order when the operator starts.
 var (
 	containers = pool[[]corev1.Container]{most: 64, longest: 64 << 10}
 	resources  = pool[corev1.ResourceRequirements]{most: 64, longest: 1 << 10}
-	labels     = pool[map[string]string]{most: 8192, longest: 1 << 10}
+	affinities = pool[*corev1.Affinity]{most: 64, longest: 16 << 10}
+	labels     = mapPool{most: 8192, longest: 1 << 10, seed: maphash.MakeSeed()}
 )
 
 // pool has values by their content, which is encoded.
@@ -112,11 +79,11 @@ type pool[T any] struct {
 	values map[string]T
 }
 
-// share returns the same value for the same content. A new value is made first.
-func (p *pool[T]) share(content interface{ Marshal() ([]byte, error) }, made func() T) T {
+// share returns the same value for the same content.
+func (p *pool[T]) share(content interface{ Marshal() ([]byte, error) }, value T) T {
 	key, err := content.Marshal()
 	if err != nil || len(key) > p.longest {
-		return made()
+		return value
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +93,46 @@ func (p *pool[T]) share(content interface{ Marshal() ([]byte, error) }, made fun
 	if p.values == nil || len(p.values) == p.most {
 		p.values = map[string]T{}
 	}
-	value := made()
 	p.values[string(key)] = value
 	return value
+}
+
+// mapPool has maps by the hash of their content. Of maps with the same hash, only the last one is shared.
+type mapPool struct {
+	most, longest int // as for a pool
+	seed          maphash.Seed
+
+	mu   sync.Mutex
+	maps map[uint64]map[string]string
+}
+
+// share returns the same map for the same content, and the same texts in maps that differ.
+func (p *mapPool) share(texts map[string]string) map[string]string {
+	hash, length := p.hash(texts)
+	if texts == nil || length > p.longest {
+		return texts
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if shared, found := p.maps[hash]; found && maps.Equal(shared, texts) {
+		return shared
+	}
+	if p.maps == nil || len(p.maps) >= p.most {
+		p.maps = map[uint64]map[string]string{}
+	}
+	shared := make(map[string]string, len(texts)) // A new one, because a map keeps the text of a key that it has.
+	for key, value := range texts {
+		shared[text(key)] = text(value)
+	}
+	p.maps[hash] = shared
+	return shared
+}
+
+// hash returns a hash that does not depend on the order, which is random, and the length of all texts in bytes.
+func (p *mapPool) hash(texts map[string]string) (sum uint64, length int) {
+	for key, value := range texts {
+		sum += maphash.Comparable(p.seed, [2]string{key, value})
+		length += len(key) + len(value)
+	}
+	return sum, length
 }

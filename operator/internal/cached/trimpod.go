@@ -31,9 +31,7 @@ func TrimPod(object any) (any, error) {
 		keepAnnotations(&trimmed.ObjectMeta, &pod.ObjectMeta, names.AnnotationBootstrap)
 		trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Agent)
 	}
-	if trimmed.Labels != nil {
-		trimmed.Labels = shareMap(trimmed.Labels) // From here on, nothing may change them.
-	}
+	trimmed.Labels = labels.share(trimmed.Labels) // From here on, nothing may change them.
 	return trimmed, nil
 }
 
