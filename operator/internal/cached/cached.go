@@ -32,7 +32,7 @@ func TrimObject(object any) (any, error) {
 		shareMetadata(&typed.Spec.Template.ObjectMeta)
 		sharePodSpec(&typed.Spec.Template.Spec)
 	case *corev1.Service:
-		typed.Spec.Selector = labels.share(typed.Spec.Selector)
+		typed.Spec.Selector = shareMap(typed.Spec.Selector)
 	case *networkingv1.NetworkPolicy:
 		shareSelector(&typed.Spec.PodSelector)
 	case *policyv1.PodDisruptionBudget:

@@ -5,8 +5,8 @@ package cached
 import (
 	"hash/maphash"
 	"maps"
+	"slices"
 	"sync"
-	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +17,7 @@ import (
 // a Memcached.
 func shareMetadata(metadata *metav1.ObjectMeta) {
 	metadata.Name, metadata.Namespace = text(metadata.Name), text(metadata.Namespace)
-	metadata.Labels, metadata.Annotations = labels.share(metadata.Labels), labels.share(metadata.Annotations)
+	metadata.Labels, metadata.Annotations = shareMap(metadata.Labels), shareMap(metadata.Annotations)
 	for i := range metadata.OwnerReferences {
 		owner := &metadata.OwnerReferences[i]
 		owner.APIVersion, owner.Kind, owner.Name = text(owner.APIVersion), text(owner.Kind), text(owner.Name)
@@ -27,7 +27,7 @@ func shareMetadata(metadata *metav1.ObjectMeta) {
 
 func shareSelector(selector *metav1.LabelSelector) {
 	if selector != nil {
-		selector.MatchLabels = labels.share(selector.MatchLabels)
+		selector.MatchLabels = shareMap(selector.MatchLabels)
 	}
 }
 
@@ -40,99 +40,110 @@ func shareConditions(conditions []metav1.Condition) {
 	}
 }
 
-// text returns the same text for equal texts, as long as anything uses it.
-func text(value string) string { return unique.Make(value).Value() }
-
 func sharePodSpec(spec *corev1.PodSpec) {
 	spec.InitContainers, spec.Containers = shareContainers(spec.InitContainers), shareContainers(spec.Containers)
 	if spec.Affinity != nil {
-		spec.Affinity = affinities.share(spec.Affinity, spec.Affinity)
+		spec.Affinity = shareEncoded(&affinities, spec.Affinity, func() *corev1.Affinity { return spec.Affinity })
 	}
 }
 
+// shareContainers returns the same list for the same content. It does not write into the list, which may be shared
+// already: informers trim some objects twice.
 func shareContainers(list []corev1.Container) []corev1.Container {
-	for i := range list {
-		found := &list[i].Resources
-		*found = resources.share(found, *found)
-	}
-	return containers.share(&corev1.PodSpec{Containers: list}, list)
+	return shareEncoded(&containers, &corev1.PodSpec{Containers: list}, func() []corev1.Container {
+		list := slices.Clone(list)
+		for i := range list {
+			amounts := &list[i].Resources
+			*amounts = shareEncoded(&resources, amounts, func() corev1.ResourceRequirements { return *amounts })
+		}
+		return list
+	})
 }
 
-// The pools of what is shared. Few clusters have more different containers. The labels and selectors of a Memcached's
-// objects are equal, and the API server sends the objects of all kinds in the same order when the operator starts.
-var (
-	containers = pool[[]corev1.Container]{most: 64, longest: 64 << 10}
-	resources  = pool[corev1.ResourceRequirements]{most: 64, longest: 1 << 10}
-	affinities = pool[*corev1.Affinity]{most: 64, longest: 16 << 10}
-	labels     = mapPool{most: 8192, longest: 1 << 10, seed: maphash.MakeSeed()}
-)
-
-// pool has values by their content, which is encoded.
-type pool[T any] struct {
-	// most is the number of values. With the next one the pool starts again: values that are cached by then are not
-	// shared any more.
-	most int
-	// longest is the length of a content in bytes. Longer ones are not shared.
-	longest int
-
-	mu     sync.Mutex
-	values map[string]T
-}
-
-// share returns the same value for the same content.
-func (p *pool[T]) share(content interface{ Marshal() ([]byte, error) }, value T) T {
+// shareEncoded returns the same value for the same content, which is encoded to compare it.
+func shareEncoded[V any](p *pool[string, V], content interface{ Marshal() ([]byte, error) }, made func() V) V {
 	key, err := content.Marshal()
-	if err != nil || len(key) > p.longest {
+	if err != nil || len(key) > longest {
+		return made()
+	}
+	return p.share(string(key), made)
+}
+
+// text returns the same text for equal texts.
+func text(value string) string {
+	if len(value) > longest {
 		return value
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if shared, found := p.values[string(key)]; found {
-		return shared
-	}
-	if p.values == nil || len(p.values) == p.most {
-		p.values = map[string]T{}
-	}
-	p.values[string(key)] = value
-	return value
+	return texts.share(value, func() string { return value })
 }
 
-// mapPool has maps by the hash of their content. Of maps with the same hash, only the last one is shared.
-type mapPool struct {
-	most, longest int // as for a pool
-	seed          maphash.Seed
-
-	mu   sync.Mutex
-	maps map[uint64]map[string]string
-}
-
-// share returns the same map for the same content, and the same texts in maps that differ.
-func (p *mapPool) share(texts map[string]string) map[string]string {
-	hash, length := p.hash(texts)
-	if texts == nil || length > p.longest {
-		return texts
+// shareMap returns the same map for the same content, and a new one otherwise: a map keeps the text of a key that it
+// has. Of maps with the same hash, only the first one is shared. Large maps are not shared, because the pool keeps maps
+// that no object has any more.
+func shareMap(values map[string]string) map[string]string {
+	hash, size := hashOf(values)
+	if values == nil || size > longest/2 {
+		return values
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if shared, found := p.maps[hash]; found && maps.Equal(shared, texts) {
-		return shared
+	shared := labels.share(hash, func() map[string]string {
+		made := make(map[string]string, len(values))
+		for key, value := range values {
+			made[text(key)] = text(value)
+		}
+		return made
+	})
+	if !maps.Equal(shared, values) {
+		return values
 	}
-	if p.maps == nil || len(p.maps) >= p.most {
-		p.maps = map[uint64]map[string]string{}
-	}
-	shared := make(map[string]string, len(texts)) // A new one, because a map keeps the text of a key that it has.
-	for key, value := range texts {
-		shared[text(key)] = text(value)
-	}
-	p.maps[hash] = shared
 	return shared
 }
 
-// hash returns a hash that does not depend on the order, which is random, and the length of all texts in bytes.
-func (p *mapPool) hash(texts map[string]string) (sum uint64, length int) {
-	for key, value := range texts {
-		sum += maphash.Comparable(p.seed, [2]string{key, value})
-		length += len(key) + len(value)
+var seed = maphash.MakeSeed()
+
+// hashOf returns a hash that does not depend on the order, which is random, and about how many bytes a map takes.
+func hashOf(values map[string]string) (hash uint64, size int) {
+	const slot = 48 // of a map in which a third of the slots is free
+	for key, value := range values {
+		hash += maphash.Comparable(seed, [2]string{key, value})
+		size += slot + len(key) + len(value)
 	}
-	return sum, length
+	return hash, size
+}
+
+// The pools of what is shared. Many clusters have few different containers. The names, labels and selectors of a
+// Memcached's objects are equal, and the API server sends the objects of all kinds in the same order when the operator
+// starts.
+var (
+	containers = pool[string, []corev1.Container]{most: 256}
+	resources  = pool[string, corev1.ResourceRequirements]{most: 256}
+	affinities = pool[string, *corev1.Affinity]{most: 256}
+	labels     = pool[uint64, map[string]string]{most: 8192}
+	texts      = pool[string, string]{most: 8192}
+)
+
+// longest is the length of the longest content that is shared, in bytes. The containers of most Pods have a fourth.
+const longest = 4 << 10
+
+// pool has values by what identifies them. If it has this many, it starts again with the next one: values that are
+// cached by then are not shared any more.
+type pool[K comparable, V any] struct {
+	most int
+
+	mu     sync.Mutex
+	values map[K]V
+}
+
+// share returns the same value for the same key. A new value is made first.
+func (p *pool[K, V]) share(key K, made func() V) V {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if shared, found := p.values[key]; found {
+		return shared
+	}
+	if p.values == nil || len(p.values) >= p.most {
+		p.values = map[K]V{}
+	}
+	value := made()
+	p.values[key] = value
+	return value
 }

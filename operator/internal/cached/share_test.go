@@ -2,10 +2,10 @@ package cached
 
 import (
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -136,46 +136,60 @@ func TestAPodWithMoreLabelsChangesNoOther(t *testing.T) {
 	}
 }
 
-func TestSharedMapsAreBounded(t *testing.T) {
-	p := mapPool{most: 3, longest: 10, seed: maphash.MakeSeed()}
-	long := map[string]string{"key": "12345678"}
-	if got := p.share(long); len(p.maps) > 0 || !maps.Equal(got, long) {
-		t.Errorf("%v, which has 11 bytes, became %v and is kept", long, got)
+func TestLargeContentsAreNotShared(t *testing.T) {
+	many := map[string]string{}
+	for i := range 50 { // The texts are short, but not the map.
+		many[fmt.Sprint(i)] = ""
 	}
-	for i := range 8 {
-		want := map[string]string{"key": fmt.Sprint(i)}
-		if got := p.share(maps.Clone(want)); !maps.Equal(got, want) {
-			t.Errorf("%v became %v", want, got)
+	for sentence, values := range map[string]map[string]string{
+		"a long text": {"key": strings.Repeat("x", longest/2)}, "many keys": many,
+	} {
+		if got := shareMap(values); reflect.ValueOf(got).Pointer() != reflect.ValueOf(values).Pointer() {
+			t.Errorf("%s: the map is copied", sentence)
 		}
-		if len(p.maps) > p.most {
-			t.Fatalf("%d maps are shared, more than %d", len(p.maps), p.most)
+		if got := shareMap(maps.Clone(values)); reflect.ValueOf(got).Pointer() == reflect.ValueOf(values).Pointer() {
+			t.Errorf("%s: the map is kept", sentence)
 		}
 	}
-	if p.share(nil) != nil {
+	if shareMap(nil) != nil {
 		t.Error("no map became one")
+	}
+	argument := func(d *appsv1.Deployment) {
+		d.Spec.Template.Spec.Containers[0].Args[0] = strings.Repeat("x", longest)
+	}
+	first, other := trimmed(t, decoded(t, "first", argument)), trimmed(t, decoded(t, "other", argument))
+	if &first.Spec.Template.Spec.Containers[0] == &other.Spec.Template.Spec.Containers[0] {
+		t.Error("large containers are kept")
+	}
+}
+
+// TestADeploymentIsTrimmedAgainWhileAnotherIsRead finds writes into shared parts if it runs with -race: informers trim
+// the objects of a stream twice, and other Memcacheds may be reconciled in the meantime.
+func TestADeploymentIsTrimmedAgainWhileAnotherIsRead(t *testing.T) {
+	first, other := trimmed(t, decoded(t, "first")), trimmed(t, decoded(t, "other"))
+	before := reflect.ValueOf(first.Spec.Template.Spec.Containers[0].Resources.Limits).Pointer()
+	resources.values = nil // The pool has started again in the meantime.
+	var work sync.WaitGroup
+	work.Go(func() { trimmed(t, other) })
+	work.Go(func() { _ = first.DeepCopy() })
+	work.Wait()
+	if reflect.ValueOf(first.Spec.Template.Spec.Containers[0].Resources.Limits).Pointer() != before {
+		t.Error("trimming a Deployment again changed another one")
 	}
 }
 
 func TestWhatIsSharedIsBounded(t *testing.T) {
-	const most = 3
-	p := pool[string]{most: most, longest: 100}
-	for i := range 3*most - 1 {
+	p := pool[string, string]{most: 3}
+	for i := range 8 {
 		name := fmt.Sprint(i)
 		for range 2 {
-			if got := p.share(&metav1.ObjectMeta{Name: name}, name); got != name {
+			if got := p.share(name, func() string { return name }); got != name {
 				t.Errorf("%s became %s", name, got)
 			}
 		}
-		if len(p.values) > most {
-			t.Fatalf("%d values are shared, more than %d", len(p.values), most)
+		if want := i%p.most + 1; len(p.values) != want {
+			t.Fatalf("%d values are shared after the number %d, want %d", len(p.values), i, want)
 		}
-	}
-	if len(p.values) != most-1 {
-		t.Errorf("%d values are shared, want %d: sharing did not start again", len(p.values), most-1)
-	}
-	p.share(&metav1.ObjectMeta{Name: strings.Repeat("x", 100)}, "")
-	if len(p.values) != most-1 {
-		t.Error("a content of more than 100 bytes is kept")
 	}
 }
 

@@ -4,7 +4,6 @@ package cached
 
 import (
 	"slices"
-	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +30,7 @@ func TrimPod(object any) (any, error) {
 		keepAnnotations(&trimmed.ObjectMeta, &pod.ObjectMeta, names.AnnotationBootstrap)
 		trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Agent)
 	}
-	trimmed.Labels = labels.share(trimmed.Labels) // From here on, nothing may change them.
+	trimmed.Labels = shareMap(trimmed.Labels) // From here on, nothing may change them.
 	return trimmed, nil
 }
 
@@ -49,7 +48,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 		trimmed.OwnerReferences = trimmedController
 	}
 	trimmed.Spec.Containers = declared[Ports(&pod.Spec)]
-	trimmed.Status.Phase, trimmed.Status.PodIP = unique.Make(pod.Status.Phase).Value(), pod.Status.PodIP
+	trimmed.Status.Phase, trimmed.Status.PodIP = corev1.PodPhase(text(string(pod.Status.Phase))), pod.Status.PodIP
 	trimmed.Status.Conditions = relevantConditions(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
 	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
@@ -65,7 +64,8 @@ func relevantConditions(pod *corev1.Pod) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	if ready := Condition(pod, corev1.PodReady); ready != nil {
 		kept = []corev1.PodCondition{{
-			Type: corev1.PodReady, Status: unique.Make(ready.Status).Value(), LastTransitionTime: ready.LastTransitionTime,
+			Type: corev1.PodReady, Status: corev1.ConditionStatus(text(string(ready.Status))),
+			LastTransitionTime: ready.LastTransitionTime,
 		}}
 	}
 	if IsUnschedulable(pod) {
