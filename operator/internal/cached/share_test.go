@@ -168,7 +168,7 @@ func TestLargeContentsAreNotShared(t *testing.T) {
 func TestADeploymentIsTrimmedAgainWhileAnotherIsRead(t *testing.T) {
 	first, other := trimmed(t, decoded(t, "first")), trimmed(t, decoded(t, "other"))
 	before := reflect.ValueOf(first.Spec.Template.Spec.Containers[0].Resources.Limits).Pointer()
-	resources.values = nil // The pool has started again in the meantime.
+	containers.values, resources.values = nil, nil // The pools have started again in the meantime.
 	var work sync.WaitGroup
 	work.Go(func() { trimmed(t, other) })
 	work.Go(func() { _ = first.DeepCopy() })
