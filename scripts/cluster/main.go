@@ -22,9 +22,9 @@ func newCommand() *cobra.Command {
 		Use:   "cluster",
 		Short: "Run a whole Kubernetes cluster on this machine, without Docker",
 		Long: "Runs a control plane, a Node, DNS, an image registry, a Git repository and Argo CD on one Linux\n" +
-			"machine, built from pinned Go modules. Nothing of it can reach beyond the machine, and nothing\n" +
-			"is left of it after down. With simulated Nodes it is a control plane alone, on any machine and\n" +
-			"without root, and nothing runs in its Pods. See docs/local-cluster.md.",
+			"machine, built from pinned Go modules. Nothing of it can reach beyond the machine, and the\n" +
+			"command down removes all of it. With simulated Nodes it is a control plane alone, on any machine\n" +
+			"and without root, and nothing runs in its Pods. See docs/local-cluster.md.",
 	}
 	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at the same time")
 	root.AddCommand(f.upCommand(), f.downCommand(), f.statusCommand(), f.envCommand(),

@@ -66,8 +66,8 @@ func (d *demo) chooseArchitecture(nodes []corev1.Node) (found string, err error)
 	})
 	switch {
 	case len(d.Architectures) == 0:
-		err = fmt.Errorf("the demo needs Linux Nodes of %s without taints",
-			cmp.Or(d.Architecture, strings.Join(oci.Architectures(), ", ")))
+		err = fmt.Errorf("the demo needs a Linux Node that accepts Pods without a toleration, of one of these "+
+			"architectures: %s", cmp.Or(d.Architecture, strings.Join(oci.Architectures(), ", ")))
 	case d.Architecture == "" && len(d.Architectures) == 1:
 		d.Architecture = d.Architectures[0]
 	case d.Architecture == "":

@@ -58,7 +58,7 @@ func currentCommand() *cobra.Command {
 		Use:   "current",
 		Short: "Show the operator at work on the cluster of your kubeconfig",
 		Long: "Uses the cluster of your kubeconfig, your registry and your Git repository. It first checks what is\n" +
-			"missing, and asks before it changes anything: docs/demo.md.",
+			"missing, and asks before it changes anything. See docs/demo.md.",
 		Example: "  go run ./scripts/demo current --method direct \\\n" +
 			"    --registry registry.example.com/team --repo https://git.example.com/team/memcached-operator.git\n" +
 			"  go run ./scripts/demo current --method olm --registry ... --repo ... --check-only -o json",

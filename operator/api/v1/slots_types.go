@@ -78,9 +78,9 @@ type Handoff struct {
 	Mode HandoffMode `json:"mode,omitempty"`
 
 	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. If that does not suffice for all
-	// keys, only the hottest are copied. After a copy that stands still until then the new Pod starts empty, which the
-	// status reports. A deleted or evicted Pod serves for at most that time, until another one has its keys; set less than
-	// the time that a Node has after the notice of its end. Defaults to 600. A change replaces the Pods.
+	// keys, only the hottest are copied. If the copy makes no progress until the time is over, the new Pod starts empty,
+	// and the status reports this. A deleted or evicted Pod serves for at most that time, until another one has its keys;
+	// set less than the time that a Node has after the notice of its end. Defaults to 600. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400

@@ -109,8 +109,8 @@ func (s *state) requeueAfter() time.Duration {
 	return first
 }
 
-// deadlines returns when something about a Pod must be decided, such as when its copy has taken too long, or its
-// readiness counts.
+// deadlines returns the times at which a decision about a Pod is due: for example, when its copy has taken too long, or
+// when the readiness that it reports belongs to its current role (settleTime).
 func (s *state) deadlines(pod *Pod) []time.Time {
 	i := s.following(pod)
 	settled := i.Since.Add(settleTime)

@@ -12,8 +12,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// specField is what the API's comment and type of a field of the spec state about a change to the field. specFields has
-// those of all fields.
+// specField is what the model knows about a field of the spec, from its comment and its type in operator/api/v1.
+// specFields has the fields about which it knows more than that a change replaces the Pods.
 type specField struct {
 	harmless   bool   // A change replaces no Pod.
 	fallback   string // the default, unless it depends on the rest of the spec or on the operator's version

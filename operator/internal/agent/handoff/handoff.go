@@ -151,9 +151,9 @@ func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
-// finish returns the result of Run and Resume. After a failure, if clients use both the old and the new memcacheds, it
-// tries to begin again without the items that move. If they use only the old ones, these have all that clients wrote,
-// and stay as they are.
+// finish returns the result of Run and Resume. If the failure came when clients already used both the old and the new
+// memcacheds, it removes the keys that move from both, and tries to keep both consistent from then on. If clients use
+// only the old ones, these have all that clients wrote, and stay as they are.
 func (h *Handoff) finish(ctx context.Context, err error) error {
 	for attempt := 1; ; attempt++ {
 		if errors.Is(err, errDone) {

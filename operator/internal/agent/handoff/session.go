@@ -236,7 +236,7 @@ func (s *session) flushed(side *side) error {
 	return s.unknown(side, &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")})
 }
 
-// resume begins again without the items that move.
+// resume removes the keys that move from both sides, and keeps both consistent from then on.
 func resume(ctx context.Context, s *session) error {
 	for number := range s.sides {
 		s.side(number).changes.stop()
