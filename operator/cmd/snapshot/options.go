@@ -53,8 +53,8 @@ func (o *options) addSave(flags *pflag.FlagSet) {
 
 func (o *options) addRestore(flags *pflag.FlagSet) {
 	o.addVerify(flags)
-	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash, give them in the same order and with "+
-		"the same addresses as your clients do: where a key belongs is computed from these.")
+	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash, give them in the same order and "+
+		"with the same addresses as your clients do: where a key belongs is computed from these.")
 	flags.StringVar((*string)(&o.hash), "client-hash", "", "How clients place keys on the servers, as in "+
 		"spec.slots.clientHash: "+hashes()+". Without it, each server gets the keys of the one that had its name.")
 }
