@@ -37,7 +37,7 @@ const copyRate = 64 << 20
 func (b *Bench) copied(ctx context.Context) (figures []report.Figure, err error) {
 	for _, mebibytes := range b.Copied {
 		b.updatef("%d MiB", mebibytes)
-		found, err := b.attributes(ctx, "operator/internal/agent/handoff", "TestALargeMemcachedIsCopiedInTime",
+		found, err := b.attributes(ctx, "operator/internal/agent/handoff", "TestALargeMemcachedIsCopiedWhole",
 			"-mebibytes="+strconv.Itoa(mebibytes), "-rate="+strconv.Itoa(copyRate))
 		if err != nil {
 			return figures, err
