@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
-	"github.com/example-inc/memcached-operator/internal/testing/statistics"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
@@ -40,11 +39,11 @@ func (b *Bench) create(ctx context.Context) (figures []report.Figure, err error)
 	b.Profiles = "" // A run with a profile does not count.
 	c := &creation{Bench: b, env: env}
 	for _, inFlight := range b.InFlight {
-		figure, err := c.compare(ctx, inFlight)
+		compared, err := c.compare(ctx, inFlight)
 		if err != nil {
 			return figures, err
 		}
-		figures = append(figures, figure)
+		figures = append(figures, compared...)
 	}
 	figures = append(figures, c.requestFigures()...)
 	if profiles != "" {
@@ -56,46 +55,50 @@ func (b *Bench) create(ctx context.Context) (figures []report.Figure, err error)
 }
 
 // compare measures the operator and the baseline in turn.
-func (c *creation) compare(ctx context.Context, inFlight int) (report.Figure, error) {
-	var ratios, operators, baselines []float64
+func (c *creation) compare(ctx context.Context, inFlight int) ([]report.Figure, error) {
+	var compared comparison
 	for run := range c.Runs {
 		c.updatef("%d in flight, run %d of %d", inFlight, run+1, c.Runs)
 		operator, err := c.measure(ctx, c.operator, inFlight)
 		if err != nil {
-			return report.Figure{}, err
+			return nil, err
 		}
 		baseline, err := c.measure(ctx, c.baseline, inFlight)
 		if err != nil {
-			return report.Figure{}, err
+			return nil, err
 		}
-		operators, baselines = append(operators, operator), append(baselines, baseline)
-		ratios = append(ratios, operator/baseline)
+		compared.add(operator, baseline)
 	}
 	name := fmt.Sprintf("%d new Memcacheds, %d in flight: time against the baseline", c.Count, inFlight)
-	return report.AtMost(1.5, "times", name, statistics.Median(ratios), against("s", operators, baselines)), nil
+	return compared.figures(name), nil
 }
 
-// against reads like "12 s against 10 s".
-func against(unit string, measured, compared []float64) string {
-	return fmt.Sprintf("%s %s against %s %s",
-		report.Number(statistics.Median(measured)), unit, report.Number(statistics.Median(compared)), unit)
-}
-
-// measure creates Memcacheds and runs a program. It returns the seconds from the program's start until the API server's
-// answer to the first status of the last Memcached.
-func (c *creation) measure(ctx context.Context, run program, inFlight int) (float64, error) {
+// measure creates Memcacheds and runs a program. Its time is that from the program's start until the API server's answer
+// to the first status of the last Memcached.
+func (c *creation) measure(ctx context.Context, run program, inFlight int) (cost, error) {
 	if err := c.env.CreateMemcacheds(ctx, 0, c.Count, func(string) {}); err != nil {
-		return 0, err
+		return cost{}, err
 	}
 	offset, err := c.env.Audit.End()
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
-	started, finish, err := run(ctx, inFlight)
-	if err != nil {
-		return 0, err
-	}
-	done, last := map[string]bool{}, time.Time{}
+	finish := func() error { return nil }
+	took, err := costOf(func() (time.Duration, error) {
+		started, stop, err := run(ctx, inFlight)
+		if err != nil {
+			return 0, err
+		}
+		finish = stop
+		last, err := c.awaitStatuses(ctx, offset)
+		return last.Sub(started), err
+	})
+	return took, errors.Join(err, finish(), c.env.Empty(ctx))
+}
+
+// awaitStatuses returns when the API server answered the first status of the last Memcached.
+func (c *creation) awaitStatuses(ctx context.Context, offset int64) (last time.Time, err error) {
+	done := map[string]bool{}
 	err = c.env.Audit.Await(ctx, offset, timeout, func(r audit.Request) bool {
 		if writesStatus(r) && !done[r.ObjectRef.Name] {
 			done[r.ObjectRef.Name], last = true, r.Answered
@@ -105,7 +108,7 @@ func (c *creation) measure(ctx context.Context, run program, inFlight int) (floa
 	if err != nil {
 		err = fmt.Errorf("%d of %d Memcacheds have a status: %w", len(done), c.Count, err)
 	}
-	return last.Sub(started).Seconds(), errors.Join(err, finish(), c.env.Empty(ctx))
+	return last, err
 }
 
 func writesStatus(r audit.Request) bool {

@@ -37,11 +37,11 @@ func TestScenariosMeasure(t *testing.T) {
 		exact, grown []string
 	}{
 		"create": {
-			4, []string{"requests per new Memcached, without events", "refused requests among them"},
+			5, []string{"requests per new Memcached, without events", "refused requests among them"},
 			[]string{"requests per new Memcached, without events", "events per new Memcached"},
 		},
 		"drift": {7, []string{"requests after 16 annotations and labels by other clients"}, nil},
-		"growth": {12, []string{
+		"growth": {13, []string{
 			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3 Memcacheds: requests after the first lists",
 			"a resync of 3 Memcacheds: requests",
 		}, nil},

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
-	"github.com/example-inc/memcached-operator/internal/testing/statistics"
-	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
 // rest counts requests while nothing changes.
@@ -34,42 +32,39 @@ func (g *growing) rest(ctx context.Context) error {
 
 // restart starts the operator again without any change, in turn with a program that lists the same objects.
 func (g *growing) restart(ctx context.Context) error {
-	var ratios, starts, lists []float64
+	var compared comparison
 	offset, err := g.env.Audit.End()
 	if err != nil {
 		return err
 	}
 	for run := range g.Runs {
 		g.updatef("restart %d of %d among %d", run+1, g.Runs, g.size)
-		list, err := g.env.List(ctx)
+		list, err := costOf(func() (time.Duration, error) { return g.env.List(ctx) })
 		if err != nil {
 			return err
 		}
-		start, err := g.catchUp(ctx)
+		start, err := costOf(func() (time.Duration, error) { return g.catchUp(ctx) })
 		if err := errors.Join(err, g.operator.Stop()); err != nil {
 			return err
 		}
-		starts, lists = append(starts, start), append(lists, list.Seconds())
-		ratios = append(ratios, start/list.Seconds())
+		compared.add(start, list)
 	}
 	requests, err := requestsSince(g.env, offset, "list")
-	g.figures = append(g.figures,
-		report.AtMost(1.5, "times",
-			fmt.Sprintf("restart with %d Memcacheds: time until all are reconciled, against listing them", g.size),
-			statistics.Median(ratios), against("s", starts, lists)),
+	name := fmt.Sprintf("restart with %d Memcacheds: time until all are reconciled, against listing them", g.size)
+	g.figures = append(append(g.figures, compared.figures(name)...),
 		noRequests(fmt.Sprintf("%d restarts with %d Memcacheds: requests after the first lists", g.Runs, g.size), requests))
 	return err
 }
 
-// catchUp starts the operator, and returns the seconds until it has reconciled every Memcached, its election included.
-func (g *growing) catchUp(ctx context.Context, flags ...string) (seconds float64, err error) {
+// catchUp starts the operator, and returns the time until it has reconciled every Memcached, its election included.
+func (g *growing) catchUp(ctx context.Context, flags ...string) (took time.Duration, err error) {
 	if g.operator, err = g.env.StartOperator(ctx, flags...); err != nil {
 		return 0, err
 	}
 	profiled := g.profileCPU(ctx, g.operator, fmt.Sprintf("cpu-restart-%d.pprof", g.size))
 	err = g.awaitReconciled(ctx, g.size)
-	seconds = time.Since(g.operator.Started).Seconds()
-	return seconds, errors.Join(err, <-profiled)
+	took = time.Since(g.operator.Started)
+	return took, errors.Join(err, <-profiled)
 }
 
 func (g *growing) awaitReconciled(ctx context.Context, count int) error {

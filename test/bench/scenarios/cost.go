@@ -1,0 +1,67 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/example-inc/memcached-operator/internal/testing/statistics"
+	"github.com/example-inc/memcached-operator/test/bench/report"
+)
+
+// cost is what a run took. Its CPU time is that of all programs on the machine, because most of it is the API server's.
+type cost struct{ seconds, cpu float64 }
+
+// comparison has the costs of runs of the operator and of the baseline, in turn.
+type comparison struct{ operator, baseline []cost }
+
+func (c *comparison) add(operator, baseline cost) {
+	c.operator, c.baseline = append(c.operator, operator), append(c.baseline, baseline)
+}
+
+// figures are the operator's time and its CPU time, in times of those of the baseline: medians of the pairs of runs.
+func (c *comparison) figures(name string) []report.Figure {
+	ratio, measured := c.compare(func(of cost) float64 { return of.seconds })
+	cpuRatio, cpuMeasured := c.compare(func(of cost) float64 { return of.cpu })
+	return []report.Figure{
+		report.AtMost(1.5, "times", name, ratio, measured),
+		report.Unjudged("the same, CPU time of all programs", cpuRatio, "times", cpuMeasured),
+	}
+}
+
+func (c *comparison) compare(of func(cost) float64) (ratio float64, measured string) {
+	var ratios, operators, baselines []float64
+	for run := range c.operator {
+		operator, baseline := of(c.operator[run]), of(c.baseline[run])
+		operators, baselines = append(operators, operator), append(baselines, baseline)
+		ratios = append(ratios, operator/baseline)
+	}
+	return statistics.Median(ratios), fmt.Sprintf("%s s against %s s",
+		report.Number(statistics.Median(operators)), report.Number(statistics.Median(baselines)))
+}
+
+// costOf measures a run, which returns its time itself.
+func costOf(run func() (time.Duration, error)) (cost, error) {
+	before, err := cpuTime()
+	if err != nil {
+		return cost{}, err
+	}
+	took, err := run()
+	if err != nil {
+		return cost{}, err
+	}
+	after, err := cpuTime()
+	return cost{seconds: took.Seconds(), cpu: after - before}, err
+}
+
+// cpuTime returns the seconds for which the processors of the machine have worked since it started.
+func cpuTime() (float64, error) {
+	system, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, err
+	}
+	stat, err := system.Stat()
+	total := stat.CPUTotal
+	return total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ, err
+}
