@@ -73,8 +73,8 @@ func (c *creation) compare(ctx context.Context, inFlight int) ([]report.Figure, 
 	return compared.figures(name), nil
 }
 
-// measure creates Memcacheds and runs a program. Its time is that from the program's start until the API server's answer
-// to the first status of the last Memcached.
+// measure creates Memcacheds and runs a program. Its time is that from the program's start until the API server's
+// answer to the first status of the last Memcached.
 func (c *creation) measure(ctx context.Context, run program, inFlight int) (cost, error) {
 	if err := c.env.CreateMemcacheds(ctx, 0, c.Count, func(string) {}); err != nil {
 		return cost{}, err
