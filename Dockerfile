@@ -1,11 +1,11 @@
-# The operator's image and, by --target agent, the agent's, and by --target snapshot that of the program that saves
-# caches: static binaries, no shell, not root. The builder runs on the machine's own platform and cross-compiles, so
-# that no emulation is needed. `make image PLATFORMS=all` makes the same binaries without Docker, as long as it is done
-# with the builder's version of Go.
-# Both bases are indexes of the four platforms, by digest, and can be replaced, for a mirror say:
+# Builds the operator's image; with --target agent, the agent's image; and with --target snapshot, the image of the
+# program that saves caches. Each image has static binaries and no shell, and does not run as root. The builder runs on
+# the platform of this machine and cross-compiles, so that no emulation is needed. `make image PLATFORMS=all` makes the
+# same binaries without Docker, if it runs with the builder's version of Go. BUILDER and BASE are image indexes of the
+# four platforms, by digest. Both can be replaced, for example by a mirror:
 #   docker build --build-arg BUILDER=mirror.example.com/golang:1.26.8 --build-arg BASE=scratch .
-# An older buildah, such as Debian 12's, has to be told what it runs on when it builds for other platforms:
-# --build-arg BUILDPLATFORM=linux/amd64.
+# An older buildah, such as that of Debian 12, does not set the platform on which it runs. To build for other platforms,
+# set it: --build-arg BUILDPLATFORM=linux/amd64.
 ARG BUILDER=docker.io/library/golang:1.26.8@sha256:0f063af2d465d8dcae54cce04278ada488b96f77b42449c8d071e47d016cc65a
 ARG BASE=gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
 
@@ -16,7 +16,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY operator/ operator/
 
-# From here on it differs by platform. The agent's version is a file of its sources.
+# From here on, the stages differ by platform. The agent's version is a file in its sources.
 FROM sources AS build-agent
 ARG TARGETOS
 ARG TARGETARCH
@@ -28,7 +28,7 @@ COPY --from=build-agent /supervisor /agent /
 USER 65532:65532
 ENTRYPOINT ["/supervisor", "/agent"]
 
-# Another module: the libraries of clouds.
+# The program that saves caches is in a separate module, because it needs the client libraries of clouds.
 FROM sources AS build-snapshot
 ARG GOPROXY
 ARG TARGETOS

@@ -9,7 +9,7 @@ MAKEFLAGS += --warn-undefined-variables --no-print-directory
 VERSION ?= 0.1.0
 REGISTRY ?= registry.example.com
 IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
-# The agent has a version of its own. Without a registry of its own, it is where the operator's image is.
+# The agent has a separate version. By default, its image is in the same registry as the operator's image.
 AGENT_VERSION := $(shell cat operator/cmd/agent/VERSION)
 AGENT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-agent:$(AGENT_VERSION)
 SNAPSHOT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-snapshot:$(VERSION)
@@ -17,24 +17,25 @@ ifeq ($(findstring :,$(notdir $(IMG))),)
 $(error IMG=$(IMG) has no tag: write IMG=$(IMG):$(VERSION))
 endif
 ARCH ?= $(shell go env GOARCH)
-# ARCH if somebody has set it: this machine's tells nothing about the nodes of a cluster.
+# CHOSEN_ARCH is ARCH if a user has set it. Otherwise it is empty, because the architecture of this machine says nothing
+# about the Nodes of a cluster.
 CHOSEN_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
 CONTAINER_TOOL ?= docker
 ARGS ?=
 
-# The flags that images are built with, so that `go run`, tests and images share what is compiled.
+# These are the flags with which images are built, so that `go run`, tests and images share compiled packages.
 export CGO_ENABLED := 0
 export GOFLAGS += -trimpath
-# How long an API server of a test may take to start: envtest waits 20 s, which a loaded machine exceeds.
+# How long an API server of a test may take to start. By default, envtest waits 20 s, and a loaded machine needs longer.
 export KUBEBUILDER_CONTROLPLANE_START_TIMEOUT := 2m
-# The compiler saves a fifth of its time by collecting garbage less often, for a third more memory.
+# With FAST, the compiler collects garbage less often, so it takes a fifth less time, and a third more memory.
 FAST := $(if $(filter undefined,$(origin GOGC)),GOGC=400 GOMEMLIMIT=3GiB)
 
 comma := ,
 TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
-# The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others, and that in
-# test/docs/crds pins CRDs of others.
+# These Go modules have code of this project. The modules in scripts/cluster/builds and scripts/tools only pin programs
+# of other projects, and the module in test/docs/crds pins CRDs of other projects.
 MODULES := . operator/cmd/snapshot scripts/gitops test/helm test/clients/recipes
 
 ##@ For users: See it work
@@ -48,13 +49,13 @@ help: ## Show this help.
 	@printf '           ARCH=$(ARCH) (or another; to install, also multiarch or openshift)\n'
 
 .PHONY: demo
-demo: ## Show it on a new cluster here (root, Linux), or CLUSTER=kind or current (yours).
-	@echo 'The demo is compiled first: for some minutes on a new machine, for seconds later.'
+demo: ## Show it on a new cluster on this machine (root, Linux). CLUSTER=kind or current.
+	@echo 'The demo is compiled first. This takes some minutes on a new machine, and seconds later.'
 	@$(FAST) $(if $(filter kind,$(CLUSTER)),METHOD='$(METHOD)' scripts/demo/kind.sh,\
 		go run ./scripts/demo '$(CLUSTER)' $(DEMO_OPTIONS_$(CLUSTER)) $(ARGS))
 
 CLUSTER ?= local
-# The example registry is nobody's.
+# The demo gets REGISTRY only if a user has set it, because nobody can push to the example registry.
 DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
 DEMO_OPTIONS_current = --method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
 DEMO_OPTIONS_local :=
@@ -65,15 +66,16 @@ demo-down: ## Stop the demo and leave the machine as it was.
 
 ##@ For maintainers: Test
 
-# How long a test waits for what normally takes milliseconds, unless it says how long: other tests run beside it.
+# How long a test waits for something that normally takes milliseconds, unless the test sets a time. It is so long
+# because other tests run at the same time.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 2m
 
-# Make 3 of macOS mixes what targets print.
+# Make 3, which macOS has, can't separate the output of targets that run at the same time.
 in-sync = $(if $(filter output-sync,$(.FEATURES)),--output-sync=$1)
 
 .PHONY: test
 test: ## Run every test that needs no root; ARGS='-run TestName' chooses. See also check.
-	@# The first shows its progress; what the others print comes when they end.
+	@# The first target shows its progress. The output of the other target appears when it ends.
 	@$(MAKE) --jobs=2 $(call in-sync,target) live-tests $(if $(ARGS),module-tests,checks)
 
 .PHONY: live-tests
@@ -87,8 +89,8 @@ checks:
 
 .PHONY: go-tests
 go-tests:
-	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint. The longest
-	@# come first, and as they mostly wait, many tests of a package run at a time.
+	@# -count=1, because Go's cache does not know of the programs that tests build and run. -vet=off, because lint vets,
+	@# too. The longest packages come first. Many tests of a package run at the same time, because they mostly wait.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" $(FAST) $(TOOL) gotestsum --format pkgname-and-test-fails -- \
 		$(UNHURRIED) -vet=off -count=1 -parallel 14 -timeout 20m ./test/integration ./... $(ARGS)
 
@@ -97,15 +99,16 @@ module-tests:
 	@for module in $(filter-out .,$(MODULES)); do ( cd "$$module" && $(FAST) go tool -modfile='$(TOOLS)' \
 		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS) ); done
 
-# The compiler alone is FAST: tests and what they measure have the memory that users have.
+# FAST is only for the compiler. Tests run without it, so that they measure memory as users have it.
 UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
 
-# New inputs are for soak: a landing tries those that were committed, so that it fails only for what it changes.
-# A number of inputs, since a duration ends a sound run now and then with "context deadline exceeded" before Go 1.27 (go.dev/issue/75804).
+# Only make soak tries new inputs. A landing tries the committed inputs, so that it fails only because of its changes.
+# FUZZTIME is a number of inputs and not a duration, because before Go 1.27, a run with a duration sometimes ends with
+# "context deadline exceeded" although it has found nothing (go.dev/issue/75804).
 FUZZTIME ?= 1000x
 
 .PHONY: fuzz
-fuzz: ## Fuzz the pure steps for FUZZTIME (1000x are inputs). Commit new testdata/fuzz.
+fuzz: ## Fuzz the pure steps. FUZZTIME=1000x means 1000 inputs. Commit testdata/fuzz.
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' operator); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$file"); do \
 			$(FAST) go test "./$$(dirname "$$file")" -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) \
@@ -114,8 +117,8 @@ fuzz: ## Fuzz the pure steps for FUZZTIME (1000x are inputs). Commit new testdat
 		done; \
 	done
 
-# SEED alone is one seed, or a range. With MINUTES, or without either, the seeds after it follow until the time is over.
-# WORKERS is how many run at a time.
+# If only SEED is set, it is one seed, or a range of seeds. If MINUTES is set, too, or if neither is set, the seeds
+# after SEED follow until the time is over. WORKERS is how many seeds run at the same time.
 SEED ?= 1
 MINUTES ?= $(if $(filter file,$(origin SEED)),10)
 WORKERS ?=
@@ -126,33 +129,35 @@ faults: ## Run the operator under faults that seeds choose: SEED=17, 1..20, new;
 		$(if $(WORKERS),--workers '$(WORKERS)') $(ARGS)
 
 .PHONY: faults-cluster
-faults-cluster: ## The same with real Pods and their clients (root, Linux): SEED=, MINUTES=.
+faults-cluster: ## Run make faults with real Pods and their clients (root, Linux): SEED=, MINUTES=.
 	@go run ./scripts/cluster needs e2e --install
 	@$(MAKE) faults ARGS="--real $(ARGS)"
 
-# What these leave out is for soak: it takes long, or it needs the machine for itself.
+# make soak runs the tests that these variables leave out, because they take long, or need the machine for themselves.
 SHORT := -short
 ALONE := TestClientsOfOtherProjects|TestFaultsOf.*FireTheirAlerts
 
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
-# Tests with the tag e2e in some packages: `make test` has run the others.
+# This chooses the tests with the tag e2e in some packages, because `make test` runs the other tests in them.
 tagged = -run '^($(or $(shell grep -l '^//go:build e2e' $(1:=/*_test.go) | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' \
 	| paste -sd '|'),$(error no test has the tag e2e in $1)))$$'
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
-	@# What memcached's own processes keep busy has the machine for itself.
+	@# These tests keep processes of memcached busy, so they have the machine for themselves.
 	@$(E2E) -p 1 -parallel 8 $(SHORT) ./operator/internal/memcached ./operator/internal/agent/handoff ./operator/internal/agent/bootstrap \
 		./operator/internal/agent/resize ./operator/internal/agent/slot ./operator/internal/agent/watch ./test/client ./internal/testing/memcachedtest $(ARGS)
-	@# All tests may begin: some wait for the one that has the cluster for itself, whose subtests need their turn, too.
+	@# All tests may begin at the same time. Some wait for the test that has the cluster for itself, whose subtests must be
+	@# able to run, too.
 	@$(E2E) -parallel 32 $(SHORT) ./test/e2e $(if $(findstring -run,$(ARGS)),,-skip '$(ALONE)|^TestGitOps$$') $(ARGS)
-	@# They mostly wait, TestGitOps for Argo CD. The first shows its progress; the output of the others comes when they end.
+	@# These targets mostly wait; TestGitOps, for example, waits for Argo CD. The first target shows its progress. The
+	@# output of the others appears when they end.
 	@$(MAKE) --jobs=3 $(call in-sync,target) live-e2e e2e-clusters e2e-programs
 
 .PHONY: e2e-all
-e2e-all: ## The same with the tests that are too long for each landing.
+e2e-all: ## Run make e2e, and also the tests that are too long for each landing.
 	@$(MAKE) e2e SHORT=
 
 .PHONY: live-e2e
@@ -163,7 +168,7 @@ live-e2e:
 e2e-gitops:
 	@$(if $(findstring -run,$(ARGS)),,$(E2E) $(SHORT) ./test/e2e -run '^TestGitOps$$' $(ARGS))
 
-# One package at a time, as some use the same cluster.
+# These packages run one at a time, because some use the same cluster.
 CLUSTERS := ./scripts/demo ./test/tutorial ./scripts/cluster/local ./test/placement ./test/bench/scenarios ./test/fleet
 
 .PHONY: e2e-clusters
@@ -179,16 +184,17 @@ e2e-programs:
 		gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./... $(ARGS) ); done
 	@$(E2E) -p 1 -parallel 32 $(SHORT) $(PROGRAMS) $(call tagged,$(PROGRAMS)) $(ARGS)
 
-# Two packages, one after another: what the first compiles for each architecture is in the release of the second. With
-# e2e, compiling that would take the processor from tests that talk to Pods.
+# The two packages run one after another, because the release in the second one needs what the first one has compiled
+# for each architecture. They are no part of e2e, because compiling would take the processor from tests that talk to
+# Pods.
 .PHONY: e2e-arch
-e2e-arch: ## The same for images and a release of all architectures (root, Debian or Ubuntu).
+e2e-arch: ## Test images and a release for all architectures (root, Debian or Ubuntu).
 	@go run ./scripts/cluster needs e2e-arch --install
 	@$(E2E) -p 1 ./test/arch ./test/install $(ARGS)
 
-# Write what came of it into docs/reliability.md.
+# Write the results of a soak into docs/reliability.md.
 .PHONY: soak
-soak: ## Run what is too long for each landing: hours, on an idle machine (root, Linux).
+soak: ## Run the tests that are too long for each landing, for hours (root, Linux).
 	@$(MAKE) fuzz FUZZTIME=50000x
 	@$(MAKE) faults SEED=new MINUTES=120
 	@$(MAKE) faults ARGS=--every-write
@@ -218,12 +224,12 @@ clients: ## Measure libraries of other projects, into docs/clients.md (root, Lin
 	@$(E2E) ./test/e2e -parallel 5 -run TestClientsOfOtherProjects -args -update-clients
 
 .PHONY: lint
-lint: dead ## Hold the house rules, find functions that nothing calls, look at the workflows.
+lint: dead ## Run the linters, find functions that nothing calls, and check the workflows.
 	@go tool -modfile=scripts/tools/actionlint.mod actionlint -shellcheck= -pyflakes= .github/workflows/*.yaml
 	@for module in $(MODULES); do \
 		( cd "$$module" && go tool -modfile='$(TOOLS)' golangci-lint run -c '$(CURDIR)/.golangci.yaml' ./... ); done
 
-# deadcode ends well also where it finds something.
+# deadcode exits with 0 even if it finds something.
 .PHONY: dead
 dead:
 	@for module in $(MODULES); do \
@@ -231,7 +237,8 @@ dead:
 		if [ -n "$$found" ]; then printf 'Nothing calls these functions: remove them, or call them.\n%s\n' "$$found"; exit 1; fi; \
 	done
 
-# All modules but the first are inside another's folder. Deleted files are in no package.
+# The folder of each module but the first is inside the folder of another module, so CHANGED leaves out those folders.
+# Deleted files are left out, because they are in no package.
 CHANGED := '*.go' $(patsubst %,':(exclude)%',$(filter-out .,$(MODULES)))
 
 .PHONY: lint-changed
@@ -242,7 +249,7 @@ lint-changed:
 			xargs -d '\n' go tool -modfile='$(TOOLS)' golangci-lint run -c '$(CURDIR)/.golangci.yaml'; fi ); done
 
 .PHONY: check
-check: ## Run this before a commit, a minute: words, generated files, lint of changes.
+check: ## Check words, generated files and changed code, in a minute: before a commit.
 	@$(MAKE) --jobs=2 $(call in-sync,target) verify golden lint-changed
 
 .PHONY: golden
@@ -273,7 +280,8 @@ generate: from-types ## Write all generated files again. Read the diff.
 	@go run ./scripts/release renew
 	$(call golden,-update)
 
-# What tests compare, or write with -update. Several write the same page, so one follows another.
+# These tests compare generated files, or write them with -update. Several write the same page, so they run one after
+# another.
 define golden
 	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' $1
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs $1
@@ -285,7 +293,7 @@ define golden
 	@go -C scripts/gitops test . ./tree -run 'Plans|Diffs|TheRootOfEachCluster' $1
 endef
 
-# What verify compares. Tests compare the rest.
+# These are the generated files that verify compares. Tests compare the other generated files.
 .PHONY: from-types
 from-types: manifests
 	@$(TOOL) controller-gen object paths=./operator/api/...
@@ -294,26 +302,28 @@ from-types: manifests
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: manifests
-manifests: ## Write the CRD and the role of the operator alone. A part of generate.
+manifests: ## Write only the CRD and the role of the operator. A part of generate.
 	@$(TOOL) controller-gen crd paths=./operator/api/... output:crd:artifacts:config=operator/config/crd/bases
 	@$(TOOL) controller-gen rbac:roleName=manager-role paths=./operator/... output:rbac:artifacts:config=operator/config/rbac
 
 .PHONY: rebrand
-rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME= (docs/forking.md).
+rebrand: ## Give a fork other names: MODULE= GROUP= REGISTRY= NAME= (docs/forking.md).
 	@go run ./scripts/rebrand $(call given,module,MODULE) $(call given,group,GROUP) \
 		$(call given,registry,REGISTRY) $(call given,name,NAME) $(ARGS)
 
-# Only what the command line names: an environment may have a NAME or a REGISTRY for something else.
+# given uses only variables that the command line sets, because the environment may have a NAME or a REGISTRY for
+# another purpose.
 given = $(if $(findstring command,$(origin $(2))),--$(1) '$($(2))')
 
 ##@ For users: Build and push
 
-# Of an image without Docker: PLATFORMS=all are the four.
+# PLATFORMS are the platforms of an image that is built without Docker. The value all means all four.
 PLATFORMS ?= linux/$(ARCH)
 ALL_PLATFORMS := linux/arm64,linux/amd64,linux/s390x,linux/ppc64le
 EACH_PLATFORM := $(if $(filter all,$(PLATFORMS)),$(ALL_PLATFORMS),$(PLATFORMS))
 BUILDX_BUILDER ?= memcached-operator
-# For all that builds by the Dockerfile. A mirror: BUILD_ARGS='--build-arg BUILDER=... --build-arg BASE=...'.
+# BUILD_ARGS is for all targets that use the Dockerfile. To use a mirror:
+# BUILD_ARGS='--build-arg BUILDER=... --build-arg BASE=...'.
 BUILD_ARGS ?=
 
 .PHONY: build
@@ -334,7 +344,7 @@ image-inspect: ## Compare the platforms of the images with those that the manife
 
 .PHONY: docker-build
 docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah): IMG=.
-	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
+	@# Docker before 23 uses BuildKit, which knows of platforms, only with this variable.
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
 
@@ -345,7 +355,7 @@ docker-push: ## Push both images with CONTAINER_TOOL: IMG= AGENT_IMG=.
 
 .PHONY: docker-buildx
 docker-buildx: ## Build and push both images for PLATFORMS (all four) with Docker's buildx.
-	@# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
+	@# Docker's default builder makes images of only one platform. The builder that is made here stays for the next time.
 	@$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
 		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null
 	@$(BUILDX) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
@@ -357,14 +367,15 @@ BUILDX = $(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --provenance
 ##@ For users: Install into the cluster of your kubeconfig (no kubectl needed)
 
 .PHONY: install
-install: ## Install the CRD alone.
+install: ## Install only the CRD.
 	@go run ./scripts/deploy apply operator/config/crd $(ARGS)
 
 .PHONY: uninstall
 uninstall: ## Remove the CRD, unless there are Memcacheds; ARGS=--cascade removes them too.
 	@go run ./scripts/deploy delete operator/config/crd $(ARGS)
 
-# Nobody can pull an image of the example registry, which is the default until a release writes its own.
+# Nobody can pull an image from the example registry. It is the default until a release writes its registry into this
+# file.
 unnamed = $(and $(filter file,$(origin REGISTRY)),$(filter file,$(origin IMG)),$(findstring .example.com/,$(IMG)))
 
 .PHONY: refuse-placeholders
@@ -384,7 +395,7 @@ deploy: $(if $(unnamed),refuse-placeholders) ## Install the operator: IMG= [AGEN
 		$(if $(MEMCACHED_IMAGE),--set-image 'memcached=$(MEMCACHED_IMAGE)') $(ARGS)
 
 .PHONY: undeploy
-undeploy: ## Remove operator and CRD, unless there are Memcacheds; ARGS=--cascade as well.
+undeploy: ## Remove operator and CRDs. If there are Memcacheds, only with ARGS=--cascade.
 	@go run ./scripts/deploy delete overlays/$(ARCH) $(ARGS)
 
 ##@ For users: GitOps
@@ -397,7 +408,7 @@ gitops-init: ## Write REPO=, REVISION=, REGISTRY= into the tree, or into a new r
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 .PHONY: gitops-plan
-gitops-plan: ## Show the tree of Applications as applied: METHOD= [ARCH=] [DIR=].
+gitops-plan: ## Show the tree as Argo CD would apply it: METHOD= [ARCH=] [DIR=].
 	@go -C scripts/gitops run . plan --dir '$(abspath $(DIR))' --method '$(METHOD)' --arch '$(CHOSEN_ARCH)' $(ARGS)
 
 .PHONY: gitops-verify
@@ -418,9 +429,9 @@ ARGOCD_NAMESPACE ?=
 
 ##@ For maintainers: OLM and release
 
-# Tools are used only where CONTAINER_TOOL is set by whoever calls: none is needed.
+# A container tool is used only if the user sets CONTAINER_TOOL, because none is needed.
 OLM_TOOL := $(if $(filter file default,$(origin CONTAINER_TOOL)),,--tool $(CONTAINER_TOOL))
-# Where nobody says where images are, those of the manifests stay.
+# If the user sets no variable that names these images, the images in the manifests stay.
 CHOSEN_AGENT_IMG := $(if $(filter-out file,$(origin IMG) $(origin AGENT_IMG) $(origin REGISTRY)),$(AGENT_IMG))
 CHOSEN_SNAPSHOT_IMG := $(if $(filter-out file,$(origin IMG) $(origin SNAPSHOT_IMG) $(origin REGISTRY)),$(SNAPSHOT_IMG))
 BUNDLE_IMG ?= $(REGISTRY)/memcached-operator-bundle:v$(VERSION)
@@ -438,7 +449,8 @@ bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IM
 		--agent-image '$(CHOSEN_AGENT_IMG)' --snapshot-image '$(CHOSEN_SNAPSHOT_IMG)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
 
-# The names of the Operator SDK for `make image IMAGE=bundle` and `IMAGE=catalog`. A catalog gets BUNDLE_IMG first, if that is given.
+# These are the names that the Operator SDK has for `make image IMAGE=bundle` and `IMAGE=catalog`. If BUNDLE_IMG is set,
+# it is first added to the catalog.
 .PHONY: bundle-build bundle-push catalog-build catalog-push
 bundle-build bundle-push catalog-build catalog-push:
 	@$(if $(filter catalog-%,$@),$(ADD_BUNDLE))
@@ -449,11 +461,11 @@ bundle-build bundle-push catalog-build catalog-push:
 catalog: ## Add bundle/, as the image BUNDLE_IMG, to the catalog.
 	@go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)' $(ARGS)
 
-# Whoever names the bundle's image wants that one in the catalog.
+# A user who sets BUNDLE_IMG wants that image in the catalog.
 ADD_BUNDLE := $(if $(filter file default,$(origin BUNDLE_IMG)),,go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)')
 
 .PHONY: operatorhub
-operatorhub: ## Write what OperatorHub wants of bundle/ into OUT, such as a clone of it.
+operatorhub: ## Write bundle/ as OperatorHub needs it into OUT, such as a clone of its Git.
 	@go run ./scripts/release operatorhub --out '$(if $(filter file,$(origin OUT)),,$(OUT))' $(ARGS)
 
 .PHONY: release-prepare

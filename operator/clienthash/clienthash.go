@@ -1,9 +1,10 @@
-// Package clienthash chooses the server of a key exactly as clients do, so that the agents know which keys clients look
-// for elsewhere when the list of servers gets another length. It is pure.
+// Package clienthash chooses the server of a key exactly as clients do. So the agents know which keys clients will look
+// for at another server when the length of the list of servers changes. The package has no state, and no input or
+// output.
 package clienthash
 
 import (
-	"crypto/md5" //nolint:gosec // Clients place keys by it; nothing is protected.
+	"crypto/md5" //nolint:gosec // Clients choose servers by MD5; it protects nothing here.
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -21,29 +22,30 @@ type Algorithm string
 
 const (
 	// Ketama is libmemcached's MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED with servers of equal weight: each server has 160 points
-	// on a ring, from the MD5 of "HOST-N", or "HOST:PORT-N" if the port is not 11211, and a key belongs to the next point
-	// at or after the first four bytes of its MD5. PHP's OPT_LIBKETAMA_COMPATIBLE and pylibmc's "ketama_weighted" set it.
+	// on a ring, from the MD5 of "HOST-N", or "HOST:PORT-N" if the port is not 11211, and a key belongs to the server of
+	// the next point at or after the first four bytes of the key's MD5. PHP's OPT_LIBKETAMA_COMPATIBLE and pylibmc's
+	// "ketama_weighted" set it.
 	Ketama Algorithm = "Ketama"
 
-	// CRC32Modulo is the CRC-32 (IEEE) of the key, modulo the number of servers: gomemcache's ServerList.
+	// CRC32Modulo is the CRC-32 (IEEE) of the key, modulo the number of servers. gomemcache's ServerList uses it.
 	CRC32Modulo Algorithm = "CRC32Modulo"
 
 	// JumpSorted is the jump hash (arXiv:1406.2294) of the key's XXH64, over the servers in the natural order of their
-	// names: Thanos, Loki and Mimir.
+	// names. Thanos, Loki and Mimir use it.
 	JumpSorted Algorithm = "JumpSorted"
 
 	// Rendezvous is the server with the highest MurmurHash3 (x86, 32 bits, seed 0) of "HOST:PORT-KEY", and of two such
-	// servers the one whose name is greater: pymemcache's HashClient with text keys.
+	// servers the one whose name is greater. pymemcache's HashClient uses it for keys that are text.
 	Rendezvous Algorithm = "Rendezvous"
 )
 
-// Algorithms are all of them.
+// Algorithms are all algorithms.
 var Algorithms = []Algorithm{Ketama, CRC32Modulo, JumpSorted, Rendezvous}
 
-// Chooser returns the place in the list of servers of the one that clients use for a key.
+// Chooser returns the server that clients use for a key, as its index in the list of servers.
 type Chooser func(key []byte) int
 
-// New returns the Chooser for a list of servers, as "HOST:PORT", which has at least one.
+// New returns the Chooser for a list of servers, as "HOST:PORT". The list must have at least one server.
 func New(algorithm Algorithm, servers []string) (Chooser, error) {
 	if len(servers) == 0 {
 		return nil, fmt.Errorf("%s: the list of servers is empty", algorithm)
@@ -61,12 +63,13 @@ func New(algorithm Algorithm, servers []string) (Chooser, error) {
 	return nil, fmt.Errorf("algorithm %q is unknown", algorithm)
 }
 
-// KeepsOthers reports whether only keys of the server that is added or removed at the end of the list move.
+// KeepsOthers reports whether all other keys stay at their servers when a server is added at the end of a list of this
+// length, or is removed again: only the keys that this server gets or has then move.
 func KeepsOthers(algorithm Algorithm, servers int) bool {
 	switch algorithm {
 	case CRC32Modulo:
 		return false
-	case Ketama: // libmemcached's rounding gives servers fewer points for some lengths of the list
+	case Ketama: // by rounding, libmemcached gives servers fewer points for some lengths of the list
 		return ketamaPoints(servers) == ketamaPoints(servers+1)
 	case JumpSorted, Rendezvous:
 	}
@@ -81,8 +84,8 @@ type point struct {
 
 const pointsPerHash = 4
 
-// ketamaPoints is how many points each of so many servers has. libmemcached computes it in single precision, and so
-// loses four of 160 for some lengths of the list.
+// ketamaPoints returns how many points each server has in a list of this many servers. libmemcached computes this
+// number in single precision, so for some lengths of the list, a server has 156 points instead of 160.
 func ketamaPoints(servers int) int {
 	share := float32(1) / float32(servers)
 	return int(math.Floor(float64(float32(float64(share*160/pointsPerHash*float32(servers))+1e-10)))) * pointsPerHash
@@ -120,7 +123,7 @@ func jumpSorted(servers []string) Chooser {
 	return func(key []byte) int { return order[jump(xxhash.Sum64(key), len(servers))] }
 }
 
-// jump is the function of the paper.
+// jump is the function in the paper about the jump hash.
 func jump(hash uint64, buckets int) int {
 	bucket, next := int64(-1), int64(0)
 	for next < int64(buckets) {
@@ -131,7 +134,7 @@ func jump(hash uint64, buckets int) int {
 	return int(bucket)
 }
 
-// naturally orders shop-2 before shop-10.
+// naturally compares names in their natural order: shop-2 is before shop-10.
 func naturally(x, y string) int {
 	for x != "" && y != "" {
 		a, b := leading(x), leading(y)
@@ -148,7 +151,7 @@ func naturally(x, y string) int {
 	return len(x) - len(y)
 }
 
-// leading returns the digits, or what is no digit, at the beginning of a text.
+// leading returns the beginning of a text up to the first change between digits and other characters.
 func leading(text string) string {
 	isDigit := func(b byte) bool { return '0' <= b && b <= '9' }
 	for i := range len(text) {

@@ -11,12 +11,12 @@ import (
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// names are the servers with which the files in testdata were made.
+// names returns the servers with which the files in testdata were made.
 func names(algorithm Algorithm, count int, port string) []string {
 	var servers []string
 	for n := range count {
 		host := fmt.Sprintf("shop-%d.shop-slots.team.svc", n)
-		if algorithm == JumpSorted || algorithm == CRC32Modulo { // Only their order counts.
+		if algorithm == JumpSorted || algorithm == CRC32Modulo { // For these hashes, only the order of the servers counts.
 			host = fmt.Sprintf("10.0.0.%d", n)
 		}
 		servers = append(servers, host+":"+port)
@@ -24,8 +24,8 @@ func names(algorithm Algorithm, count int, port string) []string {
 	return servers
 }
 
-// TestRealClientsChooseTheSameServers compares with what real clients chose for 10,000 keys. The programs in
-// test/clients/owners write the files in testdata, whose names are ALGORITHM-SERVERS-PORT.txt.
+// TestRealClientsChooseTheSameServers compares each Chooser with the servers that real clients chose for 10,000 keys.
+// The programs in test/clients/owners write the files in testdata, whose names are ALGORITHM-SERVERS-PORT.txt.
 func TestRealClientsChooseTheSameServers(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 13 {

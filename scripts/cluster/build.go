@@ -39,9 +39,9 @@ func buildCommand() *cobra.Command {
 func assetsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "assets",
-		Short: "Build what tests against an API server need, and print the folder of it",
-		Long: "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest, and what\n" +
-			"clusters of simulated Nodes need in addition. Needs no root.",
+		Short: "Build the programs that tests against an API server need, and print their folder",
+		Long: "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest, and the " +
+			"programs\nthat clusters of simulated Nodes need in addition. Needs no root.",
 		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,9 +60,9 @@ func needsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "needs PURPOSE",
 		Short: "List the programs of this machine that a run needs, or install those that are missing",
-		Long: "Lists what a run calls that is not built from Go modules, with the package of Debian and Ubuntu that has\n" +
-			"it. With --install it installs by apt-get what is missing, and prints nothing where nothing is. The make\n" +
-			"target of the same name does that first.",
+		Long: "Lists the programs that a run calls and that are not built from Go modules, each with the package of " +
+			"Debian\nand Ubuntu that has it. With --install, it installs the missing packages by apt-get, and prints " +
+			"nothing if\nnone is missing. The make target with the name of the run does this first.",
 		Example: "  go run ./scripts/cluster needs demo\n  sudo go run ./scripts/cluster needs e2e-arch --install",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

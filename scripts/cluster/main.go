@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	log.SetLogger(logr.Discard()) // without one, a client of the API server prints a stack after half a minute
+	log.SetLogger(logr.Discard()) // without a logger, controller-runtime prints a stack trace after half a minute
 	cli.Main(newCommand())
 }
 
@@ -22,9 +22,9 @@ func newCommand() *cobra.Command {
 		Use:   "cluster",
 		Short: "Run a whole Kubernetes cluster on this machine, without Docker",
 		Long: "Runs a control plane, a Node, DNS, an image registry, a Git repository and Argo CD on one Linux\n" +
-			"machine, built from pinned Go modules. Nothing of it can reach beyond the machine, and the\n" +
-			"command down removes all of it. With simulated Nodes it is a control plane alone, on any machine\n" +
-			"and without root, and nothing runs in its Pods. See docs/local-cluster.md.",
+			"machine, built from pinned Go modules. The cluster can't connect to anything outside of the machine,\nand the " +
+			"command down removes all of it. A cluster with simulated Nodes is only a control plane. It runs on\nany " +
+			"machine and without root, and nothing runs in its Pods. See docs/local-cluster.md.",
 	}
 	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at the same time")
 	root.AddCommand(f.upCommand(), f.downCommand(), f.statusCommand(), f.envCommand(),
@@ -36,7 +36,7 @@ func newCommand() *cobra.Command {
 func superviseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",
-		Short:  "Be the first process of a cluster",
+		Short:  "Run as the first process of a cluster (started by up)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -55,12 +55,13 @@ func (f *flags) upCommand() *cobra.Command {
 			return f.print(cmd.OutOrStdout(), cluster)
 		},
 	}
-	cmd.Flags().StringVar(&nodes, "nodes", "real", "real, or simulated: no root, any system, and nothing runs in Pods")
+	cmd.Flags().StringVar(&nodes, "nodes", "real", "real or simulated; a cluster with simulated Nodes needs no root, "+
+		"works on any system, and runs nothing in its Pods")
 	cmd.Flags().StringSliceVar(&opts.Architectures, "architectures", []string{"amd64", "arm64", "ppc64le", "s390x"},
-		"with simulated Nodes: a Node for each entry")
-	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "with Argo CD")
+		"with --nodes simulated: add a Node of this architecture for each entry")
+	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "install Argo CD")
 	cmd.Flags().BoolVar(&opts.SecondNode, "second-node", false,
-		"another real Node, for Pods that tolerate its taint "+supervisor.SecondNodeTaint)
+		"add a second real Node, only for Pods that tolerate its taint "+supervisor.SecondNodeTaint)
 	cmd.Flags().BoolVar(&opts.NoInstall, "no-install", false, "fail instead of installing missing packages with apt-get")
 	f.addOutput(cmd)
 	return cmd
@@ -69,7 +70,7 @@ func (f *flags) upCommand() *cobra.Command {
 func (f *flags) downCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "down",
-		Short:   "Stop the cluster and remove all that is left of it",
+		Short:   "Stop the cluster and remove all its files",
 		Example: "  sudo go run ./scripts/cluster down --name e2e",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,7 +81,7 @@ func (f *flags) downCommand() *cobra.Command {
 				return err
 			})
 			if err == nil && !found {
-				progress.Note(cmd.Context(), "There was nothing to stop.")
+				progress.Note(cmd.Context(), "No cluster of this name runs, and nothing is left of one.")
 			}
 			return err
 		},

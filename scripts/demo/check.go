@@ -25,17 +25,19 @@ type result struct {
 	Name   string `json:"name"`
 	Status status `json:"status"`
 	Found  string `json:"found"`
-	Fix    string `json:"fix,omitempty"` // of a warning: what to consider
+	Fix    string `json:"fix,omitempty"` // what to do; for a warning, what to consider
 }
 
-// check finds one thing that would otherwise fail after minutes, or with an obscure error. It changes nothing.
+// check finds one problem that would otherwise make the demo fail after minutes, or with an obscure error. A check
+// changes nothing.
 type check struct {
 	name  string
-	needs string // a check that must pass before
+	needs string // the name of another check that must pass before this one
 	run   func(context.Context) result
 }
 
-// checks are the checks of the install method, in order. They complete the pipeline with what they find.
+// checks are the checks of the install method, in order. The checks also fill in the fields of the pipeline with what
+// they find.
 func (d *demo) checks(kubeContext, clone string) []check {
 	all := []check{
 		{"cluster", "", func(ctx context.Context) result { return d.checkCluster(ctx, kubeContext) }},
@@ -63,7 +65,7 @@ func (d *demo) check(ctx context.Context, checks []check, format string) error {
 			r = check.run(ctx)
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w; nothing was changed", context.Cause(ctx)) // instead of its effect on the check
+			return fmt.Errorf("%w; nothing was changed", context.Cause(ctx)) // instead of the error of the check
 		}
 		r.Name = check.name
 		missing[r.Name] = r.Status == failed || r.Status == skipped
@@ -82,7 +84,8 @@ func (d *demo) check(ctx context.Context, checks []check, format string) error {
 		fmt.Fprintln(out, string(content))
 	}
 	if failures > 0 {
-		return fmt.Errorf("nothing was changed: %d of these checks failed; below each (✗) is its fix", failures)
+		return fmt.Errorf("nothing was changed, because %d of these checks failed (✗); the fix is below each of "+
+			"them", failures)
 	}
 	return nil
 }
@@ -103,7 +106,7 @@ func warn(found, fix string) result { return result{Status: warning, Found: foun
 
 func fail(found, fix string) result { return result{Status: failed, Found: found, Fix: fix} }
 
-// missingRight is the result of a request that failed, most often for a missing right.
+// missingRight is the result of a request that failed, most often because the user does not have a right.
 func missingRight(err error, right string) result {
 	return fail(err.Error(), "request the right to "+right)
 }

@@ -27,10 +27,10 @@ var oldest = version.MajorMinor(1, 30)
 func (d *demo) checkCluster(ctx context.Context, kubeContext string) result {
 	var err error
 	if d.Connection, err = pipeline.Connect("", kubeContext); err != nil {
-		return fail(err.Error(), "`kubectl version` must reach the cluster")
+		return fail(err.Error(), "make sure that `kubectl version` reaches the cluster")
 	}
-	if d.Context == "" { // Inside a Pod, client-go takes the cluster of the Pod.
-		return fail("no context is chosen", "choose one of `kubectl config get-contexts` by --context")
+	if d.Context == "" { // Without a kubeconfig, client-go takes the cluster of the Pod that this runs in.
+		return fail("the kubeconfig has no current context", "choose one of `kubectl config get-contexts` by --context")
 	}
 	found := fmt.Sprintf("context %s, %s, Kubernetes %s", d.Context, d.Config.Host, d.Version.GitVersion)
 	has, err := version.ParseGeneric(d.Version.GitVersion)
@@ -49,7 +49,7 @@ func (d *demo) checkCluster(ctx context.Context, kubeContext string) result {
 		strings.Join(d.Architectures, " or "))
 }
 
-// chooseArchitecture sets what to build and install for, and returns the architectures of the Nodes.
+// chooseArchitecture sets the architectures to build and install for, and returns a text with those of the Nodes.
 func (d *demo) chooseArchitecture(nodes []corev1.Node) (found string, err error) {
 	count := map[string]int{}
 	for _, node := range nodes {
@@ -66,14 +66,14 @@ func (d *demo) chooseArchitecture(nodes []corev1.Node) (found string, err error)
 	})
 	switch {
 	case len(d.Architectures) == 0:
-		err = fmt.Errorf("the demo needs a Linux Node that accepts Pods without a toleration, of one of these "+
+		err = fmt.Errorf("the demo needs a Linux Node that accepts Pods without a toleration, and that has one of these "+
 			"architectures: %s", cmp.Or(d.Architecture, strings.Join(oci.Architectures(), ", ")))
 	case d.Architecture == "" && len(d.Architectures) == 1:
 		d.Architecture = d.Architectures[0]
 	case d.Architecture == "":
 		d.Architecture = values.Multiarch
 	}
-	return cmp.Or(strings.TrimSpace(found), "none accepts Pods without a toleration"), err
+	return cmp.Or(strings.TrimSpace(found), "no Linux Node accepts Pods without a toleration"), err
 }
 
 func schedulable(node corev1.Node) bool {
@@ -94,7 +94,7 @@ func (d *demo) checkRegistry(context.Context) result {
 		if err != nil {
 			return fail(fmt.Sprintf("%s cannot be pushed: %v", image, err), fmt.Sprintf("log in with the right to push: "+
 				"docker login %s (or podman login); create the repository\nfirst if the registry requires it, as ECR does; "+
-				"`curl -v %[1]s/v2/` shows what answers", host))
+				"`curl -v %[1]s/v2/` shows which server answers", host))
 		}
 	}
 	hostname, _, _ := strings.Cut(host, ":")
@@ -104,11 +104,12 @@ func (d *demo) checkRegistry(context.Context) result {
 	return pass("%s accepts images; Nodes must be able to pull them (docs/install.md, A private registry)", d.Registry)
 }
 
-// checkGit clones the branch, and finds what a commit would change. Only the push finds whether the user may push.
+// checkGit clones the branch, and finds what a commit would change. Only the push itself shows whether the user may
+// push.
 func (d *demo) checkGit(ctx context.Context, clone string) result {
 	git, err := pipeline.Open(ctx, d.Repo, d.Revision, clone)
 	if err != nil {
-		return fail(err.Error(), "git must be able to read --repo and --revision without a question")
+		return fail(err.Error(), "git must be able to read --repo and --revision without a prompt for a password")
 	}
 	if err := d.Replace(clone); err != nil {
 		return fail(err.Error(), "run this in a complete work tree of this repository")

@@ -23,12 +23,12 @@ kubectl wait --for=condition=Established crd/argocds.argoproj.io --timeout=2m
 kubectl apply --server-side -k gitops/bootstrap/argocd/instance
 (on OpenShift: the operator "Red Hat OpenShift GitOps" from OperatorHub)`
 
-// checkArgoCD finds Argo CD by the ConfigMap that each has, and its application controller.
+// checkArgoCD finds Argo CD by the ConfigMap that each Argo CD has, and finds its application controller.
 func (d *demo) checkArgoCD(ctx context.Context) result {
 	partOf := client.MatchingLabels{"app.kubernetes.io/part-of": "argocd"}
 	configMaps := &corev1.ConfigMapList{}
 	if err := d.Client.List(ctx, configMaps, partOf, client.InNamespace(d.ArgoCDNamespace)); err != nil {
-		return missingRight(err, "list ConfigMaps in all namespaces, or name that of Argo CD by --argocd-namespace")
+		return missingRight(err, "list ConfigMaps in all namespaces, or name the namespace of Argo CD by --argocd-namespace")
 	}
 	var namespaces []string
 	for _, found := range configMaps.Items {
@@ -36,10 +36,13 @@ func (d *demo) checkArgoCD(ctx context.Context) result {
 			namespaces = append(namespaces, found.Namespace)
 		}
 	}
-	switch len(namespaces) {
-	case 0:
+	switch {
+	case len(namespaces) == 0 && d.ArgoCDNamespace != "":
+		return fail(fmt.Sprintf("the namespace %s has no ConfigMap argocd-cm of Argo CD", d.ArgoCDNamespace),
+			"choose another namespace by --argocd-namespace")
+	case len(namespaces) == 0:
 		return fail("no namespace has Argo CD's ConfigMap argocd-cm", installArgoCD)
-	case 1:
+	case len(namespaces) == 1:
 		d.ArgoCDNamespace = namespaces[0]
 	default:
 		return fail("several namespaces have an Argo CD: "+strings.Join(namespaces, ", "), "choose one by --argocd-namespace")
@@ -48,7 +51,7 @@ func (d *demo) checkArgoCD(ctx context.Context) result {
 	instances.SetGroupVersionKind(pipeline.ArgoCDKind)
 	err := d.Client.List(ctx, instances, client.InNamespace(d.ArgoCDNamespace))
 	switch {
-	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err): // argocd-operator defines it
+	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err): // only argocd-operator defines this kind
 		return missingRight(err, "list ArgoCD resources in "+d.ArgoCDNamespace)
 	case len(instances.Items) > 0:
 		d.ArgoCDName = instances.Items[0].GetName()
@@ -75,7 +78,8 @@ func (d *demo) checkController(ctx context.Context) result {
 		return fail(found+", but its application controller is not ready",
 			fmt.Sprintf("`kubectl -n %s describe pod %s` shows why", d.ArgoCDNamespace, pod.Name))
 	}
-	return warn(found+", without an application controller", "it must run outside of the cluster, as in `make demo`")
+	return warn(found+", without an application controller", "the demo works only if the application controller runs "+
+		"outside of the cluster, as in `make demo`")
 }
 
 // checkObjects applies the objects by a dry run, which finds conflicts and missing rights.
@@ -91,18 +95,20 @@ func (d *demo) checkObjects(ctx context.Context) result {
 		return fail(root.Name+" is being deleted", "wait: kubectl -n "+d.ArgoCDNamespace+" get applications -w")
 	case root.Source != "" && root.Source != d.Source():
 		return fail(fmt.Sprintf("%s already follows %s", root.Name, root.Source),
-			"use the same for this demo. Or, if nobody needs what it installed, delete it, with the caches in its Git: "+remove)
+			"use the same repository, branch and install method for this demo. Or, if nobody needs what it installed, "+
+				"delete it, with the caches in its Git repository: "+remove)
 	case d.Git == nil:
-		return result{Status: skipped, Found: "needs Git repository"}
+		return result{Status: skipped, Found: "skipped: this check needs the check Git repository to pass"}
 	}
 	if d.Objects, err = d.Bootstrap(); err != nil {
 		return fail(err.Error(), "`make gitops-verify` shows more")
 	}
 	if err := d.Apply(ctx, d.Objects, client.DryRunAll); err != nil {
-		return fail(err.Error(), "request the rights that are missing. A field with another value: to keep it, remove it\n"+
-			"from gitops/bootstrap here; to replace it, remove it by kubectl edit; or "+remove)
+		return fail(err.Error(), "request the rights that are missing. If a field has another value in the cluster: to "+
+			"keep that value, remove the\nfield from gitops/bootstrap here; to replace the value, remove the field by "+
+			"kubectl edit; or "+remove)
 	}
-	return pass("the API server accepts all %d", len(d.Objects))
+	return pass("the API server accepts all %d objects", len(d.Objects))
 }
 
 // checkOperator finds an operator that is installed by another method.
@@ -115,14 +121,15 @@ func (d *demo) checkOperator(ctx context.Context) result {
 	state := pass("not installed yet")
 	for _, manager := range managers.Items {
 		by, in := installer(manager), manager.Namespace
-		found := fmt.Sprintf("it runs in %s, installed by %s", in, by)
+		found := fmt.Sprintf("an operator runs in %s, installed by %s", in, by)
 		switch {
 		case in == pipeline.OperatorNamespace && by == installers[d.Method]:
-			state = pass("%s: the demo continues with it", found)
+			state = pass("%s; the demo updates this installation", found)
 		case in == pipeline.OperatorNamespace && by == manually && d.Method == pipeline.Direct:
-			state = warn(found, "Argo CD will adopt it; deleting the root Application will delete it")
+			state = warn(found, "Argo CD will manage this installation; deleting the root Application will then delete the "+
+				"operator")
 		default:
-			return fail(found, "two operators would reconcile the same Memcacheds: uninstall it first\n"+
+			return fail(found, "two operators would reconcile the same Memcacheds: uninstall the existing one first\n"+
 				"(docs/install.md, Uninstall; docs/gitops.md, Delete; docs/olm.md, Uninstall)")
 		}
 	}
@@ -135,7 +142,7 @@ var installers = map[pipeline.Method]string{
 	pipeline.Direct: byArgoCD, pipeline.OLM: byOLM, pipeline.OpenShift: byOLM, pipeline.OLMv1: byOLMv1,
 }
 
-// installer is who installed the operator, by the labels and annotations of its Deployment.
+// installer says by what the operator was installed, from the labels and annotations of its Deployment.
 func installer(manager appsv1.Deployment) string {
 	switch {
 	case manager.Labels["olm.operatorframework.io/owner-kind"] == "ClusterExtension":
@@ -148,7 +155,8 @@ func installer(manager appsv1.Deployment) string {
 	return manually
 }
 
-// checkOLM finds whether OLM is installed: openshift needs it, and the other methods install it by Argo CD.
+// checkOLM finds whether OLM is installed. The install method openshift needs OLM; the other install methods by OLM
+// make Argo CD install it.
 func (d *demo) checkOLM(ctx context.Context) result {
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(schema.GroupVersionKind{
@@ -156,7 +164,7 @@ func (d *demo) checkOLM(ctx context.Context) result {
 	})
 	name, instead := "subscriptions.operators.coreos.com", "choose --method openshift, which is for clusters with OLM"
 	if d.Method == pipeline.OLMv1 {
-		name, instead = "clusterextensions.olm.operatorframework.io", "choose another method, or a cluster without OLM v1"
+		name, instead = "clusterextensions.olm.operatorframework.io", "choose another --method, or a cluster without OLM v1"
 	}
 	err := d.Client.Get(ctx, client.ObjectKey{Name: name}, crd)
 	// gitops/settings sets this annotation on the CRDs that the demo installs.

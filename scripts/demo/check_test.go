@@ -47,7 +47,7 @@ func newDemo(t *testing.T, method pipeline.Method, objects ...client.Object) *de
 	return d
 }
 
-// answers are the results of one check in several cases, as users see them.
+// answers collects the results of one check in several cases, in the form in which users see them.
 type answers struct{ bytes.Buffer }
 
 func (a *answers) add(name string, r result) {
@@ -85,7 +85,7 @@ func TestArgoCD(t *testing.T) {
 	several := append(argoCD("one", corev1.ConditionTrue), argoCD("two", corev1.ConditionTrue)...)
 	ready := argoCD("argocd", corev1.ConditionTrue)
 	for _, tc := range []struct {
-		name, namespace string // by the flag
+		name, namespace string // the value of the flag
 		objects         []client.Object
 	}{
 		{"none", "", nil},
@@ -176,7 +176,7 @@ func TestAnOperatorThatIsInstalled(t *testing.T) {
 func TestOLM(t *testing.T) {
 	var out answers
 	for _, name := range []string{"other", "subscriptions.operators.coreos.com", "clusterextensions.olm.operatorframework.io"} {
-		for _, options := range []string{"", "Prune=false,Delete=false"} { // by the cluster's owner, by the demo
+		for _, options := range []string{"", "Prune=false,Delete=false"} { // installed by the owner, or by the demo
 			crd := object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name)
 			crd.SetAnnotations(map[string]string{"argocd.argoproj.io/sync-options": options})
 			fmt.Fprintln(&out, name, cmp.Or(options, "of the cluster"))

@@ -18,8 +18,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestTheDemoOnACurrentCluster gives the demo nothing but the kubeconfig, the registry and the Git repository of a local
-// cluster.
+// TestTheDemoOnACurrentCluster runs the demo on a local cluster. The demo knows only the kubeconfig, the registry and
+// the Git repository of the cluster.
 func TestTheDemoOnACurrentCluster(t *testing.T) {
 	soak.Only(t, "make demo")
 	cluster := site.Cluster(t, local.Options{Name: "current", ArgoCD: true, Needs: preflight.Memcached()})
@@ -83,7 +83,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	})
 }
 
-// changesOf are the requests of the demo in the audit log that change something.
+// changesOf returns the demo's requests in the audit log that change something.
 func changesOf(t *testing.T, cluster *local.Cluster) []audit.Request {
 	t.Helper()
 	requests, _, err := audit.Log{Path: cluster.AuditLog}.Read(0)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// fakes are programs for kind.sh. The network's address is this machine's. The make checks what the script serves, and
-// prints what the real one would run.
+// fakes are programs for kind.sh. The fake docker says that the network has the address of this machine. The fake make
+// checks what the script serves, and prints what the real make would run.
 var fakes = map[string]string{
 	"docker":  `case $1 in network) printf 'fc00::1\n127.9.0.1\n' ;; *) cat ;; esac`,
 	"kubectl": `true`,
@@ -48,7 +48,7 @@ func TestEachInstallMethodOnKindRunsCommandsThatExist(t *testing.T) {
 		"helm":    {"choose one of overlay, direct, olm"},
 	} {
 		script := exec.CommandContext(t.Context(), "scripts/demo/kind.sh")
-		script.WaitDelay = 10 * time.Second // What it leaves running would hold its output open.
+		script.WaitDelay = 10 * time.Second // Processes that the script leaves running would keep its output open.
 		script.Env = append(os.Environ(), "METHOD="+method)
 		out, err := script.CombinedOutput()
 		ran, _ := os.ReadFile(dir + "/ran")

@@ -1,6 +1,6 @@
 // Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
-// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or the user's own. kind.sh
-// installs the operator on a new cluster of kind.
+// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or one that the user has.
+// The script kind.sh installs the operator on a new kind cluster.
 package main
 
 import (
@@ -30,8 +30,8 @@ func localCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "local",
 		Short: "Show the operator at work on a new cluster on this machine",
-		Long: "Starts a real cluster with Argo CD on this machine, without Docker, installs the operator from Git, and\n" +
-			"replaces all Pods of a cache, which keeps its keys. The cluster is left running. `make demo-down` stops it.",
+		Long: "Starts a real cluster with Argo CD on this machine, without Docker, installs the operator from Git, " +
+			"and\nreplaces all Pods of a cache, which keeps its keys. The cluster continues to run until `make demo-down`.",
 		Example: "  sudo go run ./scripts/demo local",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -44,7 +44,7 @@ func localCommand() *cobra.Command {
 	return command
 }
 
-// options are those of the user's own cluster.
+// options are the options of the demo on a cluster that the user has.
 type options struct {
 	pipeline.Target
 	Context, Output string
@@ -57,8 +57,8 @@ func currentCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "current",
 		Short: "Show the operator at work on the cluster of your kubeconfig",
-		Long: "Uses the cluster of your kubeconfig, your registry and your Git repository. It first checks what is\n" +
-			"missing, and asks before it changes anything. See docs/demo.md.",
+		Long: "Uses the cluster of your kubeconfig, your registry and your Git repository. It first checks whether\nthe " +
+			"demo can work, and asks before it changes anything. See docs/demo.md.",
 		Example: "  go run ./scripts/demo current --method direct \\\n" +
 			"    --registry registry.example.com/team --repo https://git.example.com/team/memcached-operator.git\n" +
 			"  go run ./scripts/demo current --method olm --registry ... --repo ... --check-only -o json",
@@ -75,13 +75,13 @@ func currentCommand() *cobra.Command {
 	flags.StringVar(&o.Repo, "repo", "", "URL of the Git repository, for pushing and for Argo CD (required)")
 	flags.StringVar(&o.Revision, "revision", "", "branch to push to (default: a new one, "+pipeline.Branch+")")
 	flags.StringVar(&o.Architecture, "arch", "", strings.Join(values.Architectures(), ", ")+
-		" (default: that of the Nodes,\nor multiarch if they have several)")
-	flags.StringVar(&o.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD (default: found)")
+		" (default: the architecture of the Nodes,\nor multiarch if the Nodes have several)")
+	flags.StringVar(&o.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD (default: the one that has it)")
 	flags.StringVar(&o.MemcachedImage, "memcached-image", "", "memcached's image (default: as in "+values.Path+")")
 	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
-	flags.BoolVar(&o.Yes, "yes", false, "do not ask")
-	flags.BoolVar(&o.CheckOnly, "check-only", false, "check what is missing, and stop")
+	flags.BoolVar(&o.Yes, "yes", false, "continue without a question")
+	flags.BoolVar(&o.CheckOnly, "check-only", false, "only run the checks")
 	flags.StringVarP(&o.Output, "output", "o", "text", "with --check-only: text or json")
-	flags.DurationVar(&o.Timeout, "timeout", 15*time.Minute, "how long Argo CD may take")
+	flags.DurationVar(&o.Timeout, "timeout", 15*time.Minute, "how long to wait until Argo CD has installed everything")
 	return command
 }

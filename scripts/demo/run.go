@@ -28,10 +28,11 @@ import (
 // sample is the Memcached of the tree.
 const sample = "memcached-sample"
 
-// trailer is the last line of the demo's commits. The next commit may replace what such a commit added.
+// trailer is the last line of the demo's commits. A later commit of the demo may replace files that a commit with this
+// line added.
 const trailer = "Made-by: memcached-operator demo"
 
-// demo is one run. The templates read its fields.
+// demo is one run of the demo. The templates read its fields.
 type demo struct {
 	*pipeline.Pipeline
 	console console
@@ -40,10 +41,10 @@ type demo struct {
 
 	Changes            []string                     // files of the commit
 	Objects            []*unstructured.Unstructured // to apply
-	Published, Applied bool                         // how far it got
+	Published, Applied bool                         // which steps are done
 
 	Applications          []pipeline.Application
-	Nodes                 []string // of the sample
+	Nodes                 []string // the Pods of the sample
 	Listing, Result, Took string
 }
 
@@ -59,14 +60,15 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 		return err
 	}
 	if _, err := debian.Mirror(ctx); err != nil {
-		fmt.Fprintf(out, "The demo runs without slots, which need memcached of Debian %s: %s.\n", debian.SuiteForSlots, err)
+		fmt.Fprintf(out, "The demo runs without slots, because slots need the memcached of Debian %s, and its image "+
+			"could not be made: %s.\n", debian.SuiteForSlots, err)
 	} else {
 		d.Suite, d.Edit = debian.SuiteForSlots, withSlots
 	}
 	return d.install(ctx)
 }
 
-// runCurrent checks the user's cluster, registry and Git repository, asks, and runs the demo on them.
+// runCurrent checks the user's cluster, registry and Git repository, asks the user, and runs the demo on them.
 func runCurrent(ctx context.Context, o options, console console) error {
 	if o.Output != "text" && (o.Output != "json" || !o.CheckOnly) {
 		return fmt.Errorf("--output %q: choose text, or json with --check-only", o.Output)
@@ -136,8 +138,8 @@ func (d *demo) waitHealthy(ctx context.Context, commit string, update func(strin
 	return d.WaitHealthy(ctx, commit, d.timeout, func(s string) { update(shorten(s)) })
 }
 
-// show stores keys in the sample, reads them by another client, and prints the result. With slots, a third client
-// reads them after all Pods were replaced.
+// show stores keys in the sample, reads them by another client, and prints the result. If the cache has slots, all Pods
+// are then replaced, and a third client reads the keys.
 func (d *demo) show(ctx context.Context, image string) error {
 	mc := &cachev1.Memcached{}
 	key := client.ObjectKey{Namespace: pipeline.SamplesNamespace, Name: sample}
@@ -146,7 +148,7 @@ func (d *demo) show(ctx context.Context, image string) error {
 	}
 	clients := clientpod.Clients{Kube: d.Client, Config: d.Config, Namespace: key.Namespace, Image: image}
 	var stored clientpod.Keys
-	err := progress.Stage(ctx, "Keys, by two clients in turn", func(update func(string)) (err error) {
+	err := progress.Stage(ctx, "Store keys, and read them by a second client", func(update func(string)) (err error) {
 		for _, verb := range []string{"set", "get"} {
 			if stored, err = clients.Run(ctx, update, reach(mc, verb)...); err != nil {
 				return err
@@ -178,17 +180,18 @@ func (d *demo) report(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx) // instead of its effect on a step
 	}
-	fmt.Fprint(d.console.Out, "\nThe same command continues from here. To remove what it has changed so far:\n\n")
+	fmt.Fprint(d.console.Out, "\nRun the same command again to continue from here. To remove what it has changed so "+
+		"far:\n\n")
 	return errors.Join(err, d.print("remove"))
 }
 
-// A client stores keys, and most of them must still be there when all Pods were replaced.
+// A client stores this many keys, and most of them must still be there after all Pods were replaced.
 const (
 	keys      = 1000
 	leastKept = keys * 995 / 1000
 )
 
-// withSlots changes the tree: the sample has slots. The demo's clients do not outlive a replacement of Pods, so that a
+// withSlots changes the tree, so that the sample has slots. No client of the demo runs while Pods are replaced, so a
 // short delay before a Pod ends is enough.
 func withSlots(dir string) error {
 	return errors.Join(patchSample(dir, "/spec/slots", "{}"), patchSample(dir, "/spec/terminationDelaySeconds", "3"))
@@ -204,13 +207,13 @@ func patchSample(dir, path, value string) error {
 	return size.Write(dir, count+"\n      - op: add\n        path: "+path+"\n        value: "+value)
 }
 
-// reach are the arguments of a client that works with the keys.
+// reach returns the arguments of a client that stores or reads the keys.
 func reach(mc *cachev1.Memcached, verb string) []string {
 	return append(clientpod.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
 }
 
-// replacePods commits more memory for the sample, which replaces all its Pods, and returns how many keys a client then
-// finds.
+// replacePods commits more memory for the sample. This replaces all its Pods. It returns how many keys a client finds
+// afterwards.
 func (d *demo) replacePods(
 	ctx context.Context, update func(string), clients clientpod.Clients, mc *cachev1.Memcached,
 ) (found int, err error) {
@@ -228,11 +231,11 @@ func (d *demo) replacePods(
 		return 0, err
 	}
 	if slices.ContainsFunc(mc.Status.Nodes, func(pod string) bool { return slices.Contains(before, pod) }) {
-		return 0, fmt.Errorf("the cache had the Pods %s and has %s: not all were replaced", before, mc.Status.Nodes)
+		return 0, fmt.Errorf("not all Pods were replaced: the cache had the Pods %s and now has %s", before, mc.Status.Nodes)
 	}
 	got, err := clients.Run(ctx, update, reach(mc, "get")...)
 	if err == nil && got.Found < leastKept {
-		err = fmt.Errorf("%d of %d keys are still there after all Pods were replaced: status.slots has the reason "+
+		err = fmt.Errorf("only %d of %d keys are still there after all Pods were replaced. status.slots has the reason "+
 			"(docs/slots.md, When a handoff fails): %s --kubeconfig %s -n %s get memcached %s -o yaml",
 			got.Found, keys, d.Cluster.Kubectl, d.Cluster.Kubeconfig, mc.Namespace, mc.Name)
 	}

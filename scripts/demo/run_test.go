@@ -71,11 +71,11 @@ func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {
 		yes, terminal bool
 		answer        string
 		interrupt     error
-		want          string // error
+		want          string // in the error
 	}{
 		"by the flag":    {true, false, "", nil, ""},
 		"yes":            {false, true, "y\n", nil, ""},
-		"no terminal":    {false, false, "y\n", nil, "nothing was changed: there is no terminal"},
+		"no terminal":    {false, false, "y\n", nil, "nothing was changed, because there is no terminal"},
 		"no":             {false, true, "n\n", nil, "nothing was changed"},
 		"half a yes":     {false, true, "ye\n", nil, "nothing was changed"},
 		"a closed input": {false, true, "", nil, "nothing was changed"},
@@ -128,7 +128,7 @@ func TestWhatToTryNext(t *testing.T) {
 	}
 	golden(t, "next-local.txt", out.String())
 	shell := exec.CommandContext(t.Context(), "sh", "-c", "cd() { echo $1; }\n"+strings.Replace(out.String(), "What to try next:", "", 1)+"\n")
-	// What is not a builtin is not found.
+	// The shell finds only its builtins.
 	shell.Env = []string{"HOME=/home/someone", "PATH=/nowhere"}
 	said, _ := shell.Output()
 	if want := d.Git.Dir + "\n" + d.Root + "\n"; string(said) != want {

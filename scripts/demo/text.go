@@ -25,7 +25,7 @@ var text string
 type console struct {
 	In       io.Reader
 	Out      io.Writer
-	Terminal bool // a user can answer
+	Terminal bool // whether a user can answer
 }
 
 // print prints one of the templates of text.tmpl.
@@ -41,13 +41,13 @@ func (d *demo) ask(ctx context.Context, yes bool) error {
 		return err
 	}
 	if !d.console.Terminal {
-		return errors.New("nothing was changed: there is no terminal to ask on; " +
-			"--yes (ARGS=--yes for make) continues without a question")
+		return errors.New("nothing was changed, because there is no terminal on which to ask you. To continue without a " +
+			"question, set --yes (with make: ARGS=--yes)")
 	}
 	fmt.Fprint(d.console.Out, "\nNothing has been changed yet. Continue? [y/N] ")
 	lines := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(d.console.In).ReadString('\n') // The end of the input counts as a no.
+		line, _ := bufio.NewReader(d.console.In).ReadString('\n') // If the input ends, the answer counts as no.
 		lines <- line
 	}()
 	select {
@@ -81,7 +81,7 @@ func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, result stri
 	return d.print("result")
 }
 
-// shorten cuts a message to what fits on the line of a stage.
+// shorten cuts a message so that it fits on the line of a stage.
 func shorten(message string) string {
 	const width = 80
 	runes := []rune(strings.ReplaceAll(message, "\n", " "))

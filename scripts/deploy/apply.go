@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// stages are the CRDs, Namespaces and ClusterRoles, and after them the rest: the API server refuses an object whose
-// kind or namespace it does not know.
+// stages returns the objects in two stages: first the CRDs, Namespaces and ClusterRoles, then the rest, because the API
+// server refuses an object whose kind or namespace it does not know.
 func stages(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
 	isOther := func(o *unstructured.Unstructured) bool { return !utils.IsClusterDefinition(o) }
 	return [][]*unstructured.Unstructured{
@@ -26,8 +26,8 @@ func stages(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured
 	}
 }
 
-// apply writes the objects that differ from the cluster, and waits until they are ready. A stage is written only if a
-// dry run of all its objects succeeds.
+// apply writes the objects that differ from those in the cluster, and waits until they are ready. A stage is written
+// only if a dry run of all its objects succeeds.
 func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	if err := c.refuseUnowned(ctx, objects); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructure
 		}
 		changes, err := c.manager.ApplyAll(ctx, stage, ssa.ApplyOptions{})
 		if err != nil {
-			return fmt.Errorf("%w: correct the manifest; if it changes an immutable field, delete the object first", err)
+			return fmt.Errorf("%w: correct the manifest. If the change is to an immutable field, delete the object first", err)
 		}
 		for _, entry := range changes.Entries {
 			fmt.Fprintln(c.out, entry.Subject, entry.Action)
@@ -51,8 +51,8 @@ func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructure
 	return nil
 }
 
-// refuseUnowned fails before the first write if an object exists that another client applied: this apply would
-// overwrite its fields, and a later delete would delete it.
+// refuseUnowned fails before the first write if an object exists that another client applied: applying it would
+// overwrite the fields of that client, and a later delete would delete the object.
 func (c *cluster) refuseUnowned(ctx context.Context, objects []*unstructured.Unstructured) error {
 	var unowned []string
 	for _, o := range objects {
@@ -68,11 +68,11 @@ func (c *cluster) refuseUnowned(ctx context.Context, objects []*unstructured.Uns
 		return nil
 	}
 	return fmt.Errorf("nothing was written, because another client applied these objects:\n  %s\n"+
-		"apply to another namespace or cluster, delete them, or take them over by --adopt "+
-		"(delete then deletes them, too)", strings.Join(unowned, "\n  "))
+		"apply to another namespace or cluster, delete them, or take them over by --adopt (a later delete then deletes "+
+		"them, too)", strings.Join(unowned, "\n  "))
 }
 
-// remove deletes objects in the reverse order of apply: definitions last.
+// remove deletes objects in the reverse order of apply: CRDs last.
 func (c *cluster) remove(ctx context.Context, objects []*unstructured.Unstructured) error {
 	if err := c.refuseCascade(ctx, objects); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Uns
 			resources.SetGroupVersionKind(mapping.GroupVersionKind)
 			err = c.Client.List(ctx, resources, client.Limit(50))
 		}
-		if err != nil && !meta.IsNoMatchError(err) { // It may never have been established.
+		if err != nil && !meta.IsNoMatchError(err) { // The CRD may never have been established.
 			return fmt.Errorf("%s: cannot list its objects: %w", utils.FmtUnstructured(o), err)
 		}
 		for i := range resources.Items {

@@ -46,14 +46,14 @@ func connect(f *flags, out io.Writer) (*cluster, error) {
 	return &cluster{Connection: connection, flags: f, out: out, manager: manager}, nil
 }
 
-// setNamespaces gives namespaced objects without a namespace that of the context. Its error is a NoMatchError if the
-// API server does not serve the kind of an object.
+// setNamespaces sets the namespace of the context in namespaced objects that have no namespace. Its error is a
+// NoMatchError if the API server does not serve the kind of an object.
 func (c *cluster) setNamespaces(objects []*unstructured.Unstructured) (unknown error) {
 	for _, o := range objects {
 		namespaced, err := apiutil.IsObjectNamespaced(o, c.Client.Scheme(), c.Client.RESTMapper())
 		switch {
 		case meta.IsNoMatchError(err):
-			unknown = fmt.Errorf("%s: %w: apply the CRD of that kind first (make install)", utils.FmtUnstructured(o), err)
+			unknown = fmt.Errorf("%s: %w: install the CRD of that kind first (make install)", utils.FmtUnstructured(o), err)
 		case err != nil:
 			return fmt.Errorf("%s: %w", utils.FmtUnstructured(o), err)
 		case namespaced && o.GetNamespace() == "":
@@ -77,7 +77,7 @@ func (c *cluster) find(ctx context.Context, o *unstructured.Unstructured) (*unst
 	return live, nil
 }
 
-// owned reports whether this program applied the live object: apply sets its labels.
+// owned reports whether this program applied the live object, by the labels that apply sets.
 func owned(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[operatorGroup+"/name"] == fieldOwner
 }

@@ -26,7 +26,7 @@ import (
 
 const dir = "testdata/app"
 
-// each is the same action for every object of testdata/app.
+// each returns the same expected action for every object of testdata/app.
 func each(action string) map[string]string {
 	return map[string]string{
 		"Namespace/deploy-test":                               action,
@@ -95,7 +95,8 @@ func unchangedApply(t *testing.T, l *live) {
 	expect(t, "metadata", before, written(l.deployment(t)))
 }
 
-// written is what an apply changes. Controllers change the resource version too, whenever they write the status.
+// written returns the metadata that changes whenever an apply writes the Deployment. The resource version is left out,
+// because it also changes when a controller writes the status.
 func written(deployment *appsv1.Deployment) metav1.ObjectMeta {
 	meta := deployment.ObjectMeta
 	meta.ResourceVersion = ""
@@ -134,7 +135,7 @@ func refusedDelete(t *testing.T, l *live) {
 		t.Fatal(err)
 	}
 	l.fails(t, []string{"Widget/default/of-a-user", "--cascade"}, "delete", dir)
-	l.deployment(t) // still exists
+	l.deployment(t) // fails unless it still exists
 }
 
 func deleteKeepsUnowned(t *testing.T, l *live) {

@@ -17,7 +17,7 @@ func TestSetImageReplacesImagesByNameOrLastPart(t *testing.T) {
 	it := gomega.NewWithT(t)
 	objects, err := build("testdata/app", []string{
 		"registry.example.com/app=localhost:5001/app:dev",
-		"proxy=registry.example.com/proxy@" + digest, // which replaces the tag
+		"proxy=registry.example.com/proxy@" + digest, // the digest replaces the tag
 		"memcached=localhost:5001/memcached:dev",     // in an environment variable
 	})
 	it.Expect(err).NotTo(gomega.HaveOccurred())
@@ -41,7 +41,7 @@ func TestSetImageRefuses(t *testing.T) {
 		"a digest without a name":           {"app=@" + digest, "NAME=REF"},
 		"a name that no container has":      {"example.com/app=b:1", "0 images have that name"},
 		"a fragment of the last part":       {"pp=b:1", "0 images have that name"},
-		"a last part that two images share": {"twin=b:1", "2 images have that name: write one in full: a.example.com/twin, b.example.com:5000/twin"},
+		"a last part that two images share": {"twin=b:1", "2 images have that name: write the full name of one of them: a.example.com/twin, b.example.com:5000/twin"},
 	} {
 		if _, err := setImage([]byte(manifests), tc.arg); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v does not contain %q", name, err, tc.want)

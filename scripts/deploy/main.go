@@ -1,5 +1,5 @@
 // Command deploy applies the objects of a kustomization to a cluster and deletes them, by server-side apply and without
-// kubectl. It is behind make install, deploy, undeploy and uninstall.
+// kubectl. make install, make deploy, make undeploy and make uninstall run it.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 
 func main() { cli.Main(newCommand()) }
 
-// flags are the choices of both commands.
+// flags are the flags of both commands.
 type flags struct {
 	kubeconfig, context string
 	timeout             time.Duration
@@ -43,7 +43,7 @@ func newCommand() *cobra.Command {
 	p := root.PersistentFlags()
 	p.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)")
 	p.StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current one)")
-	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command")
+	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the whole command may take")
 	p.StringArrayVar(&f.images, "set-image", nil,
 		"NAME=REF: replace an image, by its name or the last part of its name (repeatable)")
 
@@ -58,8 +58,8 @@ func newCommand() *cobra.Command {
 
 	toDelete := f.command((*cluster).remove, "delete DIR",
 		"Delete the objects that apply created, and wait until they are removed",
-		"Deletes the objects in the reverse order of apply. Keeps and reports objects that another client\n"+
-			"applied. Deleting a Namespace deletes everything in it. Refuses to delete a CRD that has custom\n"+
+		"Deletes the objects in the reverse order of apply. Keeps objects that another client applied,\nand reports "+
+			"them. Deleting a Namespace deletes everything in it. Refuses to delete a CRD that has custom\n"+
 			"resources outside of the kustomization, unless --cascade is set.")
 	toDelete.Flags().BoolVar(&f.cascade, "cascade", false, "delete all custom resources along with their CRD")
 	root.AddCommand(toApply, toDelete)
@@ -120,8 +120,8 @@ func build(dir string, images []string) ([]*unstructured.Unstructured, error) {
 	return utils.ReadObjects(bytes.NewReader(text))
 }
 
-// setImage replaces an image of the manifests, in containers and, as in OLM, in environment variables. The argument is
-// NAME=REF, where NAME is the image's name or the last part of it.
+// setImage replaces an image of the manifests, in containers and in environment variables such as
+// RELATED_IMAGE_MEMCACHED. The argument is NAME=REF, where NAME is the image's name or the last part of it.
 func setImage(manifests []byte, arg string) ([]byte, error) {
 	name, ref, _ := strings.Cut(arg, "=")
 	if _, err := reference.ParseNormalizedNamed(ref); err != nil || name == "" {
@@ -134,7 +134,7 @@ func setImage(manifests []byte, arg string) ([]byte, error) {
 		found.Insert(string(match[2]))
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("--set-image %q: %d images have that name: write one in full: %s",
+		return nil, fmt.Errorf("--set-image %q: %d images have that name: write the full name of one of them: %s",
 			arg, len(found), strings.Join(sets.List(found), ", "))
 	}
 	return field.ReplaceAll(manifests, []byte("${1}"+ref)), nil

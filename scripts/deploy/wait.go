@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// state says what an object waits for, or nothing if it has what is waited for. An error ends the wait.
+// state says what an object waits for. The text is empty if the object waits for nothing more. An error ends the wait.
 type state func(context.Context, *unstructured.Unstructured) (missing string, err error)
 
 // wait prints what each object waits for whenever that changes, until none waits for anything.
@@ -29,7 +29,7 @@ func (c *cluster) wait(ctx context.Context, objects []*unstructured.Unstructured
 		done = true
 		for _, o := range objects {
 			missing, err := of(ctx, o)
-			if err != nil || ctx.Err() != nil { // The last answer says more than that the time is over.
+			if err != nil || ctx.Err() != nil { // The last answer says more than the error that the time is over.
 				return false, err
 			}
 			name := utils.FmtUnstructured(o)
@@ -44,7 +44,7 @@ func (c *cluster) wait(ctx context.Context, objects []*unstructured.Unstructured
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	lines := []string{"timeout (--timeout gives more time), waiting for:"}
+	lines := []string{"the time is over (--timeout gives more); these objects are not ready yet:"}
 	for _, o := range objects {
 		if missing := printed[utils.FmtUnstructured(o)]; missing != "" {
 			lines = append(lines, utils.FmtUnstructured(o)+": "+missing)
@@ -53,12 +53,13 @@ func (c *cluster) wait(ctx context.Context, objects []*unstructured.Unstructured
 	return errors.New(strings.Join(lines, "\n  "))
 }
 
-// unready is the state of an object that was applied. For kstatus, a Memcached without a status is ready.
+// unready is the state of an object that was applied. It checks a Memcached without a status itself, because for
+// kstatus, such an object is ready.
 func (c *cluster) unready(ctx context.Context, o *unstructured.Unstructured) (missing string, err error) {
 	live, err := c.find(ctx, o)
 	switch {
 	case err != nil:
-		return err.Error(), nil // The API server may restart.
+		return err.Error(), nil // The API server may be restarting.
 	case live == nil:
 		return "it does not exist", nil
 	}
@@ -73,11 +74,11 @@ func (c *cluster) unready(ctx context.Context, o *unstructured.Unstructured) (mi
 	case result.Status != status.CurrentStatus:
 		return result.Message + c.waitingPods(ctx, live), nil
 	case live.GroupVersionKind().Group == operatorGroup && !seen:
-		return "no operator has set its status yet: is one running?", nil
+		return "no operator has set its status yet: check that an operator is running", nil
 	case utils.IsCRD(live):
 		_, err := c.Client.RESTMapper().RESTMapping(kindOf(live))
 		if meta.IsNoMatchError(err) {
-			return "the API server does not serve it yet", nil // Discovery trails the condition Established.
+			return "the API server does not serve it yet", nil // It may do so some time after Established is true.
 		}
 		return "", err
 	}
@@ -104,7 +105,7 @@ func (c *cluster) waitingPods(ctx context.Context, live *unstructured.Unstructur
 	return why
 }
 
-// remaining is the state of an object that is being deleted: what delays that.
+// remaining is the state of an object that is being deleted: it says what delays the deletion.
 func (c *cluster) remaining(ctx context.Context, o *unstructured.Unstructured) (missing string, err error) {
 	live, err := c.find(ctx, o)
 	if err != nil || live == nil {

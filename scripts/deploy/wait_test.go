@@ -18,7 +18,7 @@ func TestWhatAnObjectWaitsFor(t *testing.T) {
 		"nothing": {c.unready, `{apiVersion: v1, kind: ConfigMap}`, "", ""},
 		"its CRD": {c.unready, `{apiVersion: v1, kind: Unknown}`, "it does not exist", ""},
 		"a Memcached without a status": {c.unready,
-			`{apiVersion: ` + operatorGroup + `/v1, kind: Memcached}`, "no operator has set its status yet: is one running?", ""},
+			`{apiVersion: ` + operatorGroup + `/v1, kind: Memcached}`, "no operator has set its status yet: check that an operator is running", ""},
 		"a Memcached with a status": {c.unready,
 			`{apiVersion: ` + operatorGroup + `/v1, kind: Memcached, status: {observedGeneration: 1}}`, "", ""},
 		"an object that failed": {c.unready, `{apiVersion: apps/v1, kind: Deployment, status: {conditions:

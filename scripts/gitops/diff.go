@@ -15,14 +15,14 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// difference is what differs between the plan of a revision and one of the working tree.
+// difference is what differs between the plan of a revision and the plan of the working tree.
 type difference struct {
 	title, from string
 	parts       []part
 	pods        []pods
 }
 
-// part is what differs in an Application, or in what is applied by hand.
+// part is what differs in one Application, or in the objects that the user applies by hand.
 type part struct {
 	name    string
 	changes []change
@@ -31,7 +31,7 @@ type part struct {
 // change is an object, or the URL of a release, that is added (+), removed (-) or changed (~).
 type change struct{ mark, what, note, diff string }
 
-// since is what differs from the plan of a revision.
+// since returns what differs between this plan and the plan of a revision.
 func (p plan) since(before plan, from string) difference {
 	d := difference{title: p.Method + " on " + p.Settings["architecture"], from: from}
 	then, now := byName(before), byName(p)
@@ -44,7 +44,7 @@ func (p plan) since(before plan, from string) difference {
 		}
 		changes = append(changes, compare(byKey(then[name]), byKey(now[name]))...)
 		if len(changes) > 0 {
-			d.parts = append(d.parts, part{cmp.Or(name, "by hand: apply "+p.Bootstrap+" again"), changes})
+			d.parts = append(d.parts, part{cmp.Or(name, "not by Argo CD: apply "+p.Bootstrap+" again"), changes})
 		}
 	}
 	return d
@@ -92,11 +92,11 @@ func compare(then, now map[string]tree.Object) (changes []change) {
 }
 
 func manifest(o tree.Object) string {
-	content, _ := yaml.Marshal(o.Object) // No object of kustomize has values that YAML can't hold.
+	content, _ := yaml.Marshal(o.Object) // The objects that kustomize prints have only values that YAML can hold.
 	return string(content)
 }
 
-// total counts the objects: those of a release are from one URL.
+// total counts the objects that are added, changed and removed. It does not count lines with the URL of a release.
 func (d difference) total() string {
 	count := map[string]int{}
 	for _, part := range d.parts {
@@ -134,7 +134,8 @@ func (d difference) text(out io.Writer) {
 	}
 }
 
-// longest is how many lines of an object's diff a comment shows: forges limit its length.
+// longest is how many lines of an object's diff a comment in a pull request shows at most, because forges limit the
+// length of a comment.
 const longest = 60
 
 // markdown writes a difference for a comment in a pull request: a line for each Application, which unfolds.
@@ -150,7 +151,7 @@ func (d difference) markdown(out io.Writer) {
 	for _, part := range d.parts {
 		fmt.Fprintf(out, "\n<details><summary><b>%s</b>: %d</summary>\n\n```diff\n", part.name, len(part.changes))
 		for _, c := range part.changes {
-			// Forges colour a line by its first character, and know no ~.
+			// Forges colour a line by its first character. They know !, and not ~.
 			fmt.Fprintln(out, strings.TrimSpace(strings.Replace(c.mark, "~", "!", 1)+" "+c.what+"  "+c.note))
 			lines := strings.SplitAfter(strings.TrimSuffix(c.diff, "\n"), "\n")
 			if more := len(lines) - longest; more > 0 {

@@ -28,7 +28,7 @@ var errProblems = errors.New("there are problems")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	log.SetOutput(io.Discard) // of Argo CD's packages
+	log.SetOutput(io.Discard) // without the log of Argo CD's packages
 	err := newCommand().ExecuteContext(ctx)
 	if err == nil {
 		return
@@ -54,10 +54,11 @@ func newCommand() *cobra.Command {
 
 func repositoryFlag(flags *pflag.FlagSet) *map[string]string {
 	return flags.StringToString("repository", nil,
-		"URL=PATH: a local repository to read instead of one that the tree names (default: this program's)")
+		"URL=PATH: a local repository to read instead of the one at a URL in the tree (default: this program's repository)")
 }
 
-// consumer is the repository of files that name the operator's; nil for the operator's own.
+// consumer returns the consumer's repository to which the files belong, or nil if they are those of the operator's
+// repository.
 func consumer(files tree.Files, local map[string]string) (*tree.Consumer, error) {
 	local = maps.Clone(local)
 	if local == nil {
@@ -93,11 +94,13 @@ func planCommand(dir *string) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (none for a consumer's repository)")
+	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (omit it for a consumer's "+
+		"repository)")
 	flags.StringVar(&f.arch, "arch", "", "architecture (default: the one in the settings)")
-	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision instead")
+	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision, instead of the whole tree")
 	flags.StringVarP(&f.output, "output", "o", "text", "with --diff: text, or markdown for a comment in a pull request")
-	flags.StringSliceVar(&f.with, "with", nil, "options, such as console, whose lines are comments in the tree")
+	flags.StringSliceVar(&f.with, "with", nil, "options to add, such as console: names of lines that are comments in "+
+		"the tree")
 	f.local = repositoryFlag(flags)
 	return command
 }
@@ -122,7 +125,7 @@ func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var then plan // A revision without this install method, or without any, has nothing.
+	var then plan // If the revision does not have this install method, its plan is empty.
 	if before.Has(f.method) {
 		f.with = slices.DeleteFunc(f.with, func(name string) bool { return !slices.Contains(before.Options(), name) })
 		if then, err = f.plan(ctx, before, files[tree.CatalogFile]); err != nil {
@@ -149,7 +152,8 @@ func (f planFlags) difference(ctx context.Context, out io.Writer, then, now plan
 	return nil
 }
 
-// plan plans files. The newer list of releases also has those that the files of a revision share with it.
+// plan returns the plan of the files. For the files of a revision, newer is the list of releases of the working tree,
+// which knows the releases that both have.
 func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan, error) {
 	c, err := consumer(files, *f.local)
 	if err != nil {
@@ -185,8 +189,8 @@ func verifyCommand(dir *string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Find what is wrong with the tree before Argo CD does",
-		Long: "Verify renders each install method for each architecture, without options and with each of them, and\n" +
-			"checks it by Argo CD's own code: its types and its AppProjects.",
+		Long: "Verify renders each install method for each architecture, first without options and then with each " +
+			"option. It\nchecks the result by Argo CD's code, for example against its types and the AppProjects.",
 		Example: "  go -C scripts/gitops run . verify\n" +
 			"  go -C scripts/gitops run . verify --method olm\n" +
 			"  go -C scripts/gitops run . verify --dir ~/config",
@@ -215,7 +219,7 @@ func verifyCommand(dir *string) *cobra.Command {
 	return command
 }
 
-// write writes a problem a line, and how much was verified.
+// write prints each problem on a line, and how much was verified.
 func write(out io.Writer, r verify.Report) {
 	paint := map[string]func(string, ...any) string{verify.Error: color.RedString, verify.Warning: color.YellowString}
 	for _, problem := range r.Problems {

@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	log.SetLevel(log.ErrorLevel) // Argo CD's packages
 	color.NoColor = true
-	for _, variable := range os.Environ() { // of a hook: git would take its repository
+	for _, variable := range os.Environ() { // Those of a Git hook would make git use the hook's repository.
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "GIT_") {
 			os.Unsetenv(name)
 		}

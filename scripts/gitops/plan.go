@@ -13,13 +13,13 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// plan is a tree without faults.
+// plan is the tree of an install method. The tree has no faults.
 type plan struct {
 	*tree.Tree
 	argoCD tree.ArgoCD
 }
 
-// newPlan plans an install method.
+// newPlan returns the plan of an install method.
 func newPlan(ctx context.Context, b *tree.Builder, method string) (p plan, err error) {
 	if p.Tree, err = b.Build(method); err != nil {
 		return plan{}, err
@@ -37,7 +37,8 @@ func newPlan(ctx context.Context, b *tree.Builder, method string) (p plan, err e
 	return p, errors.Join(append(errs, err)...)
 }
 
-// parts are those of the tree, in the order in which they are applied. A plan without a tree has none.
+// parts are the objects that the user applies by hand and the Applications, in the order in which they are applied. A
+// plan without a tree has none.
 func (p plan) parts() []*tree.App {
 	if p.Tree == nil {
 		return nil
@@ -82,10 +83,12 @@ func (p plan) text(out io.Writer, options []string) {
 		fmt.Fprintf(out, "\n%s\n", p.heading(part))
 		p.table(out, part.Objects)
 	}
-	fmt.Fprintln(out, "\nHealth: checked by this tree or by Argo CD. With none, an object is healthy once it is applied.")
+	fmt.Fprintln(out, "\nHealth: by a check of this tree, by one of Argo CD, or by none. Without a check, an object "+
+		"is healthy once it is applied.")
 }
 
-// table writes an object a line: wave, kind, name, who checks its health, why it is kept; then releases and images.
+// table prints each object on a line: its wave, kind and name, by which check its health is known, and when it is kept.
+// Then it prints the releases and images.
 func (p plan) table(out io.Writer, objects []tree.Object) {
 	kinds, names := 0, 0
 	for _, o := range objects {
@@ -114,7 +117,7 @@ func (p plan) table(out io.Writer, objects []tree.Object) {
 	}
 }
 
-// sources are the releases that the objects are from.
+// sources are the URLs of the releases that have the objects.
 func sources(objects []tree.Object) sets.Set[string] {
 	found := sets.New[string]()
 	for _, o := range objects {

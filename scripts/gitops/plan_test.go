@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// cache is for all tests: most of the tree is the same in each.
+// cache is shared by all tests, because most of the tree is the same in each.
 var cache = tree.Cache{}
 
 var load = sync.OnceValues(func() (tree.Files, error) {

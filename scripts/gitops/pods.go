@@ -12,14 +12,14 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// pods are what becomes of the Pods of a cache.
+// pods says whether the Pods of a cache are kept, replaced or deleted, and why.
 type pods struct {
 	cache string
 	Pods  string `json:"pods"`
 	Why   string `json:"why"`
 }
 
-// memcached is a cache before and after, with the operator's defaults then.
+// memcached is a cache before and after the change, with the operator's defaults before and after.
 type memcached struct {
 	Before map[string]any `json:"before"`
 	After  map[string]any `json:"after"`
@@ -34,8 +34,9 @@ type defaults struct {
 	Platform      string   `json:"platform,omitempty"`
 }
 
-// askOperator fills in what becomes of the Pods of caches. The operator's own packages decide that. They compile with
-// other versions of the Kubernetes libraries than Argo CD's.
+// askOperator fills in whether the Pods of each cache are kept, replaced or deleted. The operator's own packages decide
+// this. They run as another program, because they need other versions of the Kubernetes libraries than Argo CD's
+// packages.
 func (d *difference) askOperator(ctx context.Context, checkout string, before, now plan) error {
 	then, is := before.caches(), now.caches()
 	names := union(then, is)
@@ -77,14 +78,14 @@ func (p plan) caches() map[string]map[string]any {
 	return found
 }
 
-// defaults are those that the operator of the plan has for Pods.
+// defaults are the defaults for Pods of the operator that the plan installs.
 func (p plan) defaults() (d defaults) {
 	if p.Tree == nil {
 		return d
 	}
 	d = defaults{Image: p.Settings["memcachedImage"], Agent: p.Settings["agentImage"], Platform: "Kubernetes"}
 	for _, part := range p.parts() {
-		for _, o := range part.Objects { // What installs the operator may replace both.
+		for _, o := range part.Objects { // The Deployment or the Subscription may set other images.
 			for _, image := range tree.Variables(o.Object, tree.MemcachedVariable) {
 				d.Image = image
 			}

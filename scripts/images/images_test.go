@@ -58,7 +58,7 @@ func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
 	}
 }
 
-// TestAWrongReferencePreventsAllPushes runs the Makefile, which pushes several images. The first reference is fine.
+// TestAWrongReferencePreventsAllPushes runs the Makefile to push several images. Only the first reference is valid.
 func TestAWrongReferencePreventsAllPushes(t *testing.T) {
 	host := registry.New(t)
 	cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", "image", "IMG="+host+"/half/c:1", "AGENT_IMG="+host+"/Half/a:1")
@@ -80,7 +80,7 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 		"an unknown image":                {"build operand", "choose from operator, agent, snapshot, memcached"},
 		"a reference without a registry":  {"build operator=operator:1", `--operator "operator:1"`},
 		"a reference with a digest":       {"build agent=localhost:1/x/c:1@" + digest, "names a digest"},
-		"one reference for two images":    {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one image would replace another"},
+		"one reference for two images":    {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one would replace the other"},
 		"an unsupported architecture":     {"build operator --platform linux/mips", "choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"},
 		"an unsupported operating system": {"build agent --platform windows/amd64", `--platform "windows/amd64" is not supported`},
 	}
@@ -137,16 +137,16 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 	}{
 		"all images are complete": {operator, agent, more, strings.Join(all, ", "), nil},
 		"memcached does not have an architecture": {operator, agent, short, strings.Join(all[:3], ", "), []string{
-			"image memcached: " + short + " has no linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
+			"image memcached: " + short + " does not support linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
 			" in overlays/s390x, ", "in bundle/manifests/memcached-operator.clusterserviceversion.yaml: name another by --memcached-image, such as one in your own registry, or remove s390x there",
 		}},
-		"memcached is one image": {operator, agent, single, "none", []string{single + " has no linux/amd64 (it is one image, and no index)"}},
+		"memcached is one image": {operator, agent, single, "none", []string{single + " does not support linux/amd64 (it is one image, and no index)"}},
 		"the agent has no architectures": {operator, shortAgent, more, strings.Join(all[:2], ", "), []string{
-			"image agent: " + shortAgent + " has no linux/s390x", "has no linux/ppc64le",
+			"image agent: " + shortAgent + " does not support linux/s390x", "does not support linux/ppc64le",
 			": push it by make image IMAGE=agent AGENT_IMG=" + shortAgent + " PLATFORMS=linux/amd64,linux/arm64,linux/ppc64le,linux/s390x, or",
 		}},
 		"an image does not exist, and a registry does not answer": {
-			host + "/operator:none", "localhost:1/agent:1", more, "unknown, as not every image was read",
+			host + "/operator:none", "localhost:1/agent:1", more, "unknown, because not every image could be read",
 			[]string{
 				"image operator: the registry does not have " + host + "/operator:none: push it by make image IMAGE=operator",
 				"image agent: the registry localhost:1 can't be reached for localhost:1/agent:1",

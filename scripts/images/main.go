@@ -35,7 +35,7 @@ func newCommand() *cobra.Command {
 // builder builds the images of a command line.
 type builder struct {
 	version, suite string
-	platforms      []v1.Platform // empty: the default of each image
+	platforms      []v1.Platform // empty: the default platforms of each image
 }
 
 // target is an image to build, and the reference to push it to, if any.
@@ -49,13 +49,15 @@ func buildCommand() *cobra.Command {
 		Short: "Build images, and push those that have a reference",
 		Long: "IMAGE is one of:\n" +
 			"  operator   built for all platforms of a release\n" +
-			"  agent      built likewise; a REF without a tag gets the agent's version, from operator/cmd/agent/VERSION\n" +
-			"  snapshot   built likewise: the program that saves caches, with the operator's version\n" +
+			"  agent      built for the same platforms; a REF without a tag gets the agent's version, from " +
+			"operator/cmd/agent/VERSION\n" +
+			"  snapshot   the program that saves caches, built for the same platforms, with the operator's version\n" +
 			"  memcached  made from this machine's memcached and its libraries, or, with --platform or --suite, from\n" +
-			"             Debian's packages that this machine's apt fetches; it installs nothing and runs nothing\n" +
-			"             of other platforms. A REF without a tag gets memcached's version\n" +
-			"The same sources make the same bytes. Build prints the digest of each image, after the reference that it\n" +
-			"was pushed to. It checks all references before it pushes the first one. Registries on this machine need no TLS.",
+			"             Debian's packages that this machine's apt fetches; it installs no package, and runs no program\n " +
+			"            of other platforms. A REF without a tag gets memcached's version\n" +
+			"The same sources make the same bytes. Build prints the digest of each image, after the reference\nto which it " +
+			"pushed the image. It checks all references before it pushes the first one. Registries on this machine need " +
+			"no TLS.",
 		Example: "  go run ./scripts/images build operator=localhost:15001/memcached-operator:0.1.0 \\\n" +
 			"    agent=localhost:15001/memcached-agent --version 0.1.0\n" +
 			"  go run ./scripts/images build memcached=registry.example.com/team/memcached \\\n" +
@@ -101,7 +103,8 @@ func parse(args []string) (targets []target, err error) {
 				return nil, err
 			}
 			if pushed[ref] {
-				return nil, fmt.Errorf("%s: one image would replace another: name another repository", arg)
+				return nil, fmt.Errorf("%s: two images have the same repository, and one would replace the other: name "+
+					"another repository", arg)
 			}
 			pushed[ref] = true
 		}
@@ -110,8 +113,8 @@ func parse(args []string) (targets []target, err error) {
 	return targets, nil
 }
 
-// publish returns the digest of what it built, after the reference that it pushed to: with the tag, which it may have
-// chosen itself.
+// publish builds an image, and pushes it if the target has a reference. It returns the digest, after the reference to
+// which it pushed, if any. That reference has a tag, even if the target's reference has none.
 func (b *builder) publish(ctx context.Context, t target) (result string, err error) {
 	err = progress.Stage(ctx, "Image "+t.image, func(update func(string)) error {
 		index, version, err := b.build(ctx, t.image, update)
@@ -169,7 +172,8 @@ func inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "Compare the platforms of the images with those that the manifests promise",
-		Long: "Asks the registries for all images that the manifests name: of the operator, the agent and memcached.\n" +
+		Long: "Asks the registries for all images that the manifests name, such as those of the operator, the agent and " +
+			"memcached.\n" +
 			"Fails if the node affinity, OPERAND_ARCHITECTURES or the labels of an overlay or the bundle promise an\n" +
 			"architecture that an image does not have.",
 		Example: "  go run ./scripts/images inspect --image localhost:15001/memcached-operator:0.1.0 \\\n" +
@@ -177,7 +181,7 @@ func inspectCommand() *cobra.Command {
 			"    --memcached-image localhost:15001/memcached:1.6.18",
 		Args: cobra.NoArgs,
 	}
-	const inManifests = " (default: that of the manifests)"
+	const inManifests = " (default: the one in the manifests)"
 	instead := map[string]*string{
 		inspect.Operator:  cmd.Flags().String("image", "", "the operator's image"+inManifests),
 		inspect.Agent:     cmd.Flags().String("agent-image", "", "the agent's image"+inManifests),

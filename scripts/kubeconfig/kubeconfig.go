@@ -22,18 +22,18 @@ import (
 
 // Connection is a cluster that answers.
 type Connection struct {
-	Context   string // of the kubeconfig; empty inside a Pod without one
+	Context   string // of the kubeconfig; empty inside a Pod without a kubeconfig
 	Namespace string // of the context
 	Config    *rest.Config
 	Client    client.WithWatch
 	Version   *version.Info
 }
 
-// Connect reads the file, by default $KUBECONFIG and then ~/.kube/config, and inside a Pod its service account. It
-// chooses the context, by default the current one, and asks the API server its version. The audit log has the user
-// agent; the API server's warnings are written to warnings.
+// Connect reads the kubeconfig file, by default $KUBECONFIG and then ~/.kube/config. Inside a Pod without a kubeconfig,
+// it uses the Pod's service account. It chooses the context, by default the current one, and requests the version of
+// the API server. The user agent appears in the audit log. The API server's warnings are written to warnings.
 func Connect(file, context, userAgent string, warnings io.Writer) (c Connection, err error) {
-	log.SetLogger(logr.Discard()) // Commands print what the libraries log.
+	log.SetLogger(logr.Discard()) // Commands print the errors that the libraries would log.
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
 	chosen := &clientcmd.ConfigOverrides{CurrentContext: context}
@@ -45,7 +45,7 @@ func Connect(file, context, userAgent string, warnings io.Writer) (c Connection,
 		return c, fmt.Errorf("no cluster is configured: %w: set KUBECONFIG, choose one of `kubectl config get-contexts` "+
 			"by --context, or start a cluster by make demo", err)
 	}
-	config.UserAgent, config.QPS = userAgent, -1 // one short burst, unlike a controller
+	config.UserAgent, config.QPS = userAgent, -1 // no limit, because a command sends one short burst
 	config.WarningHandler = rest.NewWarningWriter(warnings, rest.WarningWriterOptions{Deduplicate: true})
 	c = Connection{Context: cmp.Or(context, raw.CurrentContext), Namespace: namespace, Config: config}
 	api, err := discovery.NewDiscoveryClientForConfig(config)
@@ -53,7 +53,8 @@ func Connect(file, context, userAgent string, warnings io.Writer) (c Connection,
 		return c, err
 	}
 	if c.Version, err = api.ServerVersion(); err != nil {
-		return c, fmt.Errorf("%s does not answer: %w: is it running, and is it the right --context?", config.Host, err)
+		return c, fmt.Errorf("%s does not answer: %w: check that the cluster is running, and that --context names the "+
+			"right one", config.Host, err)
 	}
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {

@@ -27,7 +27,7 @@ func Build(dir string) (resmap.ResMap, error) {
 		return nil, fmt.Errorf("%s is a file: name its directory, %s", dir, filepath.Dir(dir))
 	}
 	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionUnspecified // as the program: Namespaces and CRDs first
+	options.Reorder = krusty.ReorderOptionUnspecified // the default of the program kustomize: Namespaces and CRDs first
 	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize cannot build %s: %w", dir, err)

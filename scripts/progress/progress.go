@@ -1,5 +1,5 @@
-// Package progress shows what a long command does: a live line on a terminal, and elsewhere plain lines with a
-// heartbeat, so that a build server's log shows progress too.
+// Package progress shows what a long command does. On a terminal, it keeps one line up to date. Elsewhere it prints
+// plain lines, and repeats them at intervals, so that a build server's log shows progress, too.
 package progress
 
 import (
@@ -22,7 +22,7 @@ func WithOutput(ctx context.Context, out io.Writer) context.Context {
 	return context.WithValue(ctx, contextKey{}, out)
 }
 
-// output is where stages are written, and whether it is a terminal, on which lines are overwritten.
+// output returns where stages are written, and whether that is a terminal, on which lines can be overwritten.
 func output(ctx context.Context) (out io.Writer, terminal bool) {
 	if out, isSet := ctx.Value(contextKey{}).(io.Writer); isSet {
 		return out, false
@@ -36,8 +36,8 @@ func Note(ctx context.Context, format string, args ...any) {
 	fmt.Fprintf(out, format+"\n", args...)
 }
 
-// Stage runs work, and reports under the title whether it succeeded and how long it took. Work reports details by
-// update. Only one stage runs at a time.
+// Stage runs work, and reports under the title whether it succeeded and how long it took. Work calls update to report
+// details. Only one stage runs at a time.
 func Stage(ctx context.Context, title string, work func(update func(string)) error) error {
 	out, terminal := output(ctx)
 	started := time.Now()
@@ -64,7 +64,7 @@ func Stage(ctx context.Context, title string, work func(update func(string)) err
 			mark := '✗'
 			if err == nil {
 				mark = '✓'
-				detail.Store("") // It only matters in a failure.
+				detail.Store("") // The last detail is of interest only if the stage failed.
 			}
 			fmt.Fprint(out, before, line(mark), "\n")
 			return err

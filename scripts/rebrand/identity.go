@@ -18,15 +18,17 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// identity is the four names of a project. In a request for another identity, an empty name stays as it is.
+// identity has the four names of a project. In a requested identity, an empty name means that the project's name stays
+// as it is.
 type identity struct {
 	Module   string // path of the Go module, and the address of the repository in links
-	Group    string // of the API, and the prefix of its annotations
-	Registry string // of all images: host, port and path
-	Name     string // of the project, with which the names of its objects begin
+	Group    string // API group, and prefix of the operator's annotations
+	Registry string // registry of all images: host, port and path
+	Name     string // name of the project, with which the names of its objects begin
 }
 
-// projectFile is kubebuilder's. It splits the API group at the first dot.
+// projectFile is kubebuilder's file with the names of the project. It has the API group in two parts, split at the
+// first dot.
 const projectFile = "PROJECT"
 
 // readIdentity returns the identity of the project in a folder.
@@ -45,7 +47,7 @@ func readIdentity(dir string) (id identity, err error) {
 	return id, err
 }
 
-// with returns the identity with the names that change has.
+// with returns the identity with the names in change that are not empty.
 func (id identity) with(change identity) identity {
 	return identity{
 		Module: cmp.Or(change.Module, id.Module), Group: cmp.Or(change.Group, id.Group),
@@ -58,11 +60,11 @@ func (id identity) names() [][2]string {
 	return [][2]string{{"MODULE", id.Module}, {"GROUP", id.Group}, {"REGISTRY", id.Registry}, {"NAME", id.Name}}
 }
 
-// spellings are all forms in which a file has the names, in the same order for each identity.
+// spellings returns all forms in which a file may have the names, in the same order for each identity.
 func (id identity) spellings(file string) (all []string) {
 	for _, name := range id.names() {
 		escaped := regexp.QuoteMeta(name[1])
-		if escaped == name[1] { // such as localhost:5001, which without its own escape would be the same as the name
+		if escaped == name[1] { // such as localhost:5001: without a dot, the escaped form is the same as the name
 			escaped = strings.ReplaceAll(escaped, ":", `\:`)
 		}
 		all = append(all, name[1], escaped, strings.ReplaceAll(escaped, `\`, `\\`))
@@ -102,8 +104,8 @@ func (id identity) validate() error {
 	return errors.Join(problems...)
 }
 
-// fits checks that the names of objects in a text, which are the DNS labels with the project's name, are short enough
-// with another name of the project.
+// fits checks that the names of objects in a text are short enough with the next name of the project. It takes each DNS
+// label that contains the project's name as the name of an object.
 func (id identity) fits(next identity, text string) error {
 	const limit = validation.DNS1035LabelMaxLength
 	labels := regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`)
@@ -117,7 +119,8 @@ func (id identity) fits(next identity, text string) error {
 	return nil
 }
 
-// rewriter replaces the names of one identity by those of another. Whatever could not be taken back is an error.
+// rewriter replaces the names of one identity by those of another. It returns an error if replacing the names back
+// would not restore the old text.
 type rewriter struct{ from, to identity }
 
 // replacer replaces all spellings together. If several begin at the same place, it replaces the longest, because the
@@ -160,7 +163,7 @@ func write(dir, name, target, before, after string) error {
 		return nil
 	}
 	path, content := filepath.Join(dir, target), []byte(after)
-	if filepath.Ext(name) == ".go" { // Imports and columns may be in another order with other names.
+	if filepath.Ext(name) == ".go" { // With other names, imports may have another order, and columns another width.
 		if tidy, err := format.Source(content); err == nil {
 			content = tidy
 		}
@@ -169,11 +172,11 @@ func write(dir, name, target, before, after string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o644) // Permissions stay.
+	return os.WriteFile(path, content, 0o644) // The permissions of an existing file stay.
 }
 
-// text rewrites the text of a file. It fails if the text already has one of the new names, because the two would be
-// indistinguishable afterwards, and the project could not be rebranded again.
+// text rewrites the text of a file. It fails if the text already has one of the new names, because the old and the new
+// occurrences would be indistinguishable afterwards, and the project could not be rebranded again.
 func (r rewriter) text(name, text string) (string, error) {
 	if isBinary(text) {
 		return text, nil
@@ -198,10 +201,10 @@ func isBinary(content string) bool { return strings.Contains(content, "\x00") }
 // leftovers finds the old names that are still in a tree, including those in spellings that the rewriter does not know,
 // such as other cases. Each is described by path, line and text.
 func (r rewriter) leftovers(dir string, files []string) (found []string, err error) {
-	const mark = "\x00" // text files do not have it
+	const mark = "\x00" // no text file has this character
 	kept := looseSpellings(r.to)
 	old := slices.DeleteFunc(looseSpellings(r.from), func(s string) bool { return slices.Contains(kept, s) })
-	// New names pass, even if they contain an old one.
+	// A new name is no leftover, even if it contains an old name.
 	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
 	find := replacer(slices.Concat(kept, old), replacements)
 	isOld := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }
@@ -226,7 +229,7 @@ func (r rewriter) leftovers(dir string, files []string) (found []string, err err
 	return found, nil
 }
 
-// looseSpellings are those of the identity, and others that files might have, in lower case.
+// looseSpellings returns the spellings of the identity, and others that files might have, in lower case.
 func looseSpellings(id identity) []string {
 	all := id.spellings("")
 	for _, name := range id.names() {

@@ -1,4 +1,4 @@
-// Command rebrand gives the project another module path, API group, registry and name: what a fork does first.
+// Command rebrand gives the project another module path, API group, registry and name. It is the first step of a fork.
 package main
 
 import (
@@ -27,8 +27,9 @@ func newCommand() *cobra.Command {
 		Use:   "rebrand",
 		Short: "Change module path, API group, registry and project name everywhere",
 		Long: "Rebrand reads the current names from go.mod, PROJECT and Makefile, and replaces them in the text and the\n" +
-			"path of every file. It works in a copy: there it generates what is generated, builds all modules and all\n" +
-			"overlays, and looks for old names. Only then it changes this tree. A name that you leave out stays.\n" +
+			"path of every file. It works in a copy: there it writes the generated files again, builds all modules and " +
+			"all\noverlays, and looks for old names. Only if all this succeeds does it change this tree. A name that you " +
+			"leave out stays.\n" +
 			"The tree must have no uncommitted changes; git restore undoes a rebrand. docs/forking.md explains each name.",
 		Example: "  go run ./scripts/rebrand --module github.com/YOU/REPOSITORY --group cache.YOUR.DOMAIN \\\n" +
 			"    --registry ghcr.io/YOU --name YOU-memcached --dry-run",
@@ -36,10 +37,10 @@ func newCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&change.Module, "module", "", "path of the Go module: the address of the repository without https://")
-	flags.StringVar(&change.Group, "group", "", "API group, and prefix of the annotations: a DNS name of yours")
+	flags.StringVar(&change.Group, "group", "", "API group, and prefix of the annotations: a DNS name that you own")
 	flags.StringVar(&change.Registry, "registry", "", "registry of the images: host, port and path")
 	flags.StringVar(&change.Name, "name", "", "name of the project, with which the names of its objects begin")
-	flags.StringVar(&check, "check", "", "command to run in the rebranded copy too, such as 'make test'")
+	flags.StringVar(&check, "check", "", "another command to run in the rebranded copy, such as 'make test'")
 	flags.BoolVar(&dryRun, "dry-run", false, "change nothing, and print what would change")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		root, err := worktree.Root(command.Context())
@@ -88,8 +89,8 @@ func (c *copied) rebrand(ctx context.Context, change identity, check string, dry
 	}{
 		{"Copy the tree", c.copy},
 		{"Replace the names", c.replace},
-		// These files depend on the names by more than their text: by order, by hash, by the width of a column.
-		{"Generate what is generated", c.run("make generate")},
+		// In generated files, the names change not only text, but also an order, a hash or the width of a column.
+		{"Write the generated files again", c.run("make generate")},
 		{"Build all modules", c.run("go build -o /dev/null ./...", "go -C operator/cmd/snapshot build -o /dev/null ./...",
 			"go -C scripts/gitops build -o /dev/null ./...", "go -C test/helm build -o /dev/null ./...")},
 		{"Build all overlays", c.run(buildOverlays)},
@@ -148,13 +149,14 @@ func (c *copied) search(ctx context.Context, _ func(string)) error {
 	return fmt.Errorf("old names are left in %d places:\n%s", len(found), strings.Join(found, "\n"))
 }
 
-// environment leaves out what make passes on to other processes: another make would use the parameters of make rebrand.
+// environment returns the environment without the variables that make passes on, because another make would use the
+// parameters of make rebrand.
 func environment() []string {
 	return worktree.Environment(
 		"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "MODULE", "GROUP", "REGISTRY", "NAME", "ARGS")
 }
 
-// adopt applies the difference to the tree. Git applies all of it or nothing.
+// adopt applies the changes of the copy to the tree. Git applies either all of them or none.
 func (c *copied) adopt(ctx context.Context, dryRun bool) error {
 	patch := filepath.Join(c.dir, ".git/rebrand.patch")
 	err := c.run("git add --all", "git diff --cached --binary --output .git/rebrand.patch")(ctx, func(string) {})

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
-// The identities of most tests are of other projects, so that a rebrand of this one leaves the tests alone.
+// Most tests use identities of other projects, so that a rebrand of this project does not change the tests.
 var (
 	widgets = identity{
 		Module: "example.net/team/widget-controller", Group: "parts.widgets.test", Registry: "registry.widgets.test",
@@ -36,7 +36,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	it := gomega.NewWithT(t)
 	soak.Only(t, "the tests of this package on a few files")
 	c := &copied{root: "../..", dir: t.TempDir()}
-	c.to = identity{ // The names are in parts, because a name that a file has already is refused.
+	c.to = identity{ // Joined from parts, because a rebrand fails if a file, such as this one, already has a new name.
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
 		Registry: strings.Join([]string{"images.other.test:5055", "team"}, "/"),
@@ -56,8 +56,8 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	}
 	for _, command := range []string{
 		buildOverlays,
-		"go list -export ./operator/cmd/manager", // It compiles, and does not link.
-		"go test -vet=off ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update", // Its hashes depend on names.
+		"go list -export ./operator/cmd/manager", // This compiles the program, and does not link it.
+		"go test -vet=off ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update", // hashes depend on names
 		"go test -vet=off ./operator/api/... ./operator/internal/names ./operator/internal/plan ./operator/internal/render " +
 			"./operator/internal/drift ./operator/internal/status",
 		"go run ./scripts/versions",
@@ -114,7 +114,7 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 
 func TestTheWholeChangeIsStaged(t *testing.T) {
 	it := gomega.NewWithT(t)
-	t.Setenv("NAME", "x") // make sets it like this. The make of a generator must not have it.
+	t.Setenv("NAME", "x") // make sets the parameter as a variable. The make that a generator runs must not have it.
 	t.Setenv("MAKEFLAGS", " -- NAME=x")
 	if slices.ContainsFunc(environment(), func(v string) bool { return strings.Contains(v, "NAME=x") }) {
 		t.Errorf("environment: %q", environment())
@@ -145,7 +145,7 @@ func TestTheWholeChangeIsStaged(t *testing.T) {
 
 func TestNamesAreReplacedInAllSpellingsAndBack(t *testing.T) {
 	dir := filepath.Join(tree.Copy(t, "testdata", "widgets"), "widgets")
-	for _, r := range []rewriter{{widgets, gadgets}, {gadgets, widgets}} { // there and back
+	for _, r := range []rewriter{{widgets, gadgets}, {gadgets, widgets}} { // from one identity to the other, and back
 		if err := r.tree(dir, slices.Collect(maps.Keys(tree.Read(t, dir)))); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 	}
 }
 
-// widgetTree is the repository of a small project that is not this one.
+// widgetTree is the repository of a small other project.
 func widgetTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// releaseCommand is a command with the flags that define a release.
+// releaseCommand adds the flags that define a release to a command.
 func releaseCommand(command *cobra.Command) (*cobra.Command, *cut.Release) {
 	r := &cut.Release{Root: ".", Platforms: oci.Platforms(), Computers: plugin.Platforms(), Build: oci.BuildAll}
 	flags := command.Flags()
@@ -48,7 +48,8 @@ func prepareCommand() *cobra.Command {
 		Use:   "prepare",
 		Short: "Write a version, and the digests of its images, into every place of the tree that names them",
 		Long: "Prepare needs a tree without changes. It builds the images of operator, agent and snapshot to learn their\n" +
-			"digests; it asks no registry. An agent of the same version as in the last release stays as it was released.\n" +
+			"digests; it asks no registry. If the agent has the same version as in the last release, that release's image " +
+			"of it stays.\n" +
 			"Prepare writes manifests, settings, documentation, bundle and catalog. It pushes, commits and tags nothing.",
 		Example: "  go run ./scripts/release prepare --version 0.2.0 --registry registry.example.com/team --dry-run",
 	})
@@ -93,9 +94,10 @@ func pushCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "push",
 		Short: "Push the images and the chart of a release that dist wrote, and nothing else",
-		Long: "Push verifies the checksums of the release, and that no tag would move. It pushes the images and the Helm\n" +
+		Long: "Push verifies the checksums of the release, and that the registry has no other image under its tags. It " +
+			"pushes the images and the Helm\n" +
 			"chart to the registry that the release was made for, and checks that the registry returns the same digests.\n" +
-			"It can be repeated.",
+			"You can run it again.",
 		Example: "  go run ./scripts/release push --out dist",
 	}
 	out := command.Flags().String("out", "dist", "folder with the release")
@@ -112,7 +114,7 @@ func refsCommand() *cobra.Command {
 		Example: "  go run ./scripts/release refs --dir dist | xargs -n 1 cosign sign",
 	}
 	dir := command.Flags().String("dir", "dist", "folder of the release")
-	sums := command.Flags().Bool("sums", false, "print digests and names as sha256sum does")
+	sums := command.Flags().Bool("sums", false, "print digests and names in the format of sha256sum")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		release, err := cut.ReadRecord(*dir)
 		if err != nil {

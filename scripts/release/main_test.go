@@ -99,7 +99,8 @@ func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
 	}
 }
 
-// TestAToolBuildsByTheDockerfile has a script in place of the tool, which prints what it is called with.
+// TestAToolBuildsByTheDockerfile has a script instead of the tool. The script prints the arguments with which it is
+// called.
 func TestAToolBuildsByTheDockerfile(t *testing.T) {
 	const ref, from = "r.example.com/b:1", " --file bundle/bundle.Dockerfile bundle\n"
 	const list = "manifest rm " + ref + "\nbuild --no-cache --manifest " + ref +

@@ -28,8 +28,8 @@ func bundleCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bundle",
 		Short: "Write bundle/ from operator/config",
-		Long: "Bundle writes the same bytes for the same input. The version that it replaces is the newest older one in\n" +
-			"the catalog in the same directory.",
+		Long: "Bundle writes the same bytes for the same input. The bundle replaces the newest older version that " +
+			"the\ncatalog in the same directory has.",
 		Example: "  go run ./scripts/release bundle --version 0.1.0 --channels stable,candidate \\\n" +
 			"    --image " + bundle.ImageExample,
 	}
@@ -37,9 +37,10 @@ func bundleCommand() *cobra.Command {
 	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
 	o.Flags(flags, "the operator's image (required)")
 	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels that get the version")
-	flags.StringVar(&o.DefaultChannel, "default-channel", "", "channel of users who choose none (default: the first)")
+	flags.StringVar(&o.DefaultChannel, "default-channel", "", "channel for users who choose none (default: the first "+
+		"of --channels)")
 	flags.StringVar(&o.PullSecret, "pull-secret", "", "Secret by which the operator's image is pulled")
-	flags.BoolVar(&digests, "use-image-digests", false, "name images by digest, as their registries report them")
+	flags.BoolVar(&digests, "use-image-digests", false, "name images by the digests that their registries report")
 	flags.StringVar(&dir, "dir", bundle.Dir, "directory to write to")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if digests {
@@ -59,8 +60,9 @@ func catalogCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "catalog",
 		Short: "Add the bundle to the catalog",
-		Long: "Catalog adds the version in bundle/ to its channels, as the successor of the newest one there. A version\n" +
-			"that the catalog has is replaced. If gitops/settings names the example's catalog, it gets the new digest.",
+		Long: "Catalog adds the version in bundle/ to its channels, where it replaces the newest version. If the " +
+			"catalog already\nhas the version, it writes that one again. If gitops/settings names the example catalog, it " +
+			"gets the new digest.",
 		Example: "  go run ./scripts/release catalog --bundle-image registry.example.com/memcached-operator-bundle:v0.1.0",
 	}
 	command.Flags().StringVar(&bundleImage, "bundle-image", "", "the bundle's image (required)")
@@ -79,7 +81,7 @@ func renewCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew",
 		Short: "Write bundle and catalog again, with the version, the channels and the chosen images that they have",
-		Long: "Renew is for a change of the sources that is no release: make generate runs it.\n" +
+		Long: "Renew is for changes to the sources that are not a release: make generate runs it.\n" +
 			"It also writes the digest of the catalog into gitops/settings.",
 		Example: "  go run ./scripts/release renew",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -92,8 +94,8 @@ func renewCommand() *cobra.Command {
 	}
 }
 
-// pinCatalog writes the digest of the catalog's image into the settings next to dir, if there are any. Without always
-// it replaces only the digest of the example's catalog.
+// pinCatalog writes the digest of the catalog's image into the settings next to dir, if there are any. If always is
+// false, it changes the settings only if they name the example's catalog.
 func pinCatalog(dir string, always bool) error {
 	root := filepath.Dir(dir)
 	if _, err := os.Stat(filepath.Join(root, values.Path)); errors.Is(err, fs.ErrNotExist) {
@@ -120,8 +122,8 @@ func imageCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image bundle|catalog",
 		Short: "Build the images that OLM reads, and push them",
-		Long: "Image prints the reference by digest of the image that it built or pushed. It needs no container tool, and\n" +
-			"then keeps nothing on this machine. Registries on this machine are used over plain HTTP.",
+		Long: "Image prints the reference by digest of the image that it built or pushed. It needs no container tool. " +
+			"Without\none, it keeps no image on this machine. It uses plain HTTP for registries on this machine.",
 		Example: "  go run ./scripts/release image bundle \\\n" +
 			"    --tag registry.example.com/team/memcached-operator-bundle:v0.1.0 --push",
 		ValidArgs: slices.Sorted(maps.Keys(kinds)),
@@ -129,9 +131,9 @@ func imageCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	tag := flags.String("tag", "", "the image, with registry and tag (required)")
-	push := flags.Bool("push", false, "push it; without this it is only built")
+	push := flags.Bool("push", false, "push the image; without this flag, it is only built")
 	dir := flags.String("dir", bundle.Dir, "directory with the bundle and the catalog")
-	tool := flags.String("tool", "", "build and push by docker, podman or buildah, which keeps the image")
+	tool := flags.String("tool", "", "build and push with docker, podman or buildah; the tool keeps the image")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		if err := bundle.ValidateTarget("tag", *tag); err != nil {
 			return err
@@ -159,7 +161,7 @@ func imageCommand() *cobra.Command {
 }
 
 // buildByTool builds for all platforms with podman and buildah, and for this machine's platform with docker, because
-// not every docker can build for more.
+// not every docker can build for other platforms.
 func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
 	image, err := name.NewTag(tag)
 	if err != nil {
@@ -167,7 +169,7 @@ func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push
 	}
 	run := func(args ...string) error {
 		called := exec.CommandContext(command.Context(), tool, args...)
-		// An attestation would be one more platform in the index.
+		// An attestation would appear as one more platform in the index.
 		called.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
 		called.Stdout, called.Stderr = command.ErrOrStderr(), command.ErrOrStderr()
 		if err := called.Run(); err != nil {
@@ -179,11 +181,12 @@ func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push
 	switch tool {
 	case "docker":
 	case "podman", "buildah":
-		_ = run("manifest", "rm", tag) // The build would add to a list of that name. There may be none.
-		// With its cache, podman would use the first platform's image for all: their layers are the same.
+		_ = run("manifest", "rm", tag) // The build would add to an existing list of that name. If there is none, this fails.
+		// With its cache, podman would use the image of the first platform for all platforms, because their layers are the
+		// same.
 		build = []string{"build", "--no-cache", "--manifest", tag,
 			"--platform", "linux/" + strings.Join(oci.Architectures(), ",linux/")}
-		verify := image.Scheme() != "http" // as Docker does for registries on this machine
+		verify := image.Scheme() != "http" // Docker uses HTTP for registries on this machine, too
 		pushing = []string{"manifest", "push", "--all", fmt.Sprintf("--tls-verify=%t", verify), tag, "docker://" + tag}
 	default:
 		return fmt.Errorf("--tool %q: name docker, podman or buildah, or omit it", tool)
@@ -198,11 +201,11 @@ func operatorHubCommand() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use:   "operatorhub",
-		Short: "Write the directory that the OperatorHub community repositories want",
+		Short: "Write the directory for a pull request to an OperatorHub community repository",
 		Long: "Operatorhub writes operators/<name>/<version> and operators/<name>/ci.yaml from bundle/ into a directory,\n" +
 			"such as a clone of k8s-operatorhub/community-operators or of\n" +
 			"redhat-openshift-ecosystem/community-operators-prod. An existing ci.yaml is kept.\n" +
-			"It checks the rules that both publish, and writes nothing that breaks one.",
+			"It checks the rules that both repositories publish, and writes nothing if the bundle breaks a rule.",
 		Example: "  go run ./scripts/release operatorhub --out ../community-operators",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if out == "" {

@@ -1,4 +1,5 @@
-// Command settings writes gitops/settings/settings.yaml: where the Git repository and the images are that Argo CD uses.
+// Command settings writes gitops/settings/settings.yaml, which says where the Git repository and the images are that
+// Argo CD uses.
 package main
 
 import (
@@ -40,14 +41,15 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&r.Repo, "repo", "", "URL of the Git repository, as Argo CD reaches it (required)")
 	flags.StringVar(&r.Revision, "revision", "", "branch, tag or commit to follow (required)")
 	flags.StringVar(&r.Registry, "registry", "", "registry of the operator's image, host and path (required)")
-	const asBefore, moved = " (default: the one in the file)", " (default: the one in the file, in this registry)"
+	const asBefore, moved = " (default: the one in the file)", " (default: the one in the file, moved to --registry)"
 	flags.StringVar(&r.Version, "version", "", "version of the operator's image"+asBefore)
 	flags.StringVar(&r.Architecture, "architecture", "",
 		"overlay to install: "+strings.Join(values.Architectures(), ", ")+asBefore)
 	flags.StringVar(&r.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD"+asBefore)
 	flags.StringVar(&r.CatalogImage, "catalog-image", "", "catalog by digest"+moved)
 	flags.StringVar(&r.AgentImage, "agent-image", "", "image of the agent"+moved)
-	flags.StringVar(&r.SnapshotImage, "snapshot-image", "", "image that saves caches (default: that of the version)")
+	flags.StringVar(&r.SnapshotImage, "snapshot-image", "", "image that saves caches (default: the one of --version, "+
+		"in this registry)")
 	flags.StringVar(&r.MemcachedImage, "memcached-image", "", "default memcached image"+asBefore)
 	flags.StringVar(&out, "out", "", "write a repository that names this one by URL and ref into a new folder")
 	flags.StringVar(&r.Method, "method", "direct", "with --out: install method, a folder of gitops/apps")
@@ -86,7 +88,7 @@ func run(out io.Writer, c values.Choices) error {
 	}
 	end := "\nWrote %s. Commit and push it: Argo CD reads it from Git.\n"
 	if before == after {
-		end = "\n%s had these values already.\n"
+		end = "\n%s already had these values, so nothing was written.\n"
 	}
 	_, err = fmt.Fprintf(out, end, values.Path)
 	return err

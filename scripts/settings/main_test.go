@@ -17,7 +17,7 @@ func TestTheCommandWritesTheSettingsOnce(t *testing.T) {
 	for _, tc := range []struct{ registry, want string }{
 		{"https://x", "leave out the scheme"},
 		{"registry.acme.test/team", "Commit and push it"},
-		{"registry.acme.test/team", "had these values already"},
+		{"registry.acme.test/team", "already had these values"},
 	} {
 		var out bytes.Buffer
 		command := newCommand()

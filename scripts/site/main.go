@@ -1,4 +1,4 @@
-// Command site builds the pages as a website: those of this tree, and those of each release.
+// Command site builds a website from the pages of the documentation: those of this tree, and those of each release.
 package main
 
 import (
@@ -47,7 +47,7 @@ func newCommand() *cobra.Command {
 // unreleased is the version of the tree.
 const unreleased = "main"
 
-// redirect is the page of the address without a version.
+// redirect is the page at the address without a version. It leads to the newest release.
 const redirect = `<!doctype html>
 <title>Documentation</title>
 <meta http-equiv="refresh" content="0; url=%s/">
@@ -55,7 +55,7 @@ const redirect = `<!doctype html>
 
 func build(ctx context.Context, root, base, out string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("npm is missing, which fetches VitePress: install Node.js 18 or newer with npm")
+		return errors.New("npm, which fetches VitePress, is missing: install Node.js 18 or newer with npm")
 	}
 	releases, err := releases(ctx, root)
 	if err != nil {
@@ -77,7 +77,7 @@ func build(ctx context.Context, root, base, out string) error {
 
 var released = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
 
-// releases are the tags that have a site, the newest first.
+// releases returns the tags of releases whose tree has a site, the newest first.
 func releases(ctx context.Context, root string) (tags []string, err error) {
 	all, err := worktree.Git(ctx, root, "tag", "--list", "v*", "--sort=-version:refname")
 	if err != nil {
@@ -95,13 +95,13 @@ func releases(ctx context.Context, root string) (tags []string, err error) {
 	return tags, nil
 }
 
-// site is what is built of the repository at root.
+// site is the website that is built from the repository at root.
 type site struct {
 	root, base, out string
 	versions        []string
 }
 
-// version builds the pages of one version by its own configuration.
+// version builds the pages of one version by the configuration in that version's tree.
 func (s site) version(ctx context.Context, version string) (err error) {
 	dir := s.root
 	if version != unreleased {

@@ -1,4 +1,4 @@
-// The command terminal draws a recording of a terminal, as docs/images/record-demo makes it.
+// The command terminal draws a recording of a terminal that docs/images/record-demo has made.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 func main() {
 	cli.Main(&cobra.Command{
 		Use:   "terminal TITLE",
-		Short: "Draw the lines of stdin, each after the second in which it was printed and a tab",
+		Short: "Draw lines from stdin; each begins with the second in which it was printed, and a tab",
 		Args:  cobra.ExactArgs(1),
 		RunE:  draw,
 	})

@@ -1,5 +1,5 @@
-// Command verify checks the house rules that no linter checks: prose has none of the words in words.yaml, and generated
-// files are up to date. It changes nothing in the tree.
+// Command verify checks the rules of this project that no linter checks: prose has none of the words in words.yaml, and
+// generated files are up to date. It changes nothing in the tree.
 package main
 
 import (
@@ -22,8 +22,8 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check what no linter checks: words and generated files",
-		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, runs make from-types in a copy of\n" +
-			"the tree, uncommitted and untracked files included, and compares.",
+		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, it runs make from-types in a " +
+			"copy of\nthe tree, including uncommitted and untracked files, and compares the result with the tree.",
 		Args: cobra.NoArgs,
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
@@ -40,7 +40,8 @@ func newCommand() *cobra.Command {
 	return command
 }
 
-// verify reports the words of the lexicon, or else the generated files that are not up to date.
+// verify returns an error with the words of the lexicon in prose. If there are none, it returns one with the generated
+// files that are not up to date.
 func verify(ctx context.Context, root, generator string) error {
 	files, err := worktree.Files(ctx, root)
 	if err != nil {
@@ -55,7 +56,8 @@ func verify(ctx context.Context, root, generator string) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return errors.New("words.yaml names other words for these:\n" + strings.Join(problems, "\n"))
+		return errors.New("these words are not used in this project; scripts/verify/words.yaml has the words to use " +
+			"instead:\n" + strings.Join(problems, "\n"))
 	}
 	changes, err := generatedChanges(ctx, root, generator)
 	if err == nil && changes != "" {
@@ -67,7 +69,7 @@ func verify(ctx context.Context, root, generator string) error {
 // maxDiff is how many lines of a difference are shown.
 const maxDiff = 60
 
-// generatedChanges runs the generator in a copy of the tree, and returns the beginning of what it changed, as a diff.
+// generatedChanges runs the generator in a copy of the tree, and returns the beginning of the diff of its changes.
 func generatedChanges(ctx context.Context, root, generator string) (string, error) {
 	dir, err := os.MkdirTemp("", "verify-")
 	if err != nil {

@@ -22,9 +22,9 @@ var wordsYAML []byte
 type lexicon struct {
 	Words []struct {
 		Find  *regexp.Regexp `json:"find"`
-		Write string         `json:"write"` // instead
+		Write string         `json:"write"` // what to write instead
 	} `json:"words"`
-	Except map[string][]string `json:"except"` // terms by paths
+	Except map[string][]string `json:"except"` // terms that are allowed, by path
 }
 
 // problems lists the words of the lexicon in the prose and the names of Markdown and Go files.
@@ -68,7 +68,7 @@ func (l *lexicon) excepted(file, word string) bool {
 	return false
 }
 
-// inlineCode is not prose.
+// inlineCode matches code in a line, which is no prose.
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
 // markdownProse returns each line without its code.
@@ -87,11 +87,11 @@ func markdownProse(content []byte) []string {
 	return lines
 }
 
-// generated is the line by which Go's tools recognize generated code.
+// generated matches the line by which Go's tools recognize generated code.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// goProse returns the comments and strings of each line, and its names as words, except those of other packages, which
-// can't be changed.
+// goProse returns the comments and strings of each line, and its names as words. Names of other packages are left out,
+// because they can't be changed.
 func goProse(content []byte) []string {
 	if generated.Match(content) {
 		return nil
@@ -101,7 +101,7 @@ func goProse(content []byte) []string {
 	add := func(at token.Pos, text string) {
 		first := files.Position(at).Line - 1
 		for i, line := range strings.Split(text, "\n") {
-			lines[first+i] += line + "\n" // which no expression has
+			lines[first+i] += line + "\n" // no term matches across it
 		}
 	}
 	file, _ := parser.ParseFile(files, "", content, parser.ParseComments|parser.SkipObjectResolution)

@@ -1,4 +1,5 @@
-// Command versions compares every copy of a version, an image or a digest with the one place that is its home.
+// Command versions compares every copy of a version, an image or a digest with its home, the one place where people
+// write it.
 package main
 
 import (

@@ -48,9 +48,9 @@ func Run(ctx context.Context, dir string, environment []string, words ...string)
 	return nil
 }
 
-// Environment returns the environment of this process without some variables, and without those that git sets for
-// hooks: they would direct git in a copy of the tree to the repository of the hook. Those of the author and the
-// committer stay.
+// Environment returns the environment of this process without some variables, and without the variables that git sets
+// for hooks. In a copy of the tree, those would make git use the repository of the hook. The variables of the author
+// and the committer stay.
 func Environment(without ...string) []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -77,7 +77,7 @@ func Copy(ctx context.Context, from, to string) error {
 	return CopyFiles(from, to, files)
 }
 
-// CopyFiles copies files with their permissions, because some are scripts.
+// CopyFiles copies files with their permissions, because some files are scripts.
 func CopyFiles(from, to string, files []string) error {
 	for _, name := range files {
 		info, statErr := os.Stat(filepath.Join(from, name))
@@ -92,8 +92,8 @@ func CopyFiles(from, to string, files []string) error {
 	return nil
 }
 
-// CopyRepository copies the work tree of a repository, uncommitted files included, into a new one, whose only
-// commit holds all of it: from then on, git reports what changes there.
+// CopyRepository copies the work tree of a repository, uncommitted files included, into a new repository. Its only
+// commit has all files, so git then reports the changes that are made there.
 func CopyRepository(ctx context.Context, from, to string) error {
 	if err := Copy(ctx, from, to); err != nil {
 		return err
@@ -117,7 +117,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return os.WriteFile(path, content, mode)
 }
 
-// Place is where a file holds a value, such as a version in the Makefile.
+// Place says where in a file a value is, such as a version in the Makefile.
 type Place struct {
 	File string
 	Find string // a regular expression, whose first group is the value

@@ -9,7 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestEachProgramOfTheIndexesStarts runs what a node of each architecture gets when it pulls an index.
+// TestEachProgramOfTheIndexesStarts runs the programs of the image that a Node of each architecture gets when it pulls
+// an index.
 func TestEachProgramOfTheIndexesStarts(t *testing.T) {
 	for name, program := range map[string]struct{ index, version string }{
 		"operator": {operatorIndex, version}, "agent": {agentIndex, agentVersion},
@@ -26,7 +27,7 @@ func TestEachProgramOfTheIndexesStarts(t *testing.T) {
 				if err != nil || strings.TrimSpace(string(out)) != program.version {
 					t.Errorf("it prints %q, want %q; error %v", out, program.version, err)
 				}
-				for _, supervisor := range programs[:last] { // Under an emulator it can't start the next program, so it runs alone.
+				for _, supervisor := range programs[:last] { // Emulated, it can't start the next program.
 					out, err := m.command(t.Context(), supervisor, 65532).CombinedOutput()
 					if !strings.HasPrefix(string(out), "Usage: supervisor PROGRAM") {
 						t.Errorf("%s prints %q; error %v", supervisor, out, err)

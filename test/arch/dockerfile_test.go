@@ -21,10 +21,11 @@ import (
 	"github.com/example-inc/memcached-operator/test/arch/base"
 )
 
-// TestTheDockerfileMakesTheProgramsOfTheIndex builds the Dockerfile for all platforms by buildah, on bases that are
-// made here and without a network, and compares the programs with those of `make image`. Both builds share Go's
-// cache. Its keys contain all that goes into a package (compiler, flags and sources), so that a Dockerfile that differs
-// in any of it finds nothing there and makes another program.
+// TestTheDockerfileMakesTheProgramsOfTheIndex builds the Dockerfile for all platforms by buildah, without a network and
+// on base images that the test makes, and compares the programs with those of `make image`. Both builds share Go's
+// build cache. Its keys contain everything that decides how a package is compiled (compiler, flags and sources). So a
+// Dockerfile with another compiler, flag or source finds nothing in the cache and makes a different program, which the
+// test notices.
 func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {
 	builder := base.Push(t, host)
 	for program, build := range map[string]struct {
@@ -60,7 +61,7 @@ func buildDockerfile(t *testing.T, builder, program string, args ...string) stri
 	build := slices.Concat(storage, []string{"build", "--isolation", "chroot", "--tls-verify=false", "--file", "Dockerfile",
 		"--platform", strings.Join(platforms, ","), "--manifest", ref,
 		"--build-arg", "BUILDER=" + builder, "--build-arg", "BASE=scratch",
-		// Debian 12's buildah does not know by itself what it runs on.
+		// Debian 12's buildah does not find out by itself on which platform it runs.
 		"--build-arg", "BUILDPLATFORM=" + oci.Host().String()}, base.Caches(t, root), args)
 	buildah(t, append(build, ".")...)
 	buildah(t, append(storage, "manifest", "push", "--all", "--tls-verify=false", ref, "docker://"+ref)...)
@@ -82,7 +83,7 @@ func output(t *testing.T, command *exec.Cmd) {
 	}
 }
 
-// facts are the properties of an image that decide how it behaves.
+// facts are the properties of an image on which its behavior depends.
 type facts struct {
 	Platform, User string
 	Entrypoint     []string

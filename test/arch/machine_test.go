@@ -23,7 +23,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 )
 
-// pull asks the registry for an image as a node of a platform does.
+// pull pulls an image from the registry, as a Node of the given platform does.
 func pull(t *testing.T, ref string, platform v1.Platform) v1.Image {
 	t.Helper()
 	parsed, err := name.ParseReference(ref)
@@ -37,7 +37,7 @@ func pull(t *testing.T, ref string, platform v1.Platform) v1.Image {
 	return image
 }
 
-// logSize reports how much a node pulls.
+// logSize logs how many bytes a Node pulls.
 func logSize(t *testing.T, image v1.Image) {
 	t.Helper()
 	manifest, err := image.Manifest()
@@ -51,14 +51,14 @@ func logSize(t *testing.T, image v1.Image) {
 	t.Logf("%.1f MB compressed", float64(size)/1e6)
 }
 
-// machine is the file system of an image, and how its program is started there.
+// machine is the file system of an image, and the way to start the image's program in it.
 type machine struct {
 	root     string
 	emulator []string
 	config   v1.Config
 }
 
-// unpack writes an image's files into a folder, and the emulator next to them if one is needed.
+// unpack writes an image's files into a folder, and adds an emulator if this machine can't run the image's programs.
 func unpack(t *testing.T, image v1.Image) machine {
 	t.Helper()
 	config, err := image.ConfigFile()
@@ -117,7 +117,7 @@ func (m machine) write(t *testing.T, name string, content io.Reader) {
 	}
 }
 
-// command is the program of the image, in its file system and not as root, as a node would start it.
+// command returns a command that runs the program in the image's file system and not as root, as a Node would start it.
 func (m machine) command(ctx context.Context, program string, user uint32, args ...string) *exec.Cmd {
 	line := append(append([]string{}, m.emulator...), program)
 	line = append(line, args...)
@@ -129,7 +129,7 @@ func (m machine) command(ctx context.Context, program string, user uint32, args 
 	return command
 }
 
-// programs are the paths of the image's programs: the one that a node starts, which starts the next.
+// programs are the paths of the image's programs. A Node starts the first one, and each starts the next.
 func (m machine) programs() []string {
 	var programs []string
 	for _, program := range m.config.Entrypoint {

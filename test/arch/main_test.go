@@ -1,7 +1,8 @@
 //go:build e2e
 
-// Package arch tests the images of all architectures on a machine of one: the Dockerfile and `make image` make the same
-// programs, and those of operator, agent, snapshots and memcached run, if necessary under an emulator.
+// Package arch tests the images of all architectures on a machine of one architecture. The Dockerfile and `make image`
+// must make the same programs, and the programs of the operator, the agent, snapshots and memcached must run, if
+// necessary under an emulator.
 package arch
 
 import (
@@ -26,7 +27,7 @@ import (
 
 const version = "0.1.0-arch"
 
-// TestMain makes these, for all tests.
+// TestMain sets these variables, for all tests.
 var (
 	root          string // of the repository
 	host          string // of the registry

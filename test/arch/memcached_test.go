@@ -24,11 +24,11 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// memcachedID is the user of the official image, and of this project's.
+// memcachedID is the user ID of memcached in the official image, and in the image of this project.
 const memcachedID = 11211
 
-// TestKeysGoThroughAMemcachedOfEachArchitecture makes an image of memcached for all platforms, and sends keys through
-// what a node of each gets of it.
+// TestKeysGoThroughAMemcachedOfEachArchitecture makes an image of memcached for all platforms. For each platform, it
+// runs the image that a Node of this platform gets, and stores and reads keys.
 func TestKeysGoThroughAMemcachedOfEachArchitecture(t *testing.T) {
 	tests := map[string]struct {
 		suite     string
@@ -54,7 +54,7 @@ func TestKeysGoThroughAMemcachedOfEachArchitecture(t *testing.T) {
 	}
 }
 
-// serve runs the memcached of a platform, and speaks with it.
+// serve runs memcached from the image of a platform, and sends requests to it.
 func serve(t *testing.T, ref, version string, platform v1.Platform) {
 	image := pull(t, ref, platform)
 	logSize(t, image)
@@ -70,7 +70,7 @@ func serve(t *testing.T, ref, version string, platform v1.Platform) {
 	}
 }
 
-// start starts memcached, and returns its address. It ends with the test.
+// start starts memcached, and returns its address. memcached ends with the test.
 func start(t *testing.T, m machine) string {
 	t.Helper()
 	address := unused.Address(t)
@@ -109,7 +109,7 @@ func versionOf(t *testing.T, address string) string {
 	return strings.TrimSpace(strings.TrimPrefix(answer, "VERSION "))
 }
 
-// exchange sets keys, gets them, counts, swaps and deletes.
+// exchange stores keys and reads them, increments a number, and deletes it.
 func exchange(t *testing.T, client *memcache.Client) {
 	t.Helper()
 	want := map[string]string{}

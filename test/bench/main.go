@@ -1,4 +1,5 @@
-// Command bench measures the speed and size of the operator against bounds. A missed bound is no error.
+// Command bench measures the speed and size of the operator, and compares them with bounds. If a figure exceeds its
+// bound, the report says so, but the command does not fail.
 package main
 
 import (
@@ -91,7 +92,7 @@ func validate(b scenarios.Bench) error {
 	return nil
 }
 
-// repeat is the command that measures the same again.
+// repeat returns the command line that repeats the same measurements.
 func repeat(flags *pflag.FlagSet) string {
 	var args []string
 	flags.Visit(func(flag *pflag.Flag) {

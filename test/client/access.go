@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// access is how a client authenticates. Files are read for each connection, because a Secret may change.
+// access is how a client authenticates. The client reads the files again for each connection, because the Secret may
+// change.
 type access struct {
 	tls           bool
 	serverName    string
@@ -37,9 +38,9 @@ func (a *access) addFlags(flags *pflag.FlagSet) {
 func (a *access) validate() error {
 	switch {
 	case (a.cert == "") != (a.key == ""):
-		return errors.New("--cert and --key need each other: set both or none")
+		return errors.New("--cert and --key must be set together: set both or none")
 	case (a.user == "") != (a.passwordFile == ""):
-		return errors.New("--user and --password-file need each other: set both or none")
+		return errors.New("--user and --password-file must be set together: set both or none")
 	case !a.tls && a.serverName+a.ca+a.cert != "":
 		return errors.New("--server-name, --ca and --cert need --tls")
 	}
@@ -86,13 +87,13 @@ func (a *access) config() (*tls.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		// It is shown to every server, including one that names another CA.
+		// The client shows its certificate to every server, even if the server requests one of another CA.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
 	}
 	return config, nil
 }
 
-// login sends the user and the password as the value of a key, which is memcached's way in its ASCII protocol.
+// login sends the user and the password as the value of a key. In memcached's ASCII protocol, this is the only login.
 func (a *access) login(ctx context.Context, connection net.Conn) error {
 	password, err := os.ReadFile(a.passwordFile)
 	if err != nil {

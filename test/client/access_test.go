@@ -15,9 +15,9 @@ func TestFlagsThatNeedOthers(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"no port":                    {"--endpoint=cache", `--endpoint "cache": want host:port`},
 		"a slot without port":        {"--endpoint=a:1,b", `--endpoint "b": want host:port`},
-		"a certificate without key":  {"--endpoint=c:1 --tls --cert=c", "--cert and --key need each other"},
-		"a user without password":    {"--endpoint=c:1 --user=u", "--user and --password-file need each other"},
-		"a password without user":    {"--endpoint=c:1 --password-file=p", "--user and --password-file need each other"},
+		"a certificate without key":  {"--endpoint=c:1 --tls --cert=c", "--cert and --key must be set together"},
+		"a user without password":    {"--endpoint=c:1 --user=u", "--user and --password-file must be set together"},
+		"a password without user":    {"--endpoint=c:1 --password-file=p", "--user and --password-file must be set together"},
 		"a CA without TLS":           {"--endpoint=c:1 --ca=c", "--server-name, --ca and --cert need --tls"},
 		"a server name without TLS":  {"--endpoint=c:1 --server-name=c", "--server-name, --ca and --cert need --tls"},
 		"a certificate without TLS":  {"--endpoint=c:1 --cert=c --key=k", "--server-name, --ca and --cert need --tls"},
@@ -63,10 +63,10 @@ func TestALoginIsNotWaitedForForever(t *testing.T) {
 	}
 }
 
-// silent reads and answers nothing.
+// silent reads all requests, and answers none.
 func silent(connection net.Conn) { _, _ = io.Copy(io.Discard, connection) }
 
-// port is where a server speaks to each connection.
+// port starts a server that calls speak for each connection, and returns its port.
 func port(t *testing.T, speak func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,7 +93,7 @@ func port(t *testing.T, speak func(net.Conn)) string {
 	return port
 }
 
-// execute runs the client as a command line does, and returns what it printed.
+// execute runs the client with a command line, and returns what it printed.
 func execute(t *testing.T, line string) (string, error) {
 	t.Helper()
 	var out strings.Builder

@@ -13,9 +13,9 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
-// book is what all judging clients know together.
+// book is what all clients that judge a cache record together.
 type book struct {
-	keys     []versions // of the keys that are written again and again
+	keys     []versions // versions of the keys that are written again and again
 	accesses consistency.History
 	late     lateness
 	bound    time.Duration // how long after a write an older value may be read
@@ -23,17 +23,18 @@ type book struct {
 	mu     sync.Mutex
 	result Judged
 	began  time.Time
-	times  [][]time.Duration // of reads of untouched keys, by second
+	times  [][]time.Duration // how long reads of untouched keys took, by second
 	missed []int
 }
 
-// versions are those of a key: each write has the next one, and begins only when the one before it was answered.
+// versions count the writes of a key. Each write stores the next number, and begins only when memcached has answered
+// the one before it.
 type versions struct {
 	writing sync.Mutex
 	last    int
 }
 
-// writtenShare is how many untouched keys there are for each that is written again and again.
+// writtenShare is how many untouched keys exist for each key that is written again and again.
 const writtenShare = 10
 
 func newBook(keys int, bound time.Duration) *book {
@@ -56,7 +57,7 @@ func (b *book) fail(err error) {
 	})
 }
 
-// read notes a read of an untouched key.
+// read records a read of an untouched key.
 func (b *book) read(began time.Time, missed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,7 +71,7 @@ func (b *book) read(began time.Time, missed bool) {
 	}
 }
 
-// judge judges all reads, once the clients have ended.
+// judge judges whether all reads were consistent, once the clients have ended.
 func (b *book) judge() error {
 	accesses := b.accesses.Accesses()
 	violations, err := consistency.Judge(accesses)
@@ -85,7 +86,7 @@ func (b *book) judge() error {
 	return err
 }
 
-// Second is what clients saw of untouched keys in a second.
+// Second is what clients saw of the untouched keys during one second.
 type Second struct {
 	Reads  int     `json:"reads"`
 	Misses int     `json:"misses"`
@@ -104,13 +105,14 @@ func (b *book) seconds() (all []Second) {
 	return all
 }
 
-// Of twenty writes, one is a deletion. A few reads follow each write, or each of several.
+// On average, one of twenty writes is a deletion. A few reads follow each write or, with readEvery, each group of
+// writes.
 const (
 	deletionEvery = 20
 	readsAWrite   = 3
 )
 
-// work writes at a pace, and reads.
+// work makes one write in each period, and then reads.
 func (c *judge) work(ctx context.Context, every time.Duration) error {
 	ticks := time.Tick(every)
 	for i := 1; ; i++ {
@@ -131,7 +133,7 @@ func (c *judge) work(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// move follows DNS if the time has come.
+// move asks DNS again for each slot for which it is time to do so.
 func (c *judge) move() {
 	for slot, at := range c.moveAt {
 		if !time.Now().After(at) {
@@ -154,7 +156,8 @@ func (c *judge) relist() bool {
 	return true
 }
 
-// try sends a request to a slot, a second time over a new connection if the first attempt fails.
+// try sends a request to the slot of a key. If the first attempt fails, it sends the request a second time, over a new
+// connection.
 func (c *judge) try(key string, ask func(*memcache.Client) error) error {
 	slot := c.slotOf(key)
 	err := ask(c.connections[slot])
@@ -175,7 +178,7 @@ func (c *judge) try(key string, ask func(*memcache.Client) error) error {
 func (c *judge) write(i int, deletes bool) {
 	k := &c.book.keys[i]
 	if !k.writing.TryLock() {
-		return // Another client writes it.
+		return // Another client is writing this key.
 	}
 	defer k.writing.Unlock()
 	k.last++
@@ -203,7 +206,7 @@ func (c *judge) write(i int, deletes bool) {
 	c.book.accesses.Add(access)
 }
 
-// answered reports whether memcached answered a request, if only by a miss.
+// answered reports whether memcached answered a request. A miss is an answer, too.
 func answered(err error) bool { return err == nil || errors.Is(err, memcache.ErrCacheMiss) }
 
 func (c *judge) readWritten(i int) {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// heldKey is what a holding client reads. Its value instructs the client to continue or to end.
+	// heldKey is the key that a holding client reads. Its value instructs the client to continue or to end.
 	heldKey  = "held"
 	resume   = "continue"
 	released = "released"
 )
 
-// holding is what a holding client does.
+// holding has the settings of a client that reads a key over the same connections, here called a holding client.
 type holding struct {
 	of              *options
 	connections     int // to each Pod
@@ -27,14 +27,15 @@ type holding struct {
 func holdCommand(o *options) *cobra.Command {
 	h := holding{of: o}
 	cmd := &cobra.Command{
-		Use:   "hold",
-		Short: "Read a key over the same connections, until release or for a while, and count what is lost",
-		Args:  cobra.NoArgs,
-		RunE:  o.run(h.hold),
+		Use: "hold",
+		Short: "Read a key over the same connections, until the command release runs or for a while, and count the " +
+			"reads that fail",
+		Args: cobra.NoArgs,
+		RunE: o.run(h.hold),
 	}
 	cmd.Flags().DurationVar(&h.duration, "for", time.Minute, "how long at most")
 	cmd.Flags().DurationVar(&h.every, "every", 200*time.Millisecond, "how long between two rounds of reads")
-	cmd.Flags().IntVar(&h.connections, "connections", 4, "how many to each Pod")
+	cmd.Flags().IntVar(&h.connections, "connections", 4, "number of connections to each Pod")
 	return cmd
 }
 
@@ -47,7 +48,8 @@ func release(r ring, _ int) (Result, error) {
 	return Result{Nodes: r.nodes, Stored: len(r.nodes)}, nil
 }
 
-// hold stores the key once all connections are open, so that whoever sees the key may begin.
+// hold stores the key on each Pod once all connections to the Pod are open. A caller that finds the key on all Pods can
+// begin.
 func (h *holding) hold(ctx context.Context, r ring) (Result, error) {
 	result := Result{Nodes: r.nodes}
 	var held []*memcache.Client
@@ -92,7 +94,7 @@ func readAll(held []*memcache.Client, result *Result) (end bool) {
 
 var errClosed = errors.New("the connection was closed")
 
-// once dials a single time: a client whose connection is closed gets no other one.
+// once dials a single time, so a client whose connection is closed gets no other one.
 func once(dial dialer) dialer {
 	dialed := false
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestAHeldConnectionIsNeverReplaced has a server that closes the connection once the key is stored.
+// TestAHeldConnectionIsNeverReplaced runs a server that closes the connection once the key is stored.
 func TestAHeldConnectionIsNeverReplaced(t *testing.T) {
 	var connections atomic.Int32
 	endpoint := "localhost:" + port(t, func(connection net.Conn) {

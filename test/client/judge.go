@@ -19,24 +19,25 @@ import (
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
-// staleBound is how long after a write an older value may be read while a slot moves (docs/slots.md), on a machine that
-// does nothing else.
+// staleBound is for how long after a write clients may read an older value while a slot moves (docs/slots.md), if the
+// machine is otherwise idle.
 const staleBound = 100 * time.Millisecond
 
-// judging is how a judging client works.
+// judging has the settings of the clients that judge a cache, here called judging clients.
 type judging struct {
 	*options
 
 	slots, clients, writes int
-	readEvery              int // a client reads after as many writes
+	readEvery              int // a client reads after each group of so many writes
 	size                   int // of the values of keys that are stored once
 	duration               time.Duration
 	staleBound             time.Duration
 
-	// address is the address of a slot, or a name.
+	// address returns the address of a slot, or its name.
 	address func(slot int) string
 
-	// hash is how clients choose a slot. With one that is set, they find out how many slots there are by DNS.
+	// hash is how clients choose a slot, as in spec.slots.clientHash. If it is set, they find out the number of slots by
+	// DNS.
 	hash string
 }
 
@@ -47,8 +48,8 @@ func judgeCommand(o *options) *cobra.Command {
 		Use:   "judge",
 		Short: "Write, read and delete keys of slots over many connections until release, and judge each answer",
 		Long: "Write, read and delete keys of slots over many connections until release, or for a while.\n" +
-			"Each key is written by one connection after another, with a new version. An answer is wrong if no order of\n" +
-			"the writes explains it, apart from values that were overwritten just before.",
+			"Only one connection at a time writes a key, each time with a new version. An answer is wrong if no order " +
+			"of\nthe writes explains it. A value that was overwritten just before is not wrong.",
 		Args:    cobra.NoArgs,
 		Example: "  client judge --endpoint shop-slots.team.svc:11211 --slots 3 --keys 10000 --writes 2000",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,8 +70,9 @@ func judgeCommand(o *options) *cobra.Command {
 	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
 	cmd.Flags().DurationVar(&j.staleBound, "stale-bound", staleBound,
 		"how long after a write an older value may be read, in addition to how late the machine is")
-	cmd.Flags().IntVar(&j.readEvery, "read-every", 1, "after how many writes a client reads")
-	cmd.Flags().IntVar(&j.size, "size", 0, "bytes of a value that is stored once; shorter ones are filled up by spaces")
+	cmd.Flags().IntVar(&j.readEvery, "read-every", 1, "number of writes after which a client reads")
+	cmd.Flags().IntVar(&j.size, "size", 0, "size of the values that are stored once, in bytes; shorter values are "+
+		"padded with spaces")
 	cmd.Flags().DurationVar(&j.duration, "for", 10*time.Minute, "how long at most")
 	return cmd
 }
@@ -80,23 +82,25 @@ type Judged struct {
 	Writes    int `json:"writes"`
 	Deletions int `json:"deletions"`
 	Reads     int `json:"reads"`
-	Misses    int `json:"misses"` // of keys that were written again and again
-	Errors    int `json:"errors"` // that a second attempt did not solve
+	Misses    int `json:"misses"` // reads that missed a key that is written again and again
+	Errors    int `json:"errors"` // requests that failed at the second attempt, too
 
 	// Reconnected counts requests that succeeded at the second attempt, over a new connection.
 	Reconnected int `json:"reconnected"`
 
-	// Outdated are keys with a read that no order of the writes explains, such as one that returned a value longer than
-	// the bound after it was overwritten or deleted, and more than the machine was late; in the end, without that time.
+	// Outdated counts the keys of which a client read a value that no order of the writes explains: for example, a value
+	// that was overwritten or deleted earlier than the bound and the delay of the machine allow. For the reads at the end,
+	// the bound and the delay are 0.
 	Outdated int `json:"outdated"`
 
 	// Oldest is the longest time, in milliseconds, for which a value was still read after it was replaced.
 	Oldest float64 `json:"oldestMs"`
 
-	// Late is the longest delay of the machine itself, in milliseconds: clients were allowed the bound and this.
+	// Late is the longest delay of the machine itself, in milliseconds. The bound for outdated values was increased by up
+	// to this delay.
 	Late float64 `json:"lateMs"`
 
-	// Untouched are keys that were stored once, before, and Kept is how many of them are still there.
+	// Untouched is how many keys were stored once, at the beginning, and Kept is how many of them still exist at the end.
 	Untouched int `json:"untouched"`
 	Kept      int `json:"kept"`
 
@@ -141,11 +145,11 @@ func (j *judging) store(book *book) error {
 			return fmt.Errorf("set %s: %w", name, err)
 		}
 	}
-	// From now on, whoever waits for the first key knows that the clients work.
+	// A caller that waits for this key knows that the clients work from now on.
 	return c.slot(heldKey).Set(&memcache.Item{Key: heldKey, Value: []byte(resume)})
 }
 
-// awaitRelease ends the work once a client released it.
+// awaitRelease ends the work once another run of the client has stored the value "released".
 func (j *judging) awaitRelease(ctx context.Context, end context.CancelFunc) error {
 	c := j.newJudge(newBook(0, 0), 0)
 	defer c.close()
@@ -165,7 +169,8 @@ func (j *judging) awaitRelease(ctx context.Context, end context.CancelFunc) erro
 	}
 }
 
-// last reads every key once more over new connections: now there is no excuse for an older value.
+// last reads every key once more over new connections. Nothing moves any more, so these reads must not return an older
+// value.
 func (j *judging) last(book *book) error {
 	c := j.newJudge(book, 0)
 	defer c.close()
@@ -194,7 +199,7 @@ func untouched(i int) string { return fmt.Sprintf("untouched-%d", i) }
 
 func (j *judging) valueOf(i int) string { return fmt.Sprintf("%-*s", j.size, value(i)) }
 
-// judge is one client: it has a connection to each slot, and moves at its own times.
+// judge is one client. It has a connection to each slot, and asks DNS again at its own times.
 type judge struct {
 	*judging
 
@@ -215,7 +220,7 @@ func (j *judging) newJudge(book *book, i int) *judge {
 	return c
 }
 
-// open connects to a number of slots.
+// open connects to the given number of slots.
 func (c *judge) open(slots int) {
 	c.close()
 	c.connections, c.moveAt = make([]*memcache.Client, slots), make([]time.Time, slots)
@@ -229,7 +234,7 @@ func (c *judge) open(slots int) {
 	}
 }
 
-// listed returns how many slots clients' lists have now.
+// listed returns how many slots DNS lists now.
 func (j *judging) listed() int {
 	if j.hash == "" {
 		return j.slots
@@ -249,7 +254,7 @@ func (c *judge) close() {
 	}
 }
 
-// nameOf is the name of a slot, for shop-slots.team.svc: shop-0.shop-slots.team.svc.
+// nameOf is the name of a slot. For the endpoint shop-slots.team.svc, slot 0 is shop-0.shop-slots.team.svc.
 func (j *judging) nameOf(slot int) string {
 	host, port, _ := net.SplitHostPort(j.endpoint) // it was validated
 	service, _, _ := strings.Cut(host, ".")
@@ -268,7 +273,7 @@ func (c *judge) slotOf(key string) int {
 	return int(hash.Sum32() % uint32(c.slots)) //nolint:gosec // a few slots
 }
 
-// renew opens a new connection, to where DNS says that the slot is now.
+// renew opens a new connection to the address that DNS has for the slot now.
 func (c *judge) renew(slot int) {
 	_ = c.connections[slot].Close()
 	c.connect(slot)

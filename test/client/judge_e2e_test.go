@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// TestAJudgingClientFindsWhatIsWrong changes keys behind its back.
+// TestAJudgingClientFindsWhatIsWrong changes keys while a judging client runs, without its knowledge.
 func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 	tests := map[string]struct {
 		then string // a request that any client may send
@@ -35,7 +35,7 @@ func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 			}
 			done := make(chan Judged, 1)
 			go func() {
-				result, _ := j.run(t.Context()) // its last reads fail if memcached has ended
+				result, _ := j.run(t.Context()) // The client's last reads fail if memcached has ended.
 				done <- result
 			}()
 			g.Eventually(func() string { return ask(endpoint, "get key-0") }).WithTimeout(2 * time.Minute).

@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// lateness measures how late this machine does what is due, so that a bound of milliseconds holds if dozens of tests
-// share two processors. What the agents do late by themselves, it does not measure.
+// lateness measures how late this machine wakes a program. The bound for outdated values is increased by this delay, so
+// that it holds even if dozens of tests share two processors. lateness does not measure the delays that the agents
+// cause themselves.
 type lateness struct {
 	mu                sync.Mutex
-	current, previous time.Duration // the latest of this period, and of the one before
+	current, previous time.Duration // the longest delay of this period, and of the one before
 	since             time.Time
-	due               time.Time // when something is due next
+	due               time.Time // when the next tick is due
 }
 
 const (
 	latenessTick   = 5 * time.Millisecond
 	latenessPeriod = time.Second
 
-	// latenessHops are the programs that a change passes, each of which may be late: the memcached that reports it, the
-	// agent, the other memcached, and the client.
+	// latenessHops is the number of programs that a change passes, each of which the machine may delay: the memcached that
+	// reports the change, the agent, the other memcached, and the client.
 	latenessHops = 4
 )
 
-// measure measures until the context ends.
+// measure measures the delays of the machine until the context ends.
 func (l *lateness) measure(ctx context.Context) error {
 	for ctx.Err() == nil {
 		l.note(time.Now())
@@ -33,7 +34,7 @@ func (l *lateness) measure(ctx context.Context) error {
 	return nil
 }
 
-// note notes that what was due happens now.
+// note records that the tick that was due happens now.
 func (l *lateness) note(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ func TestLatenessIsThatOfTheLastTwoPeriods(t *testing.T) {
 	l := &lateness{since: start}
 	for _, step := range []struct {
 		happens int           // milliseconds since the start
-		allowed time.Duration // 3 ms later
+		allowed time.Duration // what allowed returns 3 ms later
 	}{
 		{0, 0},
 		{7, 8 * time.Millisecond},

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// getsASet is how many keys a loading client reads for each that it stores.
+// getsASet is how many keys a loading client reads for each key that it stores.
 const getsASet = 9
 
-// loading is how a client requests as much as it gets.
+// loading has the settings of a loading client, which makes requests as fast as memcached answers them.
 type loading struct {
 	dial        dialer
 	duration    time.Duration
@@ -34,13 +34,14 @@ func loadCommand(o *options) *cobra.Command {
 		RunE:  o.run(func(ctx context.Context, r ring) (Result, error) { return l.load(ctx, r, o.keys) }),
 	}
 	cmd.Flags().DurationVar(&l.duration, "for", 10*time.Second, "how long")
-	cmd.Flags().IntVar(&l.connections, "connections", 8, "how many to each Pod, each with one request at a time")
+	cmd.Flags().IntVar(&l.connections, "connections", 8, "number of connections to each Pod, each with one request "+
+		"at a time")
 	cmd.Flags().IntVar(&l.size, "size", 1024, "bytes of a value")
-	cmd.Flags().StringVar(&l.scrape, "scrape", "", "URL of metrics to read once a second in the meantime; none by default")
+	cmd.Flags().StringVar(&l.scrape, "scrape", "", "URL of metrics to read once a second during the load; none by default")
 	return cmd
 }
 
-// load stores the keys on each Pod first, so that each read finds one.
+// load first stores the keys on each Pod, so that each read finds a key.
 func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 	result, value := Result{Nodes: r.nodes}, make([]byte, l.size)
 	for _, node := range r.single {
@@ -73,8 +74,8 @@ func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 	return result, nil
 }
 
-// repeat makes one request after another, and returns how long each took. What has begun when the time is over still
-// counts.
+// repeat makes one request after another, and returns how long each took. A request that has begun when the time is
+// over still counts.
 func repeat(ctx context.Context, client *memcache.Client, keys int, value []byte) (times []time.Duration, err error) {
 	for i := 0; ctx.Err() == nil; i++ {
 		began := time.Now()
@@ -91,7 +92,7 @@ func repeat(ctx context.Context, client *memcache.Client, keys int, value []byte
 	return times, nil
 }
 
-// summarize sums up requests that were answered.
+// summarize computes the figures of the result from the requests that were answered.
 func (r *Result) summarize(times []time.Duration, took time.Duration) {
 	if len(times) == 0 {
 		return

@@ -37,8 +37,7 @@ func TestALoadingClientFailsWithItsFirstError(t *testing.T) {
 	}
 }
 
-// stores speaks as much of memcached's protocol as a loading client needs: it stores whatever it is given, and finds
-// every key.
+// stores answers the requests of a loading client, in memcached's protocol. It accepts every set, and finds every key.
 func stores(connection net.Conn) {
 	for lines := bufio.NewReader(connection); ; {
 		line, err := lines.ReadString('\n')

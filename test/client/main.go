@@ -1,5 +1,5 @@
-// Command client is a memcached client as applications are: it asks DNS for the nodes behind a headless Service,
-// and hashes its keys over them. The demo and the end-to-end tests run it in a Pod.
+// Command client is a memcached client that works like an application. It asks DNS for the Pods behind a headless
+// Service, and hashes its keys over them. The demo and the end-to-end tests run it in a Pod.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // Result is what the client prints, as JSON.
 type Result struct {
-	// Nodes are the addresses that the name resolved to, sorted.
+	// Nodes are the addresses of the Pods to which the name resolved, sorted.
 	Nodes []string `json:"nodes"`
 
 	// Stored is how many keys were set.
@@ -29,20 +29,21 @@ type Result struct {
 	// Found is how many keys were read where hashing expects them, with the right value.
 	Found int `json:"found,omitempty"`
 
-	// Copies counts, of the found keys, how many are on more than one Pod.
+	// Copies is how many of the found keys are on more than one Pod.
 	Copies int `json:"copies,omitempty"`
 
-	// Held are the connections of a holding client, and Missed counts the reads over them that did not find the key.
+	// Held is the number of connections of a holding client, and Missed counts the reads over them that did not find the
+	// key.
 	Held   int `json:"held,omitempty"`
 	Missed int `json:"missed,omitempty"`
 
-	// Requests and Failed count what a watching or holding client requested, and what was not answered. A miss is an
-	// answer. A holding client whose connection is closed fails from then on.
+	// Requests counts the requests of a watching or holding client, and Failed counts those that were not answered. A miss
+	// is an answer. Once a connection of a holding client is closed, all its later requests over this connection fail.
 	Requests int `json:"requests,omitempty"`
 	Failed   int `json:"failed,omitempty"`
 
-	// PerSecond, P50 and P99 are what a loading client got: requests a second, and microseconds from a request to its
-	// answer.
+	// PerSecond is how many requests a second a loading client made. P50 and P99 are the times from its requests to their
+	// answers, in microseconds.
 	PerSecond float64 `json:"perSecond,omitempty"`
 	P50       float64 `json:"p50,omitempty"`
 	P99       float64 `json:"p99,omitempty"`
@@ -83,7 +84,7 @@ func command() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&o.endpoint, "endpoint", "", "host and port, as in the status of a Memcached; or those of all slots")
 	flags.IntVar(&o.keys, "keys", 200, "how many keys")
-	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes DNS has to name before the work begins")
+	flags.IntVar(&o.nodes, "nodes", 1, "number of Pods that DNS must list before the client begins")
 	flags.DurationVar(&o.timeout, "timeout", patience,
 		"how long set, get, hold and release wait for a connection or an answer, as they may share a busy machine")
 	o.access.addFlags(flags)
@@ -114,10 +115,10 @@ func (o *options) validate() error {
 	return nil
 }
 
-// endpoints has one endpoint for all Pods, or one for each slot, in their order.
+// endpoints returns one endpoint for all Pods, or one for each slot, in the order of the slots.
 func (o *options) endpoints() []string { return strings.Split(o.endpoint, ",") }
 
-// run waits for the nodes, works with them, and prints the result.
+// run waits until DNS lists all Pods, calls work with them, and prints the result.
 func (o *options) run(work func(context.Context, ring) (Result, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		r, err := o.resolveAll(cmd.Context())
@@ -137,21 +138,22 @@ func (o *options) run(work func(context.Context, ring) (Result, error)) func(*co
 type ring struct {
 	nodes []string
 
-	// hashed spreads keys over the nodes; single are the nodes one by one.
+	// hashed is a client that spreads keys over all Pods. single has a client for each Pod.
 	hashed *memcache.Client
 	single []*memcache.Client
 }
 
 const (
-	// patience is how long DNS may take to name the nodes that are ready, and a node to answer who is in no hurry.
+	// patience is how long DNS may take to list the Pods that are ready. It is also how long a Pod may take to answer a
+	// command that does not measure.
 	patience = 2 * time.Minute
 
-	// prompt is how long those who measure wait for an answer. Later, it is a failed request.
+	// prompt is how long the commands that measure wait for an answer. After that time, the request has failed.
 	prompt = 2 * time.Second
 )
 
-// resolveAll waits until DNS names as many nodes as there should be: a node is ready a moment before DNS names it, and
-// with another number of nodes keys lie elsewhere.
+// resolveAll waits until DNS lists the expected number of Pods. A Pod is ready a moment before DNS lists it, and with
+// another number of Pods, keys are expected on other Pods.
 func (o *options) resolveAll(ctx context.Context) (r ring, err error) {
 	waitErr := wait.PollUntilContextTimeout(ctx, refresh/4, patience, true, func(ctx context.Context) (bool, error) {
 		if r, err = o.resolve(ctx, o.timeout); err == nil && len(r.nodes) < o.nodes {
@@ -163,8 +165,8 @@ func (o *options) resolveAll(ctx context.Context) (r ring, err error) {
 	return r, errors.Join(waitErr, err)
 }
 
-// resolve asks DNS for the nodes: those behind the endpoint, or that of each slot. Their order decides where a key
-// lies, so it must be the same for each client.
+// resolve asks DNS for the Pods behind the endpoint, or for the Pod of each slot. The order of the Pods decides on
+// which of them a key is, so all clients must use the same order.
 func (o *options) resolve(ctx context.Context, timeout time.Duration) (ring, error) {
 	var r ring
 	for _, endpoint := range o.endpoints() {
@@ -239,7 +241,7 @@ func get(r ring, keys int) (Result, error) {
 	return result, nil
 }
 
-// holding counts the nodes that hold a key.
+// holding counts the Pods that have a key.
 func (r ring) holding(key string) (int, error) {
 	nodes := 0
 	for i, node := range r.single {

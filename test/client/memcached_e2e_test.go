@@ -20,7 +20,8 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// TestTheRightClientWorksAndNoOther in each mode of memcached.
+// TestTheRightClientWorksAndNoOther runs memcached in each mode: a client with the right credentials works, and clients
+// without them are refused.
 func TestTheRightClientWorksAndNoOther(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir)
@@ -37,7 +38,7 @@ func TestTheRightClientWorksAndNoOther(t *testing.T) {
 	)
 	tests := map[string]struct {
 		memcached, right string
-		wrong            map[string]string // what the error says, by flags
+		wrong            map[string]string // parts of the error of other clients, by their flags
 	}{
 		"plaintext": {"", "", map[string]string{"--tls": "first record does not look like a TLS handshake"}},
 		"users": {users, login, map[string]string{
@@ -74,7 +75,7 @@ func TestTheRightClientWorksAndNoOther(t *testing.T) {
 	}
 }
 
-// TestKeysLieWhereTheOrderOfTheSlotsSays gives the client the addresses of two slots.
+// TestKeysLieWhereTheOrderOfTheSlotsSays gives the client the addresses of two slots, and then only the first of them.
 func TestKeysLieWhereTheOrderOfTheSlotsSays(t *testing.T) {
 	first, second := strings.TrimSpace(start(t, "")), start(t, "")
 	_, address, _ := strings.Cut(second, "=")
@@ -87,10 +88,10 @@ func TestKeysLieWhereTheOrderOfTheSlotsSays(t *testing.T) {
 	}
 }
 
-// TestAHoldingClientReportsWhatIsLost takes away the key, and then memcached.
+// TestAHoldingClientReportsWhatIsLost deletes the key in one case, and ends memcached in another.
 func TestAHoldingClientReportsWhatIsLost(t *testing.T) {
 	tests := map[string]struct {
-		then, patience string // memcached's command, and for how long the client holds
+		then, patience string // a command for memcached, and how long the client runs
 		release        bool
 		missed, failed bool
 	}{
@@ -153,7 +154,8 @@ func must(t *testing.T, line string) (result Result) {
 	return result
 }
 
-// writeFiles writes the certificates of memcached, of a client and of a stranger, the users, and passwords.
+// writeFiles writes the certificates of memcached, of a client, and of a client that another CA signed, the file of
+// users, and passwords.
 func writeFiles(t *testing.T, dir string) {
 	t.Helper()
 	ca, strangers := certificates.NewAuthority(t, "ca"), certificates.NewAuthority(t, "stranger")

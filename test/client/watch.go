@@ -15,10 +15,10 @@ const (
 	// refresh is how often a watching client asks DNS for the nodes, as long-lived clients should.
 	refresh = time.Second
 
-	// pause is between two rounds of requests, which leaves the processors to those that are watched.
+	// pause is the time between two rounds of requests. It leaves the processors to the Pods that are watched.
 	pause = 20 * time.Millisecond
 
-	// mostFailures is how many errors are reported in words.
+	// mostFailures is how many errors are reported with their text.
 	mostFailures = 5
 )
 
@@ -26,7 +26,7 @@ func watchCommand(o *options) *cobra.Command {
 	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Set and get keys for a while, and count what is not answered",
+		Short: "Set and get keys for a while, and count the requests that are not answered",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			result, err := o.watch(cmd.Context(), duration)

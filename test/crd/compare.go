@@ -1,7 +1,7 @@
-// Package crd holds the contract of a released CRD: what was valid stays valid, and means the same.
+// Package crd checks the contract of a released CRD: objects that were valid stay valid, and mean the same.
 //
-// It refuses what OLM v1's CRD upgrade safety check refuses, and more: whatever it does not know to be harmless.
-// Print columns may change, for they are made for people.
+// It refuses the changes that OLM v1's CRD upgrade safety check refuses, and all other changes that it does not know to
+// be harmless. Print columns may change, because only people read them.
 package crd
 
 import (
@@ -18,12 +18,12 @@ import (
 
 // Violation is a change that breaks the contract.
 type Violation struct {
-	Version string // of the API, or empty if all are concerned
+	Version string // version of the API; empty if the change concerns all versions
 	Field   string // such as spec.placement.preferredArchitectures[].weight; empty for the object as a whole
-	What    string // of the field changed: a keyword of its schema, or a CEL rule's message
+	What    string // the changed part of the field: a keyword of its schema, or a CEL rule's message
 	Old     any
 	New     any
-	Why     string // it may not change
+	Why     string // why it must not change
 }
 
 func (v Violation) String() string {
@@ -126,7 +126,7 @@ func (c *comparison) fixed(field, what string, older, newer any, why string) {
 	}
 }
 
-// kept allows a list to grow.
+// kept refuses a change to a list that removes a value. It allows new values.
 func (c *comparison) kept(field, what string, older, newer any, why string) {
 	if !holds(newer, older) {
 		c.refuse(field, what, older, newer, why)
@@ -142,7 +142,7 @@ func holds(all, some any) bool {
 	})
 }
 
-// union is every key of two maps, in order, so that violations come in the same order each time.
+// union returns the keys of both maps, sorted, so that the order of the violations is always the same.
 func union(a, b map[string]any) []string {
 	keys := maps.Clone(b)
 	if keys == nil {

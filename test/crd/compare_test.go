@@ -28,11 +28,11 @@ func TestWhatWasReleasedStaysValid(t *testing.T) {
 	}
 }
 
-// change is a change to a copy of this project's CRD, as a JSON merge patch of one of its parts.
+// change is a change to a copy of this project's CRD: a JSON merge patch for one of its parts.
 type change struct {
 	part string // a field such as spec.extraArgs[], or one of the constants below
 	set  string
-	want string // how the first violation begins; empty: there is none
+	want string // how the first violation begins; empty if the change is allowed
 }
 
 const (
@@ -48,7 +48,7 @@ var changes = map[string]change{
 	"a type is changed":                     {"spec.image", `{type: integer}`, `v1 spec.image: type was "string", is "integer": objects that exist have the old type`},
 	"a number becomes int-or-string":        {"spec.threads", `{x-kubernetes-int-or-string: true}`, `v1 spec.threads: x-kubernetes-int-or-string was not there, is true`},
 	"a format is changed":                   {"spec.size", `{format: int64}`, `v1 spec.size: format was "int32", is "int64": OLM v1 refuses each change of a schema that it can't judge`},
-	"a default is added":                    {"spec.threads", `{default: 4}`, `v1 spec.threads: default was not there, is 4: objects that leave it out would change their meaning`},
+	"a default is added":                    {"spec.threads", `{default: 4}`, `v1 spec.threads: default was not there, is 4: objects without the field would change their meaning`},
 	"a default is changed":                  {"spec.size", `{default: 3}`, `v1 spec.size: default was 1, is 3`},
 	"an enum loses a value":                 {"spec.placement.architectures[]", `{enum: [amd64, arm64]}`, `v1 spec.placement.architectures[]: enum was ["amd64","arm64","ppc64le","s390x"], is ["amd64","arm64"]: values may only be added`},
 	"an enum is added":                      {"spec.image", `{enum: [memcached]}`, `v1 spec.image: enum was not there, is ["memcached"]`},
@@ -140,7 +140,7 @@ func TestAnotherVersionMayBeAdded(t *testing.T) {
 	}
 }
 
-// made is our own CRD with the change.
+// made returns this project's CRD with the change.
 func (c change) made(t *testing.T) []byte {
 	t.Helper()
 	definition, patch := parse(t), map[string]any{}
@@ -151,7 +151,7 @@ func (c change) made(t *testing.T) []byte {
 	return render(t, definition)
 }
 
-// part finds what a change is made to.
+// part returns the part of the CRD with this name.
 func part(definition map[string]any, name string) map[string]any {
 	spec := asMap(definition["spec"])
 	version := asMap(asList(spec["versions"])[0])

@@ -15,16 +15,16 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Field is a field of the API, with its Go type and its schema in the CRD. What tests, descriptors and documentation
-// say about each field follows from these two.
+// Field is a field of the API, with its Go type and its schema in the CRD. Tests, OLM's descriptors and the
+// documentation of each field are derived from these two.
 type Field struct {
 	Path   string // such as spec.rollout.maxSurge; spec.extraArgs[] is an item of a list
 	Type   reflect.Type
 	Schema apiextensionsv1.JSONSchemaProps
 }
 
-// Fields lists the fields of spec and status in the order of their Go types, each after its parent. A field whose type
-// is one of Kubernetes' own is listed as a whole.
+// Fields lists the fields of spec and status in the order of their Go types, each after its parent. A field with a type
+// of Kubernetes, such as an affinity, is listed without the fields inside it.
 func Fields(root string) ([]Field, error) {
 	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*_memcacheds.yaml"))
 	if err != nil || len(files) != 1 {
@@ -49,7 +49,7 @@ func Fields(root string) ([]Field, error) {
 	return fields, nil
 }
 
-// below lists what is inside a field.
+// below lists the fields inside a field.
 func (f Field) below() (fields []Field) {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
@@ -78,8 +78,8 @@ func (f Field) below() (fields []Field) {
 	return fields
 }
 
-// SettableFields are the fields of spec that a user can set by themselves: no items of lists, and no objects but those
-// that turn something on without any field.
+// SettableFields returns the fields of spec that can be set one by one. It omits items of lists, and objects, except
+// objects that switch something on even if they are empty.
 func SettableFields(root string) ([]Field, error) {
 	fields, err := Fields(root)
 	return slices.DeleteFunc(fields, func(f Field) bool {
@@ -88,7 +88,8 @@ func SettableFields(root string) ([]Field, error) {
 	}), err
 }
 
-// isSwitch reports whether an object without any field turns something on. Its comment has a default then: none.
+// isSwitch reports whether the field is an object that switches something on even if it is empty. The comment of such a
+// field says that it defaults to none.
 func (f Field) isSwitch() bool {
 	return f.isObject() && strings.HasPrefix(f.Default(), "none") && len(f.Schema.Required) == 0
 }
@@ -134,7 +135,7 @@ func (f Field) Default() string {
 	return ""
 }
 
-// noPod is the sentence of a comment that settles what a change costs.
+// noPod begins the sentence of a comment which says that a change to the field replaces no Pod.
 const noPod = "A change replaces no Pod"
 
 // ReplacesNoPod reports whether the comment of a field, or of an object that the field is in, says so.
@@ -151,7 +152,8 @@ func ReplacesNoPod(fields []Field, path string) bool {
 //go:embed every-field.yaml
 var everyField []byte
 
-// EveryField sets each field of spec to a value other than its default. Not all of them are valid together: see Only.
+// EveryField returns a spec in which each field has a value other than its default. Some of these fields exclude each
+// other, so use Only to get a valid spec.
 func EveryField() (map[string]any, error) {
 	object := map[string]any{}
 	err := yaml.UnmarshalStrict(everyField, &object)
@@ -159,8 +161,8 @@ func EveryField() (map[string]any, error) {
 	return spec, err
 }
 
-// Only reduces a spec to the field at the path, the fields that are required with it, and the switches above it. The
-// second result is the same spec without the field, to compare with.
+// Only reduces a spec to the field at the path, the fields that are required with it, and the objects around it that
+// switch something on (isSwitch). The second result is the same spec without the field, to compare with.
 func Only(fields []Field, spec map[string]any, path string) (with, without map[string]any) {
 	return only(fields, "spec", spec, path, true), only(fields, "spec", spec, path, false)
 }
@@ -186,7 +188,7 @@ func isSwitch(fields []Field, path string) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool { return f.Path == path && f.isSwitch() })
 }
 
-// requiredByRule are fields that a rule requires, by what they are in.
+// requiredByRule has the fields that a CEL rule requires, by the object that contains them.
 var requiredByRule = map[string]string{"spec.tls": "secretName", "spec.bootstrap.from": "servers"}
 
 func required(fields []Field, path, name string) bool {
@@ -195,7 +197,7 @@ func required(fields []Field, path, name string) bool {
 	})
 }
 
-// Bounds returns the bounds of the schema, in words.
+// Bounds returns the bounds that the schema sets for the field, as text.
 func (f Field) Bounds() string {
 	s := f.Schema
 	var words []string

@@ -31,7 +31,7 @@ func TestEveryFieldHasOneCase(t *testing.T) {
 			value = asMap(value)[name]
 		}
 		if value == nil {
-			t.Errorf("%s has no case: add one line to test/crd/every-field.yaml", field.Path)
+			t.Errorf("%s has no value in the tests: add a line for it to test/crd/every-field.yaml", field.Path)
 		}
 	}
 }
@@ -80,9 +80,10 @@ func TestASwitchThatBreaksTheRuleIsNoticed(t *testing.T) {
 		schema apiextensionsv1.JSONSchemaProps
 		want   string
 	}{
-		"on by default":             {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("Enabled", "Disabled"), Default: byDefault("Enabled")}, ""},
-		"a choice":                  {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("A", "B"), Default: byDefault("A")}, ""},
-		"a mode without a default":  {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("A", "B")}, "no default in the schema"},
+		"on by default": {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("Enabled", "Disabled"), Default: byDefault("Enabled")}, ""},
+		"a choice":      {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("A", "B"), Default: byDefault("A")}, ""},
+		"a mode without a default": {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("A", "B")}, "no default " +
+			"in the schema"},
 		"off by default":            {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("Enabled", "Disabled"), Default: byDefault("Disabled")}, "off by default"},
 		"a third value":             {"spec.a.mode", apiextensionsv1.JSONSchemaProps{Enum: enum("A", "Disabled"), Default: byDefault("A")}, "Enabled and Disabled"},
 		"another name":              {"spec.a.state", apiextensionsv1.JSONSchemaProps{Enum: enum("Enabled", "Disabled"), Default: byDefault("Enabled")}, "is not called mode"},
@@ -100,7 +101,7 @@ func TestASwitchThatBreaksTheRuleIsNoticed(t *testing.T) {
 	}
 }
 
-// booleans are fields that Kubernetes has, too.
+// booleans are the fields that may be booleans, because Kubernetes has the same fields.
 var booleans = []string{"spec.suspend", "spec.podTemplate.automountServiceAccountToken"}
 
 func switchProblems(field Field) (problems []string) {

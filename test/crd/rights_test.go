@@ -17,13 +17,13 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// right is the decision about verbs on a resource that the operator may use.
+// right is the decision that the operator may use these verbs on a resource.
 type right struct {
 	resource, verbs string
-	of              string // what alone needs it: slots, or bindings; empty if every cache does
+	of              string // the only feature that needs it: slots, or bindings; empty if every cache needs it
 	why             string // what the operator does with it
-	allows          string // what else it would allow
-	test            string // fails without it, or shows what the operator does with it
+	allows          string // what else the right would allow
+	test            string // a test that fails without the right, or shows what the operator does with it
 }
 
 const managed = "a managed object. The operator changes only owned ones"

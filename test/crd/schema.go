@@ -9,7 +9,7 @@ import (
 // keyword states how a keyword of a schema may change.
 type keyword struct {
 	allows func(older, newer any) bool
-	why    string // it allows no more
+	why    string // why other changes are refused
 }
 
 // keywords are the keywords that may change in some way, or whose change is refused for a specific reason.
@@ -31,7 +31,7 @@ var keywords = map[string]keyword{
 		func(older, newer any) bool { return holds(older, newer) },
 		"a new field must be optional, or objects that exist are refused",
 	},
-	"default":                    {never, "objects that leave it out would change their meaning"},
+	"default":                    {never, "objects without the field would change their meaning"},
 	"type":                       {never, "objects that exist have the old type"},
 	"pattern":                    {never, "existing objects may not match"},
 	"x-kubernetes-list-type":     {never, "server-side apply merges and owns by it"},
@@ -129,7 +129,7 @@ func (c *comparison) validations(path string, older, newer []any) {
 	}
 }
 
-// attributes compares all of a CEL rule but its expression: message, messageExpression, reason and so on.
+// attributes compares all parts of a CEL rule except its expression: message, messageExpression, reason and so on.
 func (c *comparison) attributes(path string, older, newer map[string]any) {
 	for _, name := range union(older, newer) {
 		what := fmt.Sprintf("%s of the CEL rule %q", name, older["rule"])

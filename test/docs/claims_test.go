@@ -10,7 +10,8 @@ import (
 	source "github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// TestThePagesClaimWhatTheTestsAssert: a figure on a page is the one that the test of replaced Pods demands.
+// TestThePagesClaimWhatTheTestsAssert checks that the figures on the pages are the ones that the end-to-end test of
+// replaced Pods asserts.
 func TestThePagesClaimWhatTheTestsAssert(t *testing.T) {
 	slots := source.Read(t, "../e2e/slots_test.go")
 	share, err := strconv.ParseFloat(source.Find(t, slots, `const kept = ([0-9.]+)`), 64)
@@ -50,7 +51,7 @@ func TestMeasuredKeysHaveADate(t *testing.T) {
 	for _, page := range []string{"README.md", "docs/comparison.md", "docs/slots.md"} {
 		for paragraph := range strings.SplitSeq(source.Read(t, "../../"+page), "\n\n") {
 			if found := measured.FindString(paragraph); found != "" && !dated.MatchString(paragraph) {
-				t.Errorf("%s says %q without a date: say what a test asserts, or when that was measured", page, found)
+				t.Errorf("%s says %q without a date: write the figure that a test asserts, or the date of the measurement", page, found)
 			}
 		}
 	}
@@ -66,7 +67,8 @@ func thousands(t *testing.T, digits string) string {
 	return fmt.Sprintf("%d,%03d", number/1000, number%1000)
 }
 
-// TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost: readers replace them, and rebrand knows all others.
+// TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost: readers replace these two placeholders, and the command
+// rebrand replaces all other names.
 func TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost(t *testing.T) {
 	placeholder := regexp.MustCompile(`\b(?:git|registry)\.example\.com/[\w.-]+`)
 	known := regexp.MustCompile(`^(git|registry)\.example\.com/team$|^registry\.example\.com/(memcached|charts)`)

@@ -11,13 +11,13 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// resolves says when a client resolves the name of a server.
+// resolves says when a client of each mode resolves the name of a server.
 var resolves = map[clients.Mode]string{
 	clients.DNS:       "for each connection",
 	clients.ClusterIP: "once",
 }
 
-// resolvesOtherwise are those for which the mode does not say it.
+// resolvesOtherwise has the clients that resolve names at other times.
 var resolvesOtherwise = map[string]string{
 	"loki":              "every 10 s",
 	"mimir":             "every 30 s",
@@ -27,7 +27,8 @@ var resolvesOtherwise = map[string]string{
 	"pylibmc":           "after a connection failed",
 }
 
-// TestTheDocsShowTheClients: the page has the files that the end-to-end test runs, and what is known of each client.
+// TestTheDocsShowTheClients: the page shows the client programs that the end-to-end test runs, and a table of the
+// properties of each client.
 func TestTheDocsShowTheClients(t *testing.T) {
 	matrix := "| language | client | protocol | chooses a server by | resolves names | `slots.mode` | TLS | login |\n" +
 		"| --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -58,7 +59,7 @@ func section(client clients.Client) string {
 	return "recipes/" + strings.TrimSuffix(client.Recipe, filepath.Ext(client.Recipe)) + ".md"
 }
 
-// code is the file that connects.
+// code returns the source file with which the client connects.
 func code(t *testing.T, client clients.Client) string {
 	t.Helper()
 	file := filepath.Join("../../test", clients.Folder, client.Program, client.File)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// argoCD is the module of Argo CD. The local cluster has its version.
+// argoCD is the module of Argo CD. The version is the one in the local cluster.
 const argoCD = "github.com/argoproj/argo-cd/v3"
 
 const certManager = "github.com/cert-manager/cert-manager"
@@ -28,13 +28,13 @@ var crds = []struct{ module, file string }{
 	{"github.com/fluxcd/source-controller", "config/crd/bases/source.toolkit.fluxcd.io_ocirepositories.yaml"},
 }
 
-// CRDs returns the files with the CustomResourceDefinitions of other projects whose objects pages show. They are in
-// Go's module cache; the first call downloads them.
+// CRDs returns the files with the CustomResourceDefinitions of other projects, for the objects that pages show. They
+// are in Go's module cache; the first call downloads them.
 func CRDs(ctx context.Context, root string) ([]string, error) {
 	return crdsOf(ctx, root, func(string) bool { return true })
 }
 
-// CertManagerCRDs returns those of cert-manager.
+// CertManagerCRDs returns the files with the CustomResourceDefinitions of cert-manager.
 func CertManagerCRDs(ctx context.Context, root string) ([]string, error) {
 	return crdsOf(ctx, root, func(module string) bool { return module == certManager })
 }

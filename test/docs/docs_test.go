@@ -19,7 +19,8 @@ func TestEveryLinkBetweenPagesLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// operator-sdk's --delete-all is true by default, and deletes the CRD with every cache whatever --delete-crds says.
+// TestACommandThatCleansUpKeepsTheCaches: by default, operator-sdk cleanup sets --delete-all. Then it deletes the CRD,
+// and with it every cache, even with --delete-crds=false.
 func TestACommandThatCleansUpKeepsTheCaches(t *testing.T) {
 	found := 0
 	for _, page := range allPages(t) {
@@ -107,7 +108,7 @@ func TestYAMLThatIsNoneIsReportedWithItsLine(t *testing.T) {
 	}
 }
 
-// written is a repository of some files.
+// written makes a repository with these files, and returns its folder.
 func written(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -9,7 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// TestTheDocsListEveryExample: each sample that a test applies is in the gallery, with what it says about itself.
+// TestTheDocsListEveryExample: each sample that a test applies is in the gallery, with the description from its
+// comment.
 func TestTheDocsListEveryExample(t *testing.T) {
 	const samples = "../../operator/config/samples/"
 	files, err := filepath.Glob(samples + "*.yaml")

@@ -17,12 +17,12 @@ import (
 // internalPackages is where the packages of both programs are.
 const internalPackages = "operator/internal"
 
-// steps are the packages of the pipeline, which come first, in its order.
+// steps are the packages of a reconciliation, in the order of its steps. The tables list them first.
 var steps = []string{"controller", "observe", "plan", "slots", "render", "apply", "status"}
 
-// Files returns the tables of the packages and files of the operator, and of the agent. A package has the first
-// sentence of its comment. A file has that of the comment before its imports or, without one, of its first type or
-// function that has a comment, exported ones first.
+// Files returns the tables of the packages and files of the operator, and of the agent. A package is described by the
+// first sentence of its comment. A file is described by the first sentence of the comment before its imports. Without
+// such a comment, it is described by that of its first type or function that has a comment, preferably an exported one.
 func Files(root string) (operator, agent string, err error) {
 	folders, err := packageFolders(filepath.Join(root, internalPackages))
 	if err != nil {
@@ -44,7 +44,7 @@ func Files(root string) (operator, agent string, err error) {
 	return operator, agent, nil
 }
 
-// packageFolders returns the folders below one, those of the steps first.
+// packageFolders returns the folders below a folder, those of the steps first.
 func packageFolders(root string) ([]string, error) {
 	var others []string
 	err := filepath.WalkDir(root, func(folder string, entry fs.DirEntry, err error) error {

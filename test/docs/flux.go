@@ -39,7 +39,7 @@ func fluxObjects(root string) ([]Manifest, error) {
 	return objects, nil
 }
 
-// kustomizations are the Kustomizations on the page about Flux, by their place.
+// kustomizations are the Kustomizations on the page about Flux, by their file and line.
 func kustomizations(root string) (map[string]kustomization, error) {
 	objects, err := fluxObjects(root)
 	if err != nil {
@@ -63,7 +63,8 @@ func kustomizations(root string) (map[string]kustomization, error) {
 	return found, nil
 }
 
-// FluxHealth is how Flux judges Memcacheds by the health check expressions of its page.
+// FluxHealth evaluates the health of a Memcached as Flux does, with the health check expressions on the page about
+// Flux.
 func FluxHealth(root string) (*cel.StatusEvaluator, error) {
 	found, err := kustomizations(root)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestTheFluxPageNamesObjectsThatItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"GitRepository flux-system"} // Flux's bootstrap makes it.
+	names := []string{"GitRepository flux-system"} // Flux's bootstrap creates it.
 	for _, object := range objects {
 		names = append(names, object.Object.GetKind()+" "+object.Object.GetName())
 	}
@@ -37,8 +37,8 @@ func TestTheFluxPageNamesObjectsThatItHas(t *testing.T) {
 	}
 }
 
-// TestTheOverlayOfTheFluxPageBuilds does as Flux: it adds the images and patches of a Kustomization to its path. A
-// release's manifest, which the artifact has, is made of the same overlay.
+// TestTheOverlayOfTheFluxPageBuilds does the same as Flux: it adds the images and patches of a Kustomization to the
+// overlay in its path. The manifest of a release, which the OCI artifact contains, is built from the same overlay.
 func TestTheOverlayOfTheFluxPageBuilds(t *testing.T) {
 	paths := map[string]string{
 		"GitRepository memcached-operator":           "",
@@ -61,8 +61,8 @@ func TestTheOverlayOfTheFluxPageBuilds(t *testing.T) {
 	}
 }
 
-// unreleased begins the images in the manifests until a release is made, which names those of another registry. The page
-// is for users of the repository as it is.
+// unreleased is the beginning of the image names in the manifests. A release replaces them by names in another
+// registry. The page is for users of the repository without a release.
 const unreleased = " registry.example.com/memcached-"
 
 func assertInstalls(t *testing.T, path string, spec kustomization) {
@@ -71,7 +71,7 @@ func assertInstalls(t *testing.T, path string, spec kustomization) {
 	for _, object := range objects {
 		pruned := object.GetAnnotations()["kustomize.toolkit.fluxcd.io/prune"] != "disabled"
 		if object.GetKind() == "CustomResourceDefinition" && pruned {
-			t.Errorf("Flux deletes %s with the Kustomization, and so all Memcacheds", object.GetName())
+			t.Errorf("Flux deletes %s if the Kustomization is deleted, and this deletes all Memcacheds", object.GetName())
 		}
 	}
 	manifests := spelled(t, objects)
@@ -102,7 +102,7 @@ func spelled(t *testing.T, objects []*unstructured.Unstructured) (manifests stri
 	return manifests
 }
 
-// asFlux builds what Flux applies.
+// asFlux builds the objects that Flux applies.
 func asFlux(t *testing.T, path string, spec kustomization) []*unstructured.Unstructured {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -132,7 +132,8 @@ func asFlux(t *testing.T, path string, spec kustomization) []*unstructured.Unstr
 	return objects
 }
 
-// TestFluxWaitsForMemcacheds: kstatus alone takes a Memcached without a status for ready, which the page says.
+// TestFluxWaitsForMemcacheds: without the health check expressions, kstatus takes a Memcached without a status for
+// ready. The page says so.
 func TestFluxWaitsForMemcacheds(t *testing.T) {
 	health, err := FluxHealth(repository)
 	if err != nil {

@@ -17,8 +17,8 @@ var (
 	heading    = regexp.MustCompile(`^#{1,6}\s+(.*?)\s*#*$`)
 )
 
-// BrokenLinks names each link between pages that leads to no file or to no heading. Links to other places are not
-// followed.
+// BrokenLinks returns each link between pages whose target file or heading does not exist. It ignores links to other
+// sites.
 func BrokenLinks(root string) ([]string, error) {
 	pages, err := readPages(root)
 	if err != nil {
@@ -41,7 +41,7 @@ func BrokenLinks(root string) ([]string, error) {
 	return broken, nil
 }
 
-// links are the targets within the repository.
+// links are the targets of the line's links within the repository.
 func (l line) links() []string {
 	if l.code != "" {
 		return nil
@@ -56,7 +56,7 @@ func (l line) links() []string {
 	return targets
 }
 
-// follow reports what is wrong with a link from a page.
+// follow returns what is wrong with a link on a page.
 func follow(root, from, target string, headings map[string][]string) string {
 	path, fragment, hasFragment := strings.Cut(target, "#")
 	to := from
@@ -92,7 +92,7 @@ func (p page) headings() []string {
 	return anchors
 }
 
-// linkText is a link in a heading. Only its text is a part of the anchor.
+// linkText matches a link in a heading. Only the text of the link is a part of the anchor.
 var linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 func anchorOf(title string) string {

@@ -23,8 +23,8 @@ type document struct {
 	text string
 }
 
-// Manifests finds the Kubernetes objects in the YAML blocks of all pages and in the samples. A block of nothing but
-// a spec is a Memcached's. YAML of another kind, such as a chart's values, must only be YAML.
+// Manifests finds the Kubernetes objects in the YAML blocks of all pages and in the samples. A block that has only a
+// spec is the spec of a Memcached. Other blocks, such as a chart's values, need only be valid YAML.
 func Manifests(root string) ([]Manifest, error) {
 	pages, err := readPages(root)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p page) yamlBlocks() []document {
 	return documents
 }
 
-// split takes documents apart that are separated by a line of three hyphens.
+// split splits a document at lines of three hyphens.
 func split(whole document) []document {
 	var documents []document
 	next := document{path: whole.path, line: whole.line}

@@ -1,5 +1,5 @@
-// Package docs reads what the documentation claims, so that tests can hold it to that: manifests that the API server
-// takes, and links that lead somewhere.
+// Package docs reads the documentation, so that tests can check it: the API server must accept its manifests, and the
+// targets of its links must exist.
 package docs
 
 import (
@@ -19,14 +19,14 @@ type page struct {
 // line is a line of a page.
 type line struct {
 	text string
-	code string // the language of the code block that it is in, or "code"; empty outside and for the fences
+	code string // the language of the code block around the line, or "code"; empty for other lines and for fences
 	open bool   // it opens a code block
 }
 
 // fence opens or closes a code block, which in a list is indented.
 var fence = regexp.MustCompile("^( *)```+ *([a-zA-Z]*)")
 
-// readPages reads every Markdown file of the repository, and none of the programs that make site fetches.
+// readPages reads every Markdown file of the repository, except those of the programs that make site downloads.
 func readPages(root string) ([]page, error) {
 	var pages []page
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -18,7 +18,8 @@ import (
 
 const recipes = "../../docs/recipes/"
 
-// TestTheDocsShowTheFileOfEachRecipe: a page has the program's own configuration as it is in the file.
+// TestTheDocsShowTheFileOfEachRecipe: the page of a recipe shows the program's configuration as it is in the tested
+// file.
 func TestTheDocsShowTheFileOfEachRecipe(t *testing.T) {
 	for name, file := range recipeFiles(t) {
 		extension := strings.TrimPrefix(filepath.Ext(file), ".")
@@ -31,18 +32,20 @@ func TestTheDocsShowTheFileOfEachRecipe(t *testing.T) {
 	}
 }
 
-// clientsOf find what makes a program choose servers by a hash, in the file of a recipe whose cache has that clientHash.
+// clientsOf finds, for each clientHash of a recipe's cache, the setting in the recipe's file by which the program
+// chooses servers by that hash.
 var clientsOf = map[cachev1.ClientHash]*regexp.Regexp{
 	cachev1.HashKetama:     regexp.MustCompile(`OPT_LIBKETAMA_COMPATIBLE => true`),
 	cachev1.HashRendezvous: regexp.MustCompile(`PyMemcacheCache|dogpile\.cache\.pymemcache`),
-	// Thanos and dskit have no other hash. Loki's and Tempo's files say consistent_hash.
+	// Thanos and dskit (Mimir) have no other hash. Loki's and Tempo's files say consistent_hash.
 	cachev1.HashJumpSorted: regexp.MustCompile(`consistent_hash: true|type: MEMCACHED|backend: memcached`),
 }
 
-// address finds the address of a server, even if a file has host and port apart.
+// address finds the address of a server, even if the file has the host and the port in separate fields.
 var address = regexp.MustCompile(`([a-z0-9.-]+\.svc)(?:', 'port' => |:)([0-9]+)`)
 
-// TestEachRecipeNamesTheSlotsOfItsCache compares with the addresses that status.slots would have, in their order.
+// TestEachRecipeNamesTheSlotsOfItsCache compares the addresses in the file of a recipe with those that status.slots of
+// its cache would have, and their order.
 func TestEachRecipeNamesTheSlotsOfItsCache(t *testing.T) {
 	caches := recipeCaches(t)
 	for name, file := range recipeFiles(t) {
@@ -64,7 +67,7 @@ func TestEachRecipeNamesTheSlotsOfItsCache(t *testing.T) {
 	}
 }
 
-// TestTheIndexHasEachRecipeWithItsMode compares the rows with the caches on the pages.
+// TestTheIndexHasEachRecipeWithItsMode compares the rows of the index with the caches on the pages of the recipes.
 func TestTheIndexHasEachRecipeWithItsMode(t *testing.T) {
 	index := page.Read(t, recipes+"README.md")
 	for name, caches := range recipeCaches(t) {

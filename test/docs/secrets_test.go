@@ -12,7 +12,7 @@ import (
 
 const repository = "../.."
 
-// TestTheSecretsPageWritesTheKeysThatACacheReads looks at what each controller would write.
+// TestTheSecretsPageWritesTheKeysThatACacheReads checks the keys of the Secret that each controller would write.
 func TestTheSecretsPageWritesTheKeysThatACacheReads(t *testing.T) {
 	manifests, err := Manifests(repository)
 	if err != nil {
@@ -56,7 +56,8 @@ func keysOf(keys []string) string {
 	return " " + strings.Join(slices.Sorted(slices.Values(keys)), " ")
 }
 
-// externalKeys are the keys of the template, if it has any, because then only these are written.
+// externalKeys are the keys in the template of an ExternalSecret, if it has any, because then the Secret gets only
+// these keys.
 func externalKeys(object map[string]any) []string {
 	if data, _, _ := unstructured.NestedMap(object, "spec", "target", "template", "data"); len(data) > 0 {
 		return slices.Collect(maps.Keys(data))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// losses find a sentence that says that keys are lost, or that Pods start without any. Slots change that.
+// losses find a sentence which says that keys are lost, or that Pods start without keys. With slots, this is not true.
 var losses = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bkeys?\b[^.|;:]{0,40}\b(is|are|was|were|be) (all |then |already )*lost\b`),
 	regexp.MustCompile(`(?i)\bloses? (all |its |the |their )*keys\b`),
@@ -38,7 +38,7 @@ func TestAPageThatSaysThatKeysAreLostNamesSlots(t *testing.T) {
 	}
 }
 
-// lossIn returns the first words of a text by which keys are lost; empty if there are none.
+// lossIn returns the first words of a text which say that keys are lost. It returns an empty text if it finds none.
 func lossIn(text string) string {
 	for _, loss := range losses {
 		if words := loss.FindString(text); words != "" {
@@ -91,7 +91,8 @@ func TestWordsThatSayThatKeysAreLost(t *testing.T) {
 	}
 }
 
-// TestEveryFixInARunbookSaysWhatItCosts: who reads a runbook has no time to find out that a change empties the cache.
+// TestEveryFixInARunbookSaysWhatItCosts: the reader of a runbook has no time to find out that a change empties the
+// cache.
 func TestEveryFixInARunbookSaysWhatItCosts(t *testing.T) {
 	found := 0
 	for _, page := range allPages(t) {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestMakeRunsAllEndToEndTests: those of a package that no target names would never run.
+// TestMakeRunsAllEndToEndTests: the end-to-end tests of a package would never run if no target of the Makefile named
+// it.
 func TestMakeRunsAllEndToEndTests(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {

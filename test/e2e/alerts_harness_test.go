@@ -29,7 +29,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/clients"
 )
 
-// allowsNoServices lets the API server refuse new Services of the namespace.
+// allowsNoServices makes the API server refuse new Services in the namespace, by a ResourceQuota.
 func (it *cache) allowsNoServices() {
 	it.t.Helper()
 	quota := &corev1.ResourceQuota{
@@ -43,7 +43,7 @@ func (it *cache) allowsNoServices() {
 	}).ShouldNot(gomega.BeEmpty())
 }
 
-// hurriedRules writes the rules of the installation for a Prometheus of a test.
+// hurriedRules writes a file with the alert rules of the installation, with shorter periods: see hurry.
 func hurriedRules(t *testing.T) string {
 	t.Helper()
 	rules := page.Read(t, filepath.Join(c.Root, "operator/config/monitoring/rules.yaml"))
@@ -58,7 +58,7 @@ func hurriedRules(t *testing.T) string {
 	return file
 }
 
-// fired are the alerts that have fired until now, each with a label that says for what.
+// fired are the alerts that have fired until now, each with the value of a label that says what it is about.
 func (it *cache) fired(server prometheus.Server, labels string, of model.LabelName) []string {
 	it.t.Helper()
 	alerts := []string{}
@@ -73,7 +73,7 @@ func (it *cache) fired(server prometheus.Server, labels string, of model.LabelNa
 	return slices.Compact(alerts)
 }
 
-// stops keeps memcached from answering. The kernel accepts connections as before.
+// stops stops the process of memcached, so that it does not answer. The kernel still accepts connections.
 func (it *cache) stops() {
 	it.t.Helper()
 	pid := processOf(it.t, it.pod(), "memcached")
@@ -96,7 +96,7 @@ func (it *cache) keepsFilling() {
 	})
 }
 
-// repeats does something with pauses until the test ends.
+// repeats calls do again and again, with pauses, until the test ends.
 func (it *cache) repeats(pause time.Duration, do func(context.Context)) {
 	ctx, cancel := context.WithCancel(it.t.Context())
 	ended := make(chan struct{})
@@ -113,7 +113,7 @@ func (it *cache) repeats(pause time.Duration, do func(context.Context)) {
 	it.t.Cleanup(func() { cancel(); <-ended })
 }
 
-// opens opens connections to the Pod, which end with the test.
+// opens opens connections to the Pod. They are closed when the test ends.
 func (it *cache) opens(connections int) []net.Conn {
 	it.t.Helper()
 	kubelet, address := c.pid(it.t, "kubelet"), net.JoinHostPort(it.pod().Status.PodIP, "11211")
@@ -133,7 +133,8 @@ func discards(connection net.Conn) {
 	go func() { _, _ = io.Copy(io.Discard, connection) }()
 }
 
-// reads stores a key, and reads a key 40 times a second until the test ends, at first the stored one.
+// reads stores a key, and reads it 40 times a second until the test ends. By the returned value, the test can change
+// which key is read.
 func (it *cache) reads(first string) *atomic.Value {
 	it.t.Helper()
 	key, connection := &atomic.Value{}, it.opens(1)[0]

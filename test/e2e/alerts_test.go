@@ -19,20 +19,21 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// hurry is how many times faster time passes for the rules: 5 minutes are 10 seconds, in which Prometheus scrapes five
-// times.
+// hurry is the factor by which the periods in the rules are shortened: 5 minutes become 10 seconds, in which Prometheus
+// scrapes five times.
 const hurry = 30
 
-// fault is what goes wrong with a cache of one Pod, and the alerts that say so. No other alert may fire for it.
+// fault is something that goes wrong with a cache of one Pod, and the alerts that must fire. No other alert may fire
+// for this cache.
 type fault struct {
 	spec   cachev1.MemcachedSpec
 	begin  func(it *cache)
 	alerts []string
 }
 
-// TestFaultsOfCachesFireTheirAlerts has a cache for each fault, and one without, and a real Prometheus with the rules of the
-// installation. The silence of each alert is that of the caches with the other faults. A scrape that is late on a busy
-// machine fires alerts, too, so make soak runs it.
+// TestFaultsOfCachesFireTheirAlerts creates a cache for each fault and one without a fault, and runs a real Prometheus
+// with the rules of the installation. Each alert must fire for the caches with its fault, and must not fire for any
+// other. A late scrape on a busy machine fires alerts, too, so only make soak runs this test.
 func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
 	c.shared(t)
 	const name = "alerts"
@@ -51,7 +52,8 @@ func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
 	}
 	server := healthy.scraped(hurriedRules(t))
 	healthy.Eventually(func() int { return len(healthy.query(server, "memcached_up == 1")) }).
-		Should(gomega.Equal(len(caches)+1), "each agent has its connection, also where clients are about to take all")
+		Should(gomega.Equal(len(caches)+1), "each agent has its connection, including in the cache whose clients are "+
+			"about to use all connections")
 	key := caches["misses"].reads("hot")
 	for fault, tc := range faultsOfCaches() {
 		if tc.begin != nil {
@@ -60,7 +62,7 @@ func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
 	}
 	healthy.Eventually(func() int {
 		return len(healthy.query(server, `memcached:hit_ratio:median1d{memcached="misses"} > 0.9`))
-	}).WithTimeout(2*patience).Should(gomega.Equal(1), "what is usual is known")
+	}).WithTimeout(2*patience).Should(gomega.Equal(1), "the usual hit ratio is known")
 	key.Store("cold")
 
 	slices.Sort(want)
@@ -68,7 +70,7 @@ func TestFaultsOfCachesFireTheirAlerts(t *testing.T) {
 		WithTimeout(2 * patience).Should(gomega.Equal(want))
 }
 
-// faultsOfCaches are by the name of the cache.
+// faultsOfCaches are the faults, by the name of the cache.
 func faultsOfCaches() map[string]fault {
 	tls := func(secret string) *cachev1.TLS { return &cachev1.TLS{SecretName: secret} }
 	few := new(int32(16))
@@ -101,7 +103,7 @@ func faultsOfCaches() map[string]fault {
 	}
 }
 
-// putFaultySecrets makes users, and certificates that end in three days and today.
+// putFaultySecrets creates a Secret with users, and Secrets with certificates that expire in three days and today.
 func putFaultySecrets(t *testing.T, namespace string) {
 	t.Helper()
 	ca := certificates.NewAuthority(t, namespace)
@@ -118,7 +120,7 @@ func putFaultySecrets(t *testing.T, namespace string) {
 	putSecret(t, namespace, usersSecret, map[string][]byte{"users": []byte("app:password")})
 }
 
-// TestFaultsOfTheOperatorFireTheirAlerts needs the operator for itself, because its metrics are of all caches.
+// TestFaultsOfTheOperatorFireTheirAlerts runs alone, because the operator's metrics are about the caches of all tests.
 func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	c.exclusive(t)
 	const name = "alerts-operator"
@@ -164,7 +166,8 @@ func TestFaultsOfTheOperatorFireTheirAlerts(t *testing.T) {
 	deploy(t.Context(), c.Cluster.Image("memcached", "missing"))
 	fires("MemcachedUpdatesStopped")
 	c.stopOperator(t)
-	it.Eventually(func() int { // This is queried only now: the operator may have had no leader while it was replaced.
+	// This is queried only now, because the operator may have had no leader while it was replaced.
+	it.Eventually(func() int {
 		return len(it.query(server, `ALERTS{alertname="MemcachedOperatorDown", alertstate="firing"}`))
 	}).Should(gomega.Equal(1))
 }

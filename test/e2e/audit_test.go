@@ -23,7 +23,7 @@ func (r request) is(verb, resource, user string) bool {
 	return r.Verb == verb && r.Resource() == resource && r.User.Username == user
 }
 
-// writes reports whether the request was to change something, and was not refused.
+// writes reports whether the request was a write, and no dry run, and the API server did not refuse it.
 func (r request) writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.Verb) &&
 		!strings.Contains(r.URI, "dryRun=All") && r.Response.Code < 300

@@ -13,8 +13,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestTheMemoryGrowsWithTheUse stores more than a cache has room for, again and again: what it evicts was stored seconds
-// before. What is recommended, and when, is judged in operator/internal/autoscale and operator/internal/usage.
+// TestTheMemoryGrowsWithTheUse stores more keys than a cache has room for, again and again, so that memcached evicts
+// keys that were stored only seconds before. The recommendations themselves are tested in operator/internal/autoscale
+// and operator/internal/usage.
 func TestTheMemoryGrowsWithTheUse(t *testing.T) {
 	soak.Only(t, "integration tests play what agents report, and those of the agent have a real memcached")
 	c.shared(t)
@@ -31,7 +32,7 @@ func TestTheMemoryGrowsWithTheUse(t *testing.T) {
 	limit := func() float64 { return it.metricsOf(pod.Name).value("memcached_limit_bytes") }
 	it.Expect(limit()).To(gomega.BeEquivalentTo(64 * mib))
 	it.Eventually(func() float64 {
-		it.stores(&pod, 100_000) // of 1 KiB
+		it.stores(&pod, 100_000) // keys of 1 KiB
 		return limit()
 	}).WithTimeout(5 * time.Minute).WithPolling(5 * time.Second).Should(gomega.BeNumerically(">=", 80*mib))
 	mc := it.get()

@@ -18,11 +18,12 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// filledWith are the keys of the other server.
+// filledWith is the number of keys on the other server.
 const filledWith = 5000
 
-// TestACacheIsFilledFromAnotherServer moves the keys of a Pod that runs the official image as it is. That no client reads
-// an outdated value is judged in operator/internal/agent/handoff. A user with the Role of the docs cuts over.
+// TestACacheIsFilledFromAnotherServer moves the keys of a Pod that runs the unchanged official image. A user with the
+// Role of the docs cuts over. Another test, in operator/internal/agent/handoff, checks that no client reads an outdated
+// value.
 func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "moved-in", cachev1.MemcachedSpec{
@@ -41,7 +42,7 @@ func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 	it.stores(old, filledWith+1)
 	it.holds(filledWith + 1)
 
-	it.Eventually(func() string { // The burst may have cost lines of the log, so that the copy begins again.
+	it.Eventually(func() string { // The copy may begin again, because the many writes may have overflowed the watch log.
 		out, _ := plugin("cutover", it.key.Name, "--yes")
 		return out
 	}).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(gomega.ContainSubstring(" cuts over"))
@@ -59,7 +60,7 @@ func TestACacheIsFilledFromAnotherServer(t *testing.T) {
 	it.holds(filledWith + 1 - 10)
 }
 
-// isBootstrapped waits for a reason of the condition Bootstrapped.
+// isBootstrapped waits until the condition Bootstrapped has this reason.
 func (it *cache) isBootstrapped(reason string) {
 	it.t.Helper()
 	var last *metav1.Condition
@@ -71,7 +72,7 @@ func (it *cache) isBootstrapped(reason string) {
 	}).WithTimeout(3*time.Minute).Should(gomega.Equal(reason), "last seen: %v", last)
 }
 
-// holds waits until all Pods of the cache have so many keys together.
+// holds waits until the Pods of the cache together have this number of keys.
 func (it *cache) holds(keys int) {
 	it.t.Helper()
 	it.Eventually(func(g gomega.Gomega) {
@@ -83,7 +84,7 @@ func (it *cache) holds(keys int) {
 	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
 }
 
-// runsOtherServer runs a memcached that does not belong to the cache, with a Service of its name.
+// runsOtherServer runs a memcached that does not belong to the cache, with a Service of the same name as its Pod.
 func (it *cache) runsOtherServer(name string) *corev1.Pod {
 	it.t.Helper()
 	labels := map[string]string{"app": name}
@@ -112,7 +113,8 @@ func (it *cache) runsOtherServer(name string) *corev1.Pod {
 	return pod
 }
 
-// listens is a probe of a memcached that is not the operator's: a Pod runs before its memcached accepts connections.
+// listens is a readiness probe for a memcached that the operator does not manage, because the container runs before its
+// memcached accepts connections.
 func listens() *corev1.Probe {
 	return &corev1.Probe{
 		PeriodSeconds: 1,

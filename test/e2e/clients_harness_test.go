@@ -25,7 +25,7 @@ import (
 // recovery is how long a client may take until it reads without errors again.
 const recovery = time.Minute
 
-// loads are programs that use a cache by libraries of other projects, a Pod each.
+// loads are programs that use a cache with client libraries of other projects. Each of them runs in a Pod.
 type loads struct {
 	*cache
 	set    *kubernetes.Clientset
@@ -57,7 +57,8 @@ func (it *cache) startLoads(images clientImages, of []clients.Client) *loads {
 	return l
 }
 
-// pod meets the restricted Pod Security Standard, which the namespaces of caches enforce.
+// pod returns the Pod of a client. It meets the restricted Pod Security Standard, which the namespaces of caches
+// enforce.
 func (l *loads) pod(client clients.Client) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.key.Namespace, Name: client.Name}}
 	port := 11211
@@ -96,7 +97,7 @@ func (l *loads) pod(client clients.Client) *corev1.Pod {
 	return pod
 }
 
-// recipe is the file of docs/recipes. The program replaces the addresses in it.
+// recipe returns the content of the client's file in docs/recipes. The program in the Pod replaces the addresses in it.
 func (l *loads) recipe(client clients.Client) string {
 	l.t.Helper()
 	content, err := os.ReadFile(filepath.Join(c.Root, "docs/recipes", client.Recipe))
@@ -104,7 +105,7 @@ func (l *loads) recipe(client clients.Client) string {
 	return string(content)
 }
 
-// secured are what a client needs for TLS, and to log in.
+// secured are the environment variables that a client needs for TLS, and to log in.
 func (l *loads) secured(client clients.Client) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "CA", Value: clientpod.SecretDir + "/ca.crt"},
@@ -123,7 +124,7 @@ func (l *loads) lines(client clients.Client) []clients.Seen {
 
 func (l *loads) log(client clients.Client) []byte {
 	output, _ := l.set.CoreV1().Pods(l.key.Namespace).GetLogs(client.Name, &corev1.PodLogOptions{}).
-		DoRaw(context.WithoutCancel(l.t.Context())) // A Pod that does not run yet has none.
+		DoRaw(context.WithoutCancel(l.t.Context())) // A Pod that does not run yet has no log.
 	return output
 }
 
@@ -157,7 +158,7 @@ func (l *loads) logsOfFailed() {
 	}
 }
 
-// settles waits until a change to the cache has ended.
+// settles waits until a change to the cache is complete.
 func (it *cache) settles(size int) {
 	it.t.Helper()
 	it.Eventually(func(g gomega.Gomega) {
@@ -205,7 +206,7 @@ func (s *site) pushClients(t *testing.T) (images clientImages) {
 	return images
 }
 
-// replaces waits until none of the Pods is there any more.
+// replaces waits until none of these Pods exists any more.
 func (it *cache) replaces(before map[string]types.UID) {
 	it.t.Helper()
 	it.Eventually(func(g gomega.Gomega) {

@@ -18,12 +18,12 @@ import (
 
 var updateClients = flag.Bool("update-clients", false, "write what clients saw into docs/clients.md")
 
-// TestClientsOfOtherProjects makes libraries of six languages read keys, each with the options of docs/clients.md and
-// over one connection to each Pod, while Pods are replaced, added, removed, evicted and killed, and certificates
-// rotated. It needs the cluster for itself for minutes, and proves what docs/clients.md says of the libraries; what the
-// operator does for them, other tests prove. So make e2e leaves it to make soak, unless ARGS has -run. With -short,
-// Pods are only replaced, and certificates rotated; the clients of Thanos, Loki and Mimir, which take minutes to build,
-// are left out.
+// TestClientsOfOtherProjects makes client libraries of six languages read keys, each with the options of
+// docs/clients.md and over one connection to each Pod. During this, Pods are replaced, added, removed, evicted and
+// killed, and certificates are rotated. The test proves what docs/clients.md says about the libraries. It must run
+// alone in the cluster, and takes minutes; and other tests prove what the operator does for clients. So make e2e leaves
+// it to make soak, unless ARGS has -run. With -short, Pods are only replaced, and certificates rotated; the clients of
+// Thanos, Loki and Mimir, which take minutes to build, are left out.
 func TestClientsOfOtherProjects(t *testing.T) {
 	c.exclusive(t)
 	images := c.pushClients(t)
@@ -38,7 +38,7 @@ func TestClientsOfOtherProjects(t *testing.T) {
 		if !testing.Short() {
 			t.Run(clients.OfRecipes, func(t *testing.T) {
 				t.Parallel()
-				// Two of them resolve names every 10 s, so their cache has the default delay.
+				// Two of these clients resolve names only every 10 s, so the cache has the default terminationDelaySeconds.
 				saw.Add(changes(t, images, clients.OfRecipes, cachev1.MemcachedSpec{
 					Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP},
 				}))
@@ -84,7 +84,8 @@ func changes(t *testing.T, images clientImages, of string, spec cachev1.Memcache
 	return l.results()
 }
 
-// rotates makes clients keep their connections while the certificate changes, and make new ones by it.
+// rotates changes the certificate while clients keep their connections, and then replaces the Pods, so that the clients
+// connect again, with the new certificate.
 func rotates(t *testing.T, images clientImages, name string) []clients.Result {
 	t.Helper()
 	spec := cachev1.MemcachedSpec{

@@ -24,8 +24,8 @@ import (
 
 const consumerCaches = "memcached-caches"
 
-// consumerFollowsByRef: a repository that names this one by URL and ref installs the same. Its upgrade is another ref,
-// and replaces no Pod. It is the last chapter, because it leaves nothing installed.
+// consumerFollowsByRef installs the operator from a repository that refers to this one by URL and ref. An upgrade is a
+// change to the ref, and replaces no Pod. It runs as the last part of the test, because it leaves nothing installed.
 func (s *site) consumerFollowsByRef(t *testing.T) {
 	soak.Only(t, "the rendered tree, in test/gitops")
 	s.deleteRoot(t)
@@ -57,7 +57,7 @@ func (s *site) consumerFollowsByRef(t *testing.T) {
 	}).Should(gomega.Equal("Missing"))
 }
 
-// writeConsumer makes a work tree, and the repository that it is pushed to, next to that of the cluster.
+// writeConsumer makes a work tree, and the Git repository that it is pushed to, next to the repository of the cluster.
 func (s *site) writeConsumer(t *testing.T, ref string) string {
 	t.Helper()
 	repository := filepath.Join(filepath.Dir(strings.TrimPrefix(s.Repo, "file://")), "config.git")

@@ -23,8 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/clients"
 )
 
-// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md, and with files of rules. It scrapes
-// the operator, and the Pods of the cache's namespace as they come and end.
+// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md, and with files of rules. It
+// scrapes the operator, and the Pods that the cache's namespace has at each time.
 func (it *cache) scraped(rules ...string) prometheus.Server {
 	it.t.Helper()
 	kubelet, ctx, dir := c.pid(it.t, "kubelet"), it.t.Context(), it.t.TempDir()
@@ -41,7 +41,7 @@ func (it *cache) scraped(rules ...string) prometheus.Server {
 	it.Expect(free.Close()).To(gomega.Succeed())
 	it.Expect(proc.InNetworkOf(kubelet, command.Start)).To(gomega.Succeed())
 	it.t.Cleanup(func() {
-		_ = command.Wait() // The context of the test has ended.
+		_ = command.Wait() // It fails, because the end of the test kills the process.
 		if it.t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(dir, "prometheus.log"))
 			it.t.Logf("%s", log)
@@ -51,7 +51,7 @@ func (it *cache) scraped(rules ...string) prometheus.Server {
 	return server
 }
 
-// listens opens a port of a Node.
+// listens opens a port on a Node.
 func (it *cache) listens(kubelet int) (listener net.Listener) {
 	it.t.Helper()
 	it.Expect(proc.InNetworkOf(kubelet, func() (err error) {
@@ -61,7 +61,7 @@ func (it *cache) listens(kubelet int) (listener net.Listener) {
 	return listener
 }
 
-// scraperToken is the token of the identity that the monitoring comes with.
+// scraperToken is a token of the service account that the monitoring manifests contain for Prometheus.
 func (it *cache) scraperToken() (token []byte) {
 	it.t.Helper()
 	scraper := func(ctx context.Context, arguments ...string) {
@@ -70,7 +70,7 @@ func (it *cache) scraperToken() (token []byte) {
 		it.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
 	}
 	scraper(it.t.Context(), "apply")
-	// The Secret may be deleted with its service account.
+	// The Secret may already have been deleted together with its service account.
 	it.t.Cleanup(func() { scraper(context.WithoutCancel(it.t.Context()), "delete", "--ignore-not-found") })
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: operatorNamespace, Name: "memcached-operator-scraper"}
@@ -83,7 +83,8 @@ func (it *cache) scraperToken() (token []byte) {
 
 var configOfDocs = regexp.MustCompile("(?s)```yaml\nrule_files:.*?\n(scrape_configs:.*?)```")
 
-// scrapeConfig is that of the page, with another source of targets: Debian's Prometheus does not know Kubernetes.
+// scrapeConfig is the configuration of the page with another source of targets, because Debian's Prometheus is built
+// without Kubernetes service discovery.
 func (it *cache) scrapeConfig(token, targets string, rules []string) string {
 	it.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.Root, "docs/monitoring.md"))
@@ -111,8 +112,8 @@ func (it *cache) scrapeConfig(token, targets string, rules []string) string {
 	return string(changed)
 }
 
-// targets serves the ports of Pods, with the labels that Prometheus gives them in Kubernetes: of the cache, and of the
-// operator, by its Service.
+// targets serves the list of targets, with the labels that Prometheus' Kubernetes service discovery gives them: the
+// ports of the cache's Pods, and those of the operator's Service.
 func (it *cache) targets(ctx context.Context) http.Handler {
 	type group struct {
 		Targets []string          `json:"targets"`

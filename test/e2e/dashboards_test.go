@@ -21,9 +21,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestEachPanelHasDataInARollout has a real Prometheus that scrapes a cache with slots, and the operator, while clients
-// write and read, items are evicted, and all Pods are replaced. The old Pods have metrics of all slab classes together,
-// and the new ones of each.
+// TestEachPanelHasDataInARollout makes a real Prometheus scrape a cache with slots and the operator, while clients
+// write and read, memcached evicts items, and all Pods are replaced. The old Pods report one sum over all slab classes,
+// and the new Pods report each slab class.
 func TestEachPanelHasDataInARollout(t *testing.T) {
 	soak.Only(t, "test/monitoring knows the metrics of each panel")
 	c.loaded(t)

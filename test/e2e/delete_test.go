@@ -20,12 +20,12 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
-// foreign is a namespace and a Memcached in it that did not come from Git.
+// foreign is the name of a namespace, and of a Memcached in it that is not in Git.
 const foreign = "foreign"
 
 const crd = "memcacheds.cache.example.com"
 
-// rootIsDeleted deletes the root Application, and applies it once more.
+// rootIsDeleted deletes the root Application, checks what is deleted and what stays, and applies it again.
 func (s *site) rootIsDeleted(t *testing.T) {
 	mc := s.makeForeignCache(t)
 	before := s.pods(t, foreign, foreign)
@@ -34,7 +34,7 @@ func (s *site) rootIsDeleted(t *testing.T) {
 		object("v1", "Namespace", namespace), mc}
 	uids := s.uids(t, kept)
 	if len(uids) != len(kept) {
-		t.Fatalf("of what is to stay there is only %v", uids)
+		t.Fatalf("of the objects that must stay, only these exist: %v", uids)
 	}
 	offset := s.auditEnd(t)
 
@@ -49,7 +49,7 @@ func (s *site) rootIsDeleted(t *testing.T) {
 		s.assertObjectGone(t, gone)
 	}
 	if diff := cmp.Diff(uids, s.uids(t, kept)); diff != "" {
-		t.Errorf("what is to stay (-before +after):\n%s", diff)
+		t.Errorf("objects that must stay (-before +after):\n%s", diff)
 	}
 	if diff := cmp.Diff(before, s.pods(t, foreign, foreign)); diff != "" {
 		t.Errorf("Pods of the other cache (-before +after):\n%s", diff)
@@ -82,7 +82,7 @@ func (s *site) makeForeignCache(t *testing.T) *cachev1.Memcached {
 	return mc
 }
 
-// deleteRoot removes the tree: it only deletes the root Application.
+// deleteRoot deletes the root Application, and waits until Argo CD has deleted all its Applications.
 func (s *site) deleteRoot(t *testing.T) {
 	t.Helper()
 	g := newGomega(t)
@@ -105,7 +105,7 @@ func (s *site) assertObjectGone(t *testing.T, gone *unstructured.Unstructured) {
 	}).Should(gomega.BeTrue(), "%s %s is deleted", gone.GetKind(), gone.GetName())
 }
 
-// assertReverseOrder: the operator goes only when the caches are deleted, so that it could still do something for them.
+// assertReverseOrder: the operator is deleted only after the caches, so that it could still act on their deletion.
 func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 	t.Helper()
 	deleted := func(resource, name string) time.Time {
@@ -114,7 +114,7 @@ func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 				return write.Answered
 			}
 		}
-		t.Fatalf("nobody deleted %s %s", resource, name)
+		t.Fatalf("no client deleted %s %s", resource, name)
 		return time.Time{}
 	}
 	order := []struct{ resource, name string }{
@@ -131,7 +131,7 @@ func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 	}
 }
 
-// assertServesAgain: the new operator takes up what the old one left.
+// assertServesAgain: the new operator manages the objects that the old one has left.
 func (s *site) assertServesAgain(t *testing.T, mc *cachev1.Memcached, before map[string]types.UID) {
 	t.Helper()
 	s.assertReady(t, sample, len(s.pods(t, namespace, sample)))
@@ -155,7 +155,7 @@ func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// uids are those of objects that exist, and are not being deleted.
+// uids are the UIDs of those objects that exist, and are not being deleted.
 func (s *site) uids(t *testing.T, objects []client.Object) map[string]types.UID {
 	t.Helper()
 	uids := map[string]types.UID{}

@@ -22,15 +22,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// serversSeen is a line of test/clients/recipes/thanos.
+// serversSeen is a line that test/clients/recipes/thanos prints.
 type serversSeen struct {
 	At      time.Time
 	Servers []string
 	Error   string
 }
 
-// TestDiscoveryShowsThanosOfEachChange makes Thanos' own provider follow the ready Pods while the cache grows and all
-// of them are replaced.
+// TestDiscoveryShowsThanosOfEachChange makes the discovery provider of Thanos follow the ready Pods, while the cache
+// grows and all its Pods are replaced.
 func TestDiscoveryShowsThanosOfEachChange(t *testing.T) {
 	soak.Only(t, "the tests of the agent read its answers as a client does")
 	c.shared(t)
@@ -53,7 +53,7 @@ func TestDiscoveryShowsThanosOfEachChange(t *testing.T) {
 	}
 }
 
-// watcher is Thanos in a Pod.
+// watcher is the program test/clients/recipes/thanos in a Pod.
 type watcher struct {
 	*cache
 
@@ -118,7 +118,7 @@ func (it *cache) readySince() (state readySince) {
 	return state
 }
 
-// parseSeen reads the lines that are whole.
+// parseSeen reads the complete lines of the output.
 func parseSeen(t *testing.T, text []byte) (lists []serversSeen) {
 	t.Helper()
 	for line := range bytes.Lines(text) {

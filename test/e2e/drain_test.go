@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	// drainable is the Node on which no test has Pods but this one.
+	// drainable is the Node that only this test uses for Pods.
 	drainable = "node2"
 
-	// leaves is how long a Node with three Pods may take to leave. The budget lets one Pod go at a time, each of which
-	// drains for 10 seconds.
+	// leaves is how long the drain of a Node with three Pods may take. The PodDisruptionBudget allows one eviction at a
+	// time, and each evicted Pod serves for 10 more seconds.
 	leaves = 2 * time.Minute
 
-	// unwaited is how long Pods may take whose slots are removed: 35 seconds without the name, and the end of memcached.
+	// unwaited is how long Pods whose slots are removed may take to end: 35 seconds in which DNS no longer lists the Pod,
+	// and the end of memcached.
 	unwaited = time.Minute
 )
 
-// TestADrainedNodeKeepsTheKeys has all Pods on a separate Node. kubectl drain moves them to another one while
-// clients write; then a user deletes a Pod, the cache gets smaller, and it is deleted.
+// TestADrainedNodeKeepsTheKeys begins with all Pods on one Node. kubectl drain moves them to another Node while clients
+// write. Then a user deletes a Pod, reduces the size of the cache, and deletes the cache.
 func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 	c.loaded(t)
 	tc := slotsCase{port: 11211, writes: calmWrites}
@@ -52,7 +53,7 @@ func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 		it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 		it.isServing(cachev1.SlotServing)
 		it.areOn("node1")
-		it.kubectl("uncordon", drainable) // Tests that run at the same time may leave no room for another Pod on node1.
+		it.kubectl("uncordon", drainable) // Other tests may leave too little room for another Pod on node1.
 
 		old := it.slot("drained-1").Pod
 		it.kubectl("delete", "pod", old)
@@ -66,7 +67,7 @@ func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 	it.leavesWithout()
 }
 
-// leavesWithout: a Pod whose slot is removed waits for no successor.
+// leavesWithout: a Pod whose slot is removed ends without waiting for another Pod to copy its keys.
 func (it *cache) leavesWithout() {
 	it.t.Helper()
 	began := time.Now()
@@ -79,7 +80,7 @@ func (it *cache) leavesWithout() {
 	it.t.Logf("the Pods of a deleted cache left within %s", time.Since(began).Round(time.Second))
 }
 
-// onDrainable prefers the Node that can be drained, and does not require it.
+// onDrainable makes the Pods prefer the Node drainable, without requiring it.
 func onDrainable() *cachev1.Placement {
 	return &cachev1.Placement{
 		Tolerations: []corev1.Toleration{{Key: supervisor.SecondNodeTaint, Operator: corev1.TolerationOpExists}},
@@ -94,7 +95,7 @@ func onDrainable() *cachev1.Placement {
 	}
 }
 
-// areOn makes sure that all Pods that are not being deleted are on a Node.
+// areOn asserts that all Pods that are not being deleted are on this Node.
 func (it *cache) areOn(node string) {
 	it.t.Helper()
 	var found []string

@@ -14,11 +14,11 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// added are fields that users and programs add to objects that come from Git.
+// added is the key of the labels and annotations that the test adds to objects that come from Git.
 const added = "example.com/added"
 
-// driftIsPutBack: Argo CD restores what Git says, the operator restores what it made of that, and neither touches the
-// rest.
+// driftIsPutBack: Argo CD restores the fields that are in Git, the operator restores the fields that it manages, and
+// neither changes other fields.
 func (s *site) driftIsPutBack(t *testing.T) {
 	g := newGomega(t)
 	want := *s.memcached(t, sample)
@@ -50,7 +50,7 @@ func (s *site) driftIsPutBack(t *testing.T) {
 	s.removeWhatWasAdded(t)
 }
 
-// operatorRestoresManagedObjects: Argo CD knows them, and leaves them to the operator.
+// operatorRestoresManagedObjects: Argo CD shows the managed objects in its tree, but only the operator restores them.
 func (s *site) operatorRestoresManagedObjects(t *testing.T) {
 	t.Helper()
 	g := newGomega(t)

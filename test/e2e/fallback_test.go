@@ -23,12 +23,12 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// fallbackKeys are in each Pod. With values of 1 KiB, the rate of the test copies them in 31 seconds, so that a busy machine
-// does not interfere too late.
+// fallbackKeys is the number of keys in each Pod. With values of 1 KiB and the rate of the test, a copy takes 31
+// seconds. This is enough time to cause each failure during the copy, even on a busy machine.
 const fallbackKeys = 2000
 
-// TestAHandoffThatFailsLeavesACacheThatServes is one rollout of three slots, in which something else goes wrong with
-// each. The failures that need no real processes are in test/integration.
+// TestAHandoffThatFailsLeavesACacheThatServes runs one rollout of three slots. The handoff of each slot fails in
+// another way. The failures that need no real processes are in test/integration.
 func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{
@@ -40,7 +40,7 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)
 	for i, slot := range it.get().Status.Slots {
-		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 5 * fallbackKeys}[i]) // The last has too many for the timeout.
+		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 5 * fallbackKeys}[i]) // the last has too many for the timeout
 	}
 	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
@@ -69,8 +69,8 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	}
 }
 
-// TestADeletedPodHandsOverItsKeys although the kubelet shows it no annotation any more. If it dies instead, the status
-// says so.
+// TestADeletedPodHandsOverItsKeys checks that a deleted Pod hands over its keys, although the kubelet no longer shows
+// it changes to its annotations. If memcached dies instead, the status reports the lost keys.
 func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "deleted", cachev1.MemcachedSpec{
@@ -93,12 +93,12 @@ func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	next := it.slot("deleted-0").Pod
 	it.Expect(it.metricsOf(next).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
 
-	// Then another Pod is deleted, whose memcached dies while it drains.
+	// Then another Pod is deleted, and its memcached dies while it drains.
 	it.fills(it.slot("deleted-1").Pod, fallbackKeys)
 	dying := it.deletes(it.slot("deleted-1").Pod)
 	it.Eventually(func() string { return it.slot("deleted-1").Pod }).ShouldNot(gomega.Equal(dying.Name))
 	it.kills(dying, "memcached")
-	it.endsCold("deleted-1", "OldEnded", "AgentRestarted") // The agent may not know yet that the slot has moved.
+	it.endsCold("deleted-1", "OldEnded", "AgentRestarted") // The reason depends on what the agent already knows.
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.Expect(watch.End()).To(gomega.BeEmpty(), "what clients saw")
 }
@@ -111,7 +111,7 @@ func (it *cache) deletes(name string) *corev1.Pod {
 	return pod
 }
 
-// slot is what the status reports about a slot.
+// slot returns what the status reports about a slot.
 func (it *cache) slot(name string) cachev1.SlotStatus {
 	it.t.Helper()
 	for _, slot := range it.get().Status.Slots {
@@ -151,7 +151,8 @@ func (it *cache) kills(pod *corev1.Pod, program string) {
 	it.Expect(syscall.Kill(processOf(it.t, pod, program), syscall.SIGKILL)).To(gomega.Succeed())
 }
 
-// endsCold waits until a slot is cold for one of the reasons, with an event.
+// endsCold waits until the status reports that a slot started cold (without its keys) for one of the reasons, and
+// checks the event.
 func (it *cache) endsCold(name string, reasons ...string) {
 	it.t.Helper()
 	var slot cachev1.SlotStatus
@@ -173,7 +174,7 @@ func (it *cache) endsCold(name string, reasons ...string) {
 	}).Should(gomega.ContainElement(note))
 }
 
-// fills stores so many keys in a Pod.
+// fills stores this number of keys in a Pod.
 func (it *cache) fills(name string, keys int) {
 	it.t.Helper()
 	pod := &corev1.Pod{}

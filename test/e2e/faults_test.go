@@ -23,11 +23,11 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
-// retries is how long Argo CD may continue with a commit that it can't apply, before it looks at the next one.
+// retries is how long Argo CD may retry a commit that it can't apply, before it syncs the next one.
 const retries = 5 * time.Minute
 
-// badCommitsBreakNothing has a commit for each place where Argo CD may stumble: when it compares what is there, when it
-// applies what is new, and before either.
+// badCommitsBreakNothing pushes a bad commit for each step at which Argo CD may fail: when it compares existing objects
+// with Git, when it creates new ones, and before both, when it builds the manifests.
 func (s *site) badCommitsBreakNothing(t *testing.T) {
 	fewer := s.commit(t, "Fewer retries", fewerRetries)
 	s.healthy(t, s.commitCache(t, "story", "{size: 2}"))
@@ -36,7 +36,7 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 		name   string
 		commit func(*testing.T) string
 		says   []string
-		forgot bool // When Argo CD looks again, it finds the comparison of the commit before in its cache.
+		forgot bool // Argo CD may report the previous commit from its cache.
 	}{
 		{"a Memcached becomes invalid", func(t *testing.T) string {
 			return s.commitCache(t, "story", "{size: -1}")
@@ -68,7 +68,7 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 			holds.still(t)
 
 			s.revert(t, commit)
-			good := s.commitCache(t, "good", fmt.Sprintf("{maxConnections: %d}", 512+i)) // There is something to sync.
+			good := s.commitCache(t, "good", fmt.Sprintf("{maxConnections: %d}", 512+i)) // a change that Argo CD has to sync
 			s.healthyWithin(t, good, retries)
 			holds.still(t)
 		})
@@ -79,7 +79,8 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 	s.assertGone(t, "story")
 }
 
-// fewerRetries lets Argo CD look at the next commit after a quarter of a minute of retries, and not after four minutes.
+// fewerRetries reduces the number of retries, so that Argo CD syncs the next commit after 15 seconds of retries instead
+// of four minutes.
 func fewerRetries(dir string) error {
 	path := filepath.Join(dir, "gitops/settings/policy.yaml")
 	content, err := os.ReadFile(path)
@@ -93,7 +94,7 @@ func fewerRetries(dir string) error {
 	return os.WriteFile(path, []byte(changed), 0o644)
 }
 
-// droppedByMistake takes out of Git what all caches would go with.
+// droppedByMistake removes objects from Git whose deletion would delete all caches.
 func (s *site) droppedByMistake(t *testing.T) {
 	g := newGomega(t)
 	holds := s.holds(t, sample)
@@ -123,7 +124,8 @@ func dropCRD(dir string) error {
 	return os.WriteFile(path, append(content, patch...), 0o644)
 }
 
-// gitIsOutOfReach takes the repository away for half a minute, which is many times what Argo CD takes to notice.
+// gitIsOutOfReach makes the repository unreachable for half a minute. Argo CD needs only a small part of that time to
+// notice it.
 func (s *site) gitIsOutOfReach(t *testing.T) {
 	holds := s.holds(t, sample)
 	repository := strings.TrimPrefix(s.Repo, "file://")
@@ -163,8 +165,8 @@ func (s *site) gitIsOutOfReach(t *testing.T) {
 	holds.still(t)
 }
 
-// repoServerIsKilled kills it while caches are being made one after the other, and again each time that it comes back:
-// one restart is over before Argo CD takes notice.
+// repoServerIsKilled kills Argo CD's repo-server while caches are created one after the other, and again each time that
+// it has restarted, because a single restart is over before Argo CD notices it.
 func (s *site) repoServerIsKilled(t *testing.T) {
 	soak.Only(t, "the chapter in which Git is out of reach")
 	const part = "argocd-repo-server"
@@ -189,7 +191,7 @@ func (s *site) repoServerIsKilled(t *testing.T) {
 		last = s.pid(t, part)
 		g.Expect(s.Cluster.Kill(part)).To(gomega.Succeed())
 		if err := s.find(t, caches[2]); kill == 0 && !apierrors.IsNotFound(err) {
-			t.Errorf("the sync was over before the repo-server was: %v", err)
+			t.Errorf("the sync was over before the repo-server was killed: %v", err)
 		}
 	}
 	s.healthy(t, commit)

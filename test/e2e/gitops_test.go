@@ -11,14 +11,15 @@ import (
 // keys is how many keys a client stores.
 const keys = 200
 
-// chapter begins with a tree that is installed and healthy, and leaves it so. It makes what else it needs.
+// chapter is a part of TestGitOps. It begins when the tree is installed and healthy, and leaves it installed and
+// healthy. It creates the other objects that it needs.
 type chapter struct {
 	name string
 	run  func(*testing.T)
 }
 
-// TestGitOps follows the tree in gitops/ by the install method direct, from two applies to its removal, with what others
-// do to it on the way.
+// TestGitOps installs the tree in gitops/ by the install method direct, with two kubectl applies, and removes it in the
+// end. In between, other clients, commits and failures change or disturb it.
 func TestGitOps(t *testing.T) {
 	s := gitOps
 	s.chapters(t, []chapter{
@@ -52,7 +53,7 @@ func (s *site) chapters(t *testing.T, chapters []chapter) {
 	}
 }
 
-// install does what a platform team does once: push, and apply two folders.
+// install does what a platform team does once: it pushes the repository, and applies two folders.
 func (s *site) install(t *testing.T) {
 	t.Helper()
 	if _, err := s.Publish(t.Context(), "Install the memcached operator", s.images); err != nil {

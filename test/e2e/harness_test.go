@@ -180,7 +180,7 @@ func (s *site) runClient(t *testing.T, verb, name string, keys int) clientpod.Ke
 	return result
 }
 
-// assertGone waits until a cache is deleted with all that was made of it.
+// assertGone waits until a cache and its managed objects are deleted.
 func (s *site) assertGone(t *testing.T, name string) {
 	t.Helper()
 	g := newGomega(t)
@@ -192,8 +192,8 @@ func (s *site) assertGone(t *testing.T, name string) {
 	g.Eventually(func() int { return len(s.pods(t, namespace, name)) }).Should(gomega.BeZero())
 }
 
-// applicationSays waits until an Application reports something. It may take its time with errors of the repository,
-// which are often over soon.
+// applicationSays waits until an Application reports these words. Argo CD may take a long time to report errors of the
+// repository, because they are often over soon.
 func (s *site) applicationSays(t *testing.T, name, words string) {
 	t.Helper()
 	var last pipeline.Application
@@ -206,7 +206,8 @@ func (s *site) applicationSays(t *testing.T, name, words string) {
 	}).WithTimeout(2*patience).Should(gomega.ContainSubstring(words), "last seen: %s", &last)
 }
 
-// listen collects what an Application reports of errors from now on. Some of it stands there only for a moment.
+// listen collects the errors that an Application reports from now on, because it reports some of them only for a
+// moment.
 func (s *site) listen(t *testing.T, name string) (said func() string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,7 +15,8 @@ import (
 const (
 	scaled = "scaled"
 
-	// autoscaler needs no metrics to get to minReplicas. Without them it never becomes healthy, so it has the annotation.
+	// autoscaler scales to minReplicas without metrics. But without metrics it never becomes healthy, so it has an
+	// annotation that makes Argo CD ignore its health.
 	autoscaler = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata:
@@ -31,22 +32,22 @@ spec:
 `
 )
 
-// autoscalerSetsTheSize: Git leaves the size out, so Argo CD has no opinion on it.
+// autoscalerSetsTheSize: the manifest in Git has no size, so Argo CD does not revert the autoscaler's size.
 func (s *site) autoscalerSetsTheSize(t *testing.T) {
 	g := newGomega(t)
 	commit := s.addAutoscaler(t)
 	before := s.syncs(t)
-	// Argo CD may have healed the HPA itself, if it looked once more before it saw what it had just made.
+	// Argo CD may have synced a second time, because it compared again before it saw the HPA that it had just created.
 	got := before[pipeline.SamplesApplication]
 	if want := "Succeeded of " + commit; !strings.HasPrefix(got, want) || strings.Contains(got, "kind:Memcached") {
-		t.Errorf("the last sync: %s, want %s: the HPA's change is none of Argo CD's business", got, want)
+		t.Errorf("the last sync: %s, want %s: Argo CD must not revert the HPA's change", got, want)
 	}
 	g.Consistently(func(g gomega.Gomega) {
 		g.Expect(s.state(t, pipeline.SamplesApplication, commit)).To(gomega.Equal("Synced Healthy"))
 		g.Expect(*s.memcached(t, scaled).Spec.Size).To(gomega.Equal(int32(3)))
 	}, atRest).Should(gomega.Succeed())
 	if diff := cmp.Diff(before, s.syncs(t)); diff != "" {
-		t.Errorf("Argo CD synced for the HPA's sake (-before +after):\n%s", diff)
+		t.Errorf("Argo CD synced because of the HPA's change (-before +after):\n%s", diff)
 	}
 
 	s.healthy(t, s.commitCache(t, scaled, "{maxConnections: 512}"))
@@ -58,7 +59,7 @@ func (s *site) autoscalerSetsTheSize(t *testing.T) {
 	s.removeAutoscaler(t)
 }
 
-// addAutoscaler returns the commit of the HPA, once it has made three Pods of one.
+// addAutoscaler commits an HPA, waits until it has scaled the cache from one Pod to three, and returns the commit.
 func (s *site) addAutoscaler(t *testing.T) string {
 	t.Helper()
 	s.healthy(t, s.commitCache(t, scaled, "{}"))
@@ -68,7 +69,7 @@ func (s *site) addAutoscaler(t *testing.T) string {
 	newGomega(t).Eventually(func() bool {
 		mc := s.memcached(t, scaled)
 		return mc.Spec.Size != nil && *mc.Spec.Size == 3 && isReady(mc)
-	}).Should(gomega.BeTrue(), "the HPA makes it three Pods")
+	}).Should(gomega.BeTrue(), "the HPA scales the cache to three Pods")
 	s.healthy(t, commit)
 	return commit
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
-// sample is the Memcached that the tree comes with.
+// sample is the name of the Memcached in the tree.
 const sample = "memcached-sample"
 
 // installAndChange installs the tree on an empty cluster, and then changes one line.
@@ -38,7 +38,7 @@ func (s *site) installAndChange(t *testing.T) {
 	s.assertReady(t, sample, 4)
 }
 
-// resizeSample changes one line.
+// resizeSample changes the size of the sample, which is one line.
 func resizeSample(tree string, size int) error {
 	path := filepath.Join(tree, "gitops/samples/kustomization.yaml")
 	content, err := os.ReadFile(path)
@@ -53,7 +53,7 @@ func resizeSample(tree string, size int) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%svalue: %d\n%s", before, size, after), 0o644)
 }
 
-// assertSamplesWaitedForTheOperator goes by when the cluster itself says that things happened.
+// assertSamplesWaitedForTheOperator compares the times that the cluster itself recorded.
 func (s *site) assertSamplesWaitedForTheOperator(t *testing.T) {
 	t.Helper()
 	manager := s.manager(t)
@@ -75,7 +75,8 @@ func (s *site) assertSamplesWaitedForTheOperator(t *testing.T) {
 	t.Errorf("the operator's Deployment does not say whether it is available: %v", manager.Status.Conditions)
 }
 
-// rootWaitsForEachCache adds a cache whose image does not exist: the rest is healthy, and still the root is not.
+// rootWaitsForEachCache adds a cache whose image does not exist. Then the root Application must not be healthy,
+// although everything except this cache is.
 func (s *site) rootWaitsForEachCache(t *testing.T) {
 	g := newGomega(t)
 	missing := s.Cluster.Image("memcached", "missing")
@@ -94,7 +95,7 @@ func (s *site) rootWaitsForEachCache(t *testing.T) {
 	s.assertGone(t, "waits")
 }
 
-// state is the state of an Application, once it has compared a commit.
+// state returns the sync and health status of an Application, if it has already compared this commit.
 func (s *site) state(t *testing.T, name, commit string) string {
 	t.Helper()
 	application, err := s.Application(t.Context(), name)
@@ -116,7 +117,7 @@ func (s *site) manager(t *testing.T) *appsv1.Deployment {
 	return manager
 }
 
-// assertReady checks that a Memcached says what is so: it is ready, and status.nodes are its Pods.
+// assertReady checks that a Memcached is ready, and that status.nodes lists its Pods.
 func (s *site) assertReady(t *testing.T, name string, size int) {
 	t.Helper()
 	mc := s.memcached(t, name)

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package e2e proves the whole chain on real clusters: commits are pushed to Git, Argo CD syncs them, the operator
-// makes Deployments of them, and clients speak memcached's protocol to the Pods. Nothing in it is a mock.
+// Package e2e tests the whole pipeline on real clusters: commits are pushed to Git, Argo CD syncs them, the operator
+// creates the Deployments, and clients send requests to the memcacheds in the Pods. No part of it is a mock.
 package e2e
 
 import (
@@ -28,15 +28,16 @@ const (
 	patience = 3 * time.Minute
 )
 
-// applications are those of the tree, the root last.
+// applications are the Applications of the tree, the root last.
 var applications = []string{pipeline.OperatorApplication, pipeline.SamplesApplication, pipeline.RootApplication}
 
 // These are the clusters. A test brings up the one that it needs.
 var (
-	// gitOps has Argo CD, and the operator by a push to Git.
+	// gitOps is a cluster with Argo CD. The operator is installed by a push to Git.
 	gitOps = &site{name: "e2e-gitops", argoCD: true}
 
-	// c has the operator by make deploy. Tests share it, each with its own namespaces.
+	// c is a cluster in which make deploy has installed the operator. Tests share it, and each test uses its own
+	// namespaces.
 	c = &site{name: "e2e", room: make(chan struct{}, 6), load: make(chan struct{}, 2)}
 
 	sites = []*site{gitOps, c}
@@ -54,14 +55,14 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "take down what an earlier run left:", err)
 		return 1
 	}
-	// An interrupted test binary ends immediately, so clusters are taken down by whoever waits for the signal.
+	// An interrupted test binary ends without calling the cleanup functions, so this function stops the clusters.
 	interrupted := context.AfterFunc(ctx, func() {
 		_ = takeDown(context.WithoutCancel(ctx))
 		os.Exit(1)
 	})
 	code := m.Run()
 	if !interrupted() {
-		select {} // The clusters are being taken down.
+		select {} // Wait for the function that stops the clusters.
 	}
 	if os.Getenv("E2E_KEEP") != "" {
 		for _, s := range sites {

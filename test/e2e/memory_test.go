@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have tests
-// next to the sum, in operator/internal/memcached.
+// TestTheMemoryLimitOfAPodHolds makes a real Pod with the default settings use as much memory as it ever can. Tests of
+// other settings are next to the computation of the limit, in operator/internal/memcached.
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
 	soak.Only(t, "the tests of operator/internal/memcached fill a memcached in a control group")
 	c.loaded(t)
@@ -45,7 +45,7 @@ func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
 	t.Log(figures)
 }
 
-// processOf finds a process of a Pod, all of whose Pods run on this machine.
+// processOf finds a process of a Pod. All Pods of the cluster run on this machine.
 func processOf(t *testing.T, pod *corev1.Pod, name string) int {
 	t.Helper()
 	pid, err := proc.OfPod(pod.UID, name)

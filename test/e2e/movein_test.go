@@ -22,8 +22,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestReleasesOfChartsMoveInByWhatImportPrints has a StatefulSet as each chart makes one of its values, with its names and
-// arguments. HelmForge's refuses dumps unless its values say otherwise.
+// TestReleasesOfChartsMoveInByWhatImportPrints runs a StatefulSet like the one that each chart renders from its values,
+// with the same names and arguments. The memcached of HelmForge's chart refuses to dump its keys, unless the values
+// allow it.
 func TestReleasesOfChartsMoveInByWhatImportPrints(t *testing.T) {
 	soak.Only(t, "TestACacheIsFilledFromAnotherServer, and golden files of what import prints")
 	c.shared(t)
@@ -72,7 +73,7 @@ func (it *cache) imports(chart, values string) *cachev1.Memcached {
 	return mc
 }
 
-// runsRelease runs the StatefulSet of two Pods whose first one is a server, and its headless Service.
+// runsRelease runs a StatefulSet with two Pods, and its headless Service. The first Pod gets the DNS name in server.
 func (it *cache) runsRelease(server string, arguments []string) []corev1.Pod {
 	it.t.Helper()
 	host, _, err := net.SplitHostPort(server)

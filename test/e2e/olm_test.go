@@ -31,9 +31,9 @@ import (
 
 const olmKeys = 50
 
-// TestTheOperatorWorksAsABundleInstallsIt installs the operator from the image of its bundle, in each install mode, by
-// what is in the ClusterServiceVersion and nothing else. A stand-in does what OLM would do: this proves that the
-// bundle holds enough, not that OLM is right.
+// TestTheOperatorWorksAsABundleInstallsIt installs the operator from the image of its bundle, in each install mode,
+// with nothing but the objects in the bundle. A stand-in does what OLM would do. So the test proves that the bundle
+// contains all that the operator needs, but it does not test OLM.
 func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 	t.Parallel()
 	c.start(t)
@@ -41,12 +41,12 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 	image := otherMemcached(t)
 	first, second := pushBundle(t, now, "0.1.0", c.images.Memcached), pushBundle(t, next, "0.2.0-rc", image)
 	c.alone(t)
-	c.stopOperator(t) // Two operators that serve the same namespaces would prove nothing of either.
+	c.stopOperator(t) // Otherwise two operators would serve the same namespaces.
 	modes := []struct {
 		name    string
 		targets []string // of the operator in the namespace olm-<mode>
-		served  string   // where the cache is
-		ignored string   // where a Memcached is nobody's business
+		served  string   // the namespace of the cache
+		ignored string   // a namespace that the operator does not serve
 	}{
 		{"OwnNamespace", []string{"olm-ownnamespace"}, "olm-ownnamespace", "olm-others"},
 		{"SingleNamespace", []string{"olm-single"}, "olm-single", "olm-singlenamespace"},
@@ -108,8 +108,8 @@ func twoCommits(t *testing.T) (now, next string) {
 	return now, next
 }
 
-// pushBundle builds an operator of a checkout and the bundle around it, with a memcached image for caches that name
-// none, pushes both, and reads the bundle back from its image.
+// pushBundle builds the operator of a checkout and its bundle, with a default memcached image. It pushes both images,
+// and reads the bundle back from its image.
 func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files {
 	t.Helper()
 	from := *c.Pipeline
@@ -121,7 +121,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	files, err := bundle.Build(t.Context(), checkout, bundle.Options{
 		Version: version, Images: bundle.Images{Operator: operator}, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
-			switch { // The Nodes here reach no other registry.
+			switch { // The Nodes can't reach any other registry.
 			case strings.Contains(image, "/memcached:"):
 				return memcached, nil
 			case strings.Contains(image, "/memcached-agent"):
@@ -152,7 +152,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	return pulled
 }
 
-// makeNamespace makes a namespace of the strictest Pod security, unless it is there.
+// makeNamespace creates a namespace that enforces the restricted Pod Security Standard, unless it exists.
 func makeNamespace(t *testing.T, name string) {
 	t.Helper()
 	if name == "" {
@@ -166,7 +166,7 @@ func makeNamespace(t *testing.T, name string) {
 	}
 }
 
-// newCacheIn makes a Memcached in a namespace that is there. It goes with the test.
+// newCacheIn creates a Memcached in an existing namespace. It is deleted when the test ends.
 func newCacheIn(t *testing.T, namespace, name string, size int32) *cache {
 	t.Helper()
 	it := &cache{t: t, WithT: newGomega(t), key: client.ObjectKey{Namespace: namespace, Name: name}}
@@ -178,14 +178,15 @@ func newCacheIn(t *testing.T, namespace, name string, size int32) *cache {
 	return it
 }
 
-// installed is an operator that came out of a bundle.
+// installed is an operator that was installed from a bundle.
 type installed struct {
 	*gomega.WithT
 	t  *testing.T
 	in standin.Installation
 }
 
-// installs brings a version, in place of an older one if there is one, and waits until it alone runs.
+// installs installs a version of the operator, or upgrades an older version to it, and waits until only this version
+// runs.
 func (o *installed) installs(older, newer bundle.Files) {
 	o.t.Helper()
 	o.Expect(o.in.Install(o.t.Context(), c.Client, older, newer)).To(gomega.Succeed())
@@ -219,7 +220,7 @@ func (o *installed) holdsKeys(it *cache) {
 	}
 }
 
-// leavesAlone checks that a Memcached outside of the namespaces to serve gets nothing, while one inside is served.
+// leavesAlone checks that the operator ignores a Memcached in a namespace that it does not serve.
 func (o *installed) leavesAlone(namespace string) {
 	o.t.Helper()
 	if namespace == "" {
@@ -232,7 +233,7 @@ func (o *installed) leavesAlone(namespace string) {
 	}
 }
 
-// stopOperator stops the one that make deploy installed, until the test ends.
+// stopOperator stops the operator that make deploy installed, until the test ends.
 func (s *site) stopOperator(t *testing.T) {
 	t.Helper()
 	scale := func(ctx context.Context, replicas int) error {
@@ -251,7 +252,7 @@ func (s *site) stopOperator(t *testing.T) {
 	newGomega(t).Eventually(func() int32 { return s.manager(t).Status.Replicas }).Should(gomega.BeZero())
 }
 
-// otherMemcached is memcached under another reference.
+// otherMemcached pushes the image of memcached with another name, and returns its reference.
 func otherMemcached(t *testing.T) string {
 	t.Helper()
 	image, version, err := oci.Memcached(t.Context(), "")
@@ -265,7 +266,7 @@ func otherMemcached(t *testing.T) string {
 	return ref
 }
 
-// pending is the message of UpdatePending, or nothing.
+// pending returns the message of the condition UpdatePending, or an empty text if no update is pending.
 func (it *cache) pending() string {
 	condition := meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionUpdatePending)
 	if condition == nil || condition.Status != metav1.ConditionTrue {

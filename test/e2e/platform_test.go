@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestTheStatusSaysThatAnImageIsForOtherNodes has a program of another architecture in two images: one that says so,
-// and one that claims to be for these Nodes.
+// TestTheStatusSaysThatAnImageIsForOtherNodes uses two images with a program for another architecture: one whose
+// metadata has this architecture, and one whose metadata claims the architecture of the Nodes.
 func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
 	soak.Only(t, "TestProblemOf in operator/internal/observe has what kubelets say")
 	c.shared(t)
@@ -36,7 +36,7 @@ func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
 		},
 		"an image that says it is for these Nodes": {
 			image: foreignImage(t, "mislabelled", true),
-			want: "the image claims the Node's architecture, but its program is for another; " +
+			want: "the image claims the Node's architecture, but its program is for another architecture; " +
 				"see spec.image, or exclude these Nodes by spec.placement.architectures",
 		},
 	} {
@@ -53,7 +53,7 @@ func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 }
 
-// foreignImage pushes an index of one image, whose program is not for the Nodes of the cluster, and returns its
+// foreignImage pushes an index with one image whose program the Nodes of the cluster can't run, and returns its
 // reference.
 func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	t.Helper()
@@ -84,7 +84,7 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	return ref
 }
 
-// foreignPlatform is one whose programs the Nodes can't run. If the kernel knows an emulator, they can run them.
+// foreignPlatform returns a platform whose programs the Nodes can't run: one for which the kernel has no emulator.
 func foreignPlatform(t *testing.T) v1.Platform {
 	t.Helper()
 	for _, platform := range oci.Platforms() {
@@ -93,7 +93,6 @@ func foreignPlatform(t *testing.T) v1.Platform {
 			return platform
 		}
 	}
-	t.Fatal("this machine emulates every other architecture, so no program is foreign to it: " +
-		"switch one off, for example by `echo -1 > /proc/sys/fs/binfmt_misc/qemu-s390x`")
+	t.Fatal("this machine emulates every other architecture, so it can run every program: disable one emulator, for example by `echo -1 > /proc/sys/fs/binfmt_misc/qemu-s390x`")
 	return v1.Platform{}
 }

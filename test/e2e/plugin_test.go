@@ -54,10 +54,10 @@ func TestThePluginReachesServersWithTheRolesOfTheDocs(t *testing.T) {
 	it.Expect(out).NotTo(gomega.ContainSubstring("yes"))
 }
 
-// pluginUser is the user of the plugin.
+// pluginUser is the Kubernetes user as whom the plugin runs.
 const pluginUser = "user-of-the-plugin"
 
-// newPlugin builds the plugin, and returns what runs it as a user without rights.
+// newPlugin builds the plugin, and returns a function that runs it as pluginUser, who has no rights yet.
 func (it *cache) newPlugin() func(arguments ...string) (string, error) {
 	it.t.Helper()
 	program := filepath.Join(it.t.TempDir(), "kubectl-memcached")

@@ -13,7 +13,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn: the rollout is stuck first, then half-way, then done.
+// TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn checks clients on both ports while the rollout is
+// stuck, while it is half-way, and when it is complete.
 func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.T) {
 	c.shared(t)
 	const name = "ports"
@@ -51,7 +52,7 @@ const (
 	onTLS       = "memcached-tls"
 )
 
-// readyPods are the addresses of the ready Pods that declare a port.
+// readyPods returns the addresses of the ready Pods that declare this port.
 func (it *cache) readyPods(port string) []string {
 	it.t.Helper()
 	pods := &corev1.PodList{}

@@ -19,11 +19,12 @@ import (
 )
 
 const (
-	// quiet is several times as long as that after which Argo CD compares without a change (the local cluster's: seconds),
-	// the kubelet renews the status of a Node that changed (10 seconds) and the HPA looks again (15 seconds).
+	// quiet is several times as long as each of these periods: Argo CD compares without a change (every few seconds in the
+	// local cluster), the kubelet updates the status of a Node that changed (10 seconds), and the HPA reads its metrics
+	// (15 seconds).
 	quiet = 45 * time.Second
 
-	// atRest is how long nothing happens once a change is over.
+	// atRest is for how long nothing must be written until a change counts as complete.
 	atRest = 15 * time.Second
 )
 
@@ -35,8 +36,8 @@ const (
 	operatorUser = "system:serviceaccount:" + operatorNamespace + ":" + operatorName
 )
 
-// excuses are the writes of a cluster at rest. All others are faults: none is to an object that came from Git or that
-// the operator made.
+// excuses are the writes that are expected in a cluster at rest. All other writes are faults. No expected write changes
+// an object that came from Git or that the operator created.
 var excuses = []struct {
 	why  string
 	fits func(request) bool
@@ -58,7 +59,8 @@ var excuses = []struct {
 	}},
 }
 
-// nobodyWrites has an HPA in it, too: Argo CD and the operator leave its size alone.
+// nobodyWrites checks that no client writes without a reason while nothing changes. One cache has an HPA, so Argo CD
+// and the operator must not write its size.
 func (s *site) nobodyWrites(t *testing.T) {
 	t.Helper()
 	s.untilNoPodEnds(t)
@@ -74,8 +76,8 @@ func (s *site) nobodyWrites(t *testing.T) {
 	}
 }
 
-// untilNoPodEnds waits for the end of Pods that have been replaced. While they drain, nothing is written about them for
-// longer than untilAtRest waits.
+// untilNoPodEnds waits for the end of Pods that have been replaced. untilAtRest does not suffice, because while a Pod
+// drains, nothing is written for longer than untilAtRest waits.
 func (s *site) untilNoPodEnds(t *testing.T) {
 	t.Helper()
 	newGomega(t).Eventually(func(g gomega.Gomega) {
@@ -87,7 +89,7 @@ func (s *site) untilNoPodEnds(t *testing.T) {
 	}).Should(gomega.Succeed())
 }
 
-// judge counts writes by their excuse, and those without one by what they are.
+// judge counts the expected writes by their excuse, and all others by verb, resource and user.
 func judge(writes []request) (excused, faults map[string]int) {
 	excused, faults = map[string]int{}, map[string]int{}
 	for _, write := range writes {
@@ -109,7 +111,7 @@ func excuse(write request) string {
 	return ""
 }
 
-// untilAtRest waits until what went before is over.
+// untilAtRest waits until earlier changes are complete.
 func (s *site) untilAtRest(t *testing.T) {
 	t.Helper()
 	began, offset := time.Now(), s.auditEnd(t)
@@ -125,8 +127,8 @@ func (s *site) untilAtRest(t *testing.T) {
 	}).WithPolling(time.Second).Should(gomega.BeNumerically(">", atRest), "the cluster comes to rest; last seen: %s", &last)
 }
 
-// assertApplicationsStay watches all Applications: nothing of them changes but the time at which Argo CD last looked.
-// So there is no sync, no other health, no message.
+// assertApplicationsStay watches all Applications. Only the time at which Argo CD last compared may change. So there is
+// no sync, no change to the health, and no message.
 func (s *site) assertApplicationsStay(t *testing.T, duration time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
@@ -156,7 +158,7 @@ func (s *site) assertApplicationsStay(t *testing.T, duration time.Duration) {
 	}
 }
 
-// essence is the part of an Application that does not change when Argo CD looks at it.
+// essence is the part of an Application that does not change when Argo CD compares it with Git.
 func essence(application *unstructured.Unstructured) map[string]any {
 	content := application.DeepCopy().Object
 	for _, fleeting := range [][]string{
@@ -174,8 +176,8 @@ func applicationList() *unstructured.UnstructuredList {
 	return list
 }
 
-// syncs returns for each Application the result of its last sync, the commit and the time, and whether it was for some
-// of its objects only. Such a sync restored them.
+// syncs returns the result, the commit and the time of the last sync of each Application. It also says whether the sync
+// was limited to some objects: such a sync has restored these objects.
 func (s *site) syncs(t *testing.T) map[string]string {
 	t.Helper()
 	all := applicationList()

@@ -14,7 +14,7 @@ import (
 )
 
 // TestMemoryChangesWithoutARestart grows the Pods of a cache, fills one of them, and shrinks them again, while clients
-// use them. That the hottest keys stay is judged in operator/internal/agent/resize.
+// use them. A test in operator/internal/agent/resize checks that the hottest keys stay.
 func TestMemoryChangesWithoutARestart(t *testing.T) {
 	c.loaded(t)
 	it := newSlots(t, "resized", cachev1.MemcachedSpec{
@@ -41,7 +41,7 @@ func TestMemoryChangesWithoutARestart(t *testing.T) {
 	}
 }
 
-// resizes changes the memory, and waits until each memcached and its container have it.
+// resizes changes the memory, and waits until each memcached and its container have the new limits.
 func (it *cache) resizes(mebibytes int) {
 	it.t.Helper()
 	began := time.Now()
@@ -55,8 +55,8 @@ func (it *cache) resizes(mebibytes int) {
 	it.t.Logf("%d MiB after %s", mebibytes, time.Since(began).Round(time.Millisecond))
 }
 
-// TestAPodThatWasResizedHandsOverToOneThatIsToo: the new Pod starts with the memory of the template, which has no room
-// for the keys.
+// TestAPodThatWasResizedHandsOverToOneThatIsToo: a new Pod starts with the memory of the Deployment's Pod template,
+// which is too small for the keys, so it must be resized before it copies them.
 func TestAPodThatWasResizedHandsOverToOneThatIsToo(t *testing.T) {
 	soak.Only(t, "integration tests play the kubelet that resizes")
 	c.shared(t)

@@ -41,20 +41,20 @@ func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	t.Cleanup(func() {
 		if t.Failed() {
 			it.logsForReaders()
-		} else { // The Pods would keep their part of the Node from those of other tests.
+		} else { // Otherwise the Pods of other tests could not use their part of the Node.
 			it.Expect(c.Client.Delete(context.WithoutCancel(t.Context()), namespace)).To(gomega.Succeed())
 		}
 	})
 	return it
 }
 
-// little lets the Pods of all tests that run at the same time fit on one Node.
+// little returns requests so small that the Pods of all tests that run at the same time fit on one Node.
 func little() *cachev1.MemcachedResources {
 	requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}
 	return &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: requests}}
 }
 
-// logsForReaders logs what a reader of a failed test would request first.
+// logsForReaders logs what a person who looks into a failed test needs first.
 func (it *cache) logsForReaders() {
 	for _, question := range [][]string{
 		{"get", "memcached", it.key.Name, "-o", "jsonpath={.status}"},
@@ -67,7 +67,7 @@ func (it *cache) logsForReaders() {
 	}
 }
 
-// in is the same cache, for a part of the test.
+// in returns the same cache for a subtest.
 func (it *cache) in(t *testing.T) *cache {
 	t.Helper()
 	return &cache{t: t, WithT: newGomega(t), key: it.key}
@@ -86,7 +86,7 @@ func (it *cache) patch(spec string) {
 	it.Expect(c.Client.Patch(it.t.Context(), it.get(), raw)).To(gomega.Succeed())
 }
 
-// says waits until the Ready condition of the current spec has the reason, and the words in its message.
+// says waits until the Ready condition for the current spec has this reason, and its message contains these words.
 func (it *cache) says(reason, words string) {
 	it.t.Helper()
 	var last *metav1.Condition
@@ -100,8 +100,8 @@ func (it *cache) says(reason, words string) {
 
 func (it *cache) pods() map[string]types.UID { return c.pods(it.t, it.key.Namespace, it.key.Name) }
 
-// TestARolloutThatIsStuckRecoversWhileTheOldPodsServe has a client that refreshes its list of Pods each second, as
-// long-lived clients should: not one of its requests fails.
+// TestARolloutThatIsStuckRecoversWhileTheOldPodsServe runs a client that refreshes its list of Pods each second, as
+// long-lived clients should. None of its requests may fail.
 func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
@@ -125,7 +125,8 @@ func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
 	for name, uid := range before {
 		it.Expect(it.pods()).To(gomega.HaveKeyWithValue(name, uid), "the old Pods stay")
 	}
-	// Half-way: the new template differs from the good old one, too, so this is a second rollout on top of the first.
+	// The first rollout is half-way. The new template also differs from the template before it, so a second rollout begins
+	// before the first one is complete.
 	it.patch(`{"image":null,"memory":"96Mi"}`)
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	after := it.pods()
@@ -142,7 +143,7 @@ func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
 	}
 }
 
-// waitByKubectl: the status is what kubectl wait understands.
+// waitByKubectl checks that kubectl wait understands the status.
 func waitByKubectl(it *cache) {
 	it.t.Helper()
 	wait := exec.CommandContext(it.t.Context(), c.Cluster.Kubectl, "--kubeconfig", c.Cluster.Kubeconfig,

@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	// rotated is within which time a changed Secret is live: the kubelet takes 90 seconds at most, memcached little.
+	// rotated is how long it may take until memcached uses a changed Secret. The kubelet takes 90 seconds at most, and
+	// memcached much less.
 	rotated = 150 * time.Second
 
 	oldPassword = "pa55word-of-before"
@@ -34,12 +35,12 @@ const (
 type rotation struct {
 	*cache
 	ca     *pki.Authority
-	keys   []string // private ones
+	keys   []string // the private keys of all certificates
 	writes writes
 }
 
-// TestSecretsAreRotatedWithoutARestart has a client that keeps its connections all the time. Each rotation is written
-// in the way of another controller.
+// TestSecretsAreRotatedWithoutARestart rotates Secrets while a client keeps its connections. Each rotation writes the
+// Secrets as another controller does.
 func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	c.shared(t)
 	r := newRotation(t)
@@ -90,12 +91,13 @@ func newRotation(t *testing.T) *rotation {
 		Auth: &cachev1.Auth{SecretName: usersSecret},
 	})
 	r.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
-	// The kubelet may take that back for a moment while a Pod begins, on a busy machine.
+	// On a busy machine, the kubelet may report a new Pod as not ready again for a moment.
 	r.Eventually(func() string { return lifeOf(r.pod()).Ready }).Should(gomega.HavePrefix("True"))
 	return r
 }
 
-// putCertificate puts a new certificate by the same CA into the Secret, and returns when it ends, in Unix time.
+// putCertificate writes a new certificate of the same CA into the Secret, and returns when the certificate expires, in
+// Unix time.
 func (r *rotation) putCertificate() float64 {
 	r.t.Helper()
 	pair := certificates.Issue(r.t, r.ca, r.key.Name+"."+r.key.Namespace+".svc")
@@ -105,7 +107,7 @@ func (r *rotation) putCertificate() float64 {
 	return endOf(r.t, pair)
 }
 
-// endOf is when a certificate ends, in Unix time.
+// endOf returns when a certificate expires, in Unix time.
 func endOf(t *testing.T, pair pki.Pair) float64 {
 	t.Helper()
 	block, _ := pem.Decode(pair.Cert)
@@ -153,8 +155,8 @@ func (r *rotation) lostNothing(held clientpod.Keys) {
 	}
 }
 
-// within changes both Secrets, and waits until memcached uses what they hold: change returns when the new certificate
-// ends.
+// within calls change, which changes both Secrets and returns when the new certificate expires. Then it waits until
+// memcached uses both.
 func (r *rotation) within(change func() (notAfter float64)) {
 	r.t.Helper()
 	const reloads = `memcached_agent_reloads_total{secret="auth"}`
@@ -182,7 +184,7 @@ func (r *rotation) needsARestart(reason string) {
 	}).Should(gomega.Equal(reason))
 }
 
-// becomesMalformed makes both Secrets malformed, and waits until the Pod has them.
+// becomesMalformed makes both Secrets malformed, and waits until the agent has noticed it.
 func (r *rotation) becomesMalformed() {
 	r.t.Helper()
 	putSecret(r.t, r.key.Namespace, usersSecret, map[string][]byte{"users": []byte("no password")})
@@ -196,7 +198,8 @@ func (r *rotation) becomesMalformed() {
 	}).WithTimeout(rotated).Should(gomega.Equal([]float64{0, 0}))
 }
 
-// killsTheAgent while the Secrets are malformed, so that it has to continue with what is there.
+// killsTheAgent kills the agent while the Secrets are malformed, so the new process has to continue with the last valid
+// content.
 func (r *rotation) killsTheAgent() {
 	r.t.Helper()
 	r.Expect(syscall.Kill(processOf(r.t, r.pod(), "agent"), syscall.SIGKILL)).To(gomega.Succeed())
@@ -207,7 +210,7 @@ func (r *rotation) killsTheAgent() {
 	}).Should(gomega.Succeed())
 }
 
-// lived expects the same Pod and containers, which were ready all the time.
+// lived asserts that the Pod and its containers are the same as before, and were ready all the time.
 func (r *rotation) lived(before life) {
 	r.t.Helper()
 	if diff := cmp.Diff(before, lifeOf(r.pod())); diff != "" {

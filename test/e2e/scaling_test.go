@@ -11,8 +11,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestScalingKeepsTheKeys adds a slot and removes it again, while clients write, read and delete keys by a hash, and learn
-// of the new list at different times. Before, an autoscaler changes its mind several times.
+// TestScalingKeepsTheKeys adds a slot and removes it again. In the meantime, clients write, read and delete keys,
+// choose slots by a hash, and learn the new list of slots at different times. Before that, the size changes several
+// times in quick succession, as by an autoscaler.
 func TestScalingKeepsTheKeys(t *testing.T) {
 	c.loaded(t)
 	tc := slotsCase{port: 11211, writes: calmWrites}

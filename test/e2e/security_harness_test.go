@@ -34,7 +34,7 @@ const (
 	clientsSecret = "clients"
 )
 
-// These are flags of clients, each with files of clientsSecret.
+// These are flags of clients. Their files are in clientsSecret.
 const (
 	trusting  = " --tls --ca=/secret/ca.crt"
 	certified = " --cert=/secret/client.crt --key=/secret/client.key"
@@ -42,13 +42,14 @@ const (
 	login     = " --user=app --password-file=/secret/"
 )
 
-// refused matches the errors of a client that TLS refuses: the error depends on which side closes the connection first.
+// refused matches the errors of a client that memcached refuses by TLS. Which error it is depends on which side closes
+// the connection first.
 const refused = "tls: (certificate required|unknown certificate authority)|EOF|connection reset|broken pipe"
 
 // longest is how long a client may run.
 const longest = 15 * time.Minute
 
-// putSecret creates a Secret, or replaces what it holds.
+// putSecret creates a Secret, or replaces its data.
 func putSecret(t *testing.T, namespace, name string, data map[string][]byte) {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -74,7 +75,7 @@ func putClients(t *testing.T, namespace string, ca *pki.Authority, passwords map
 	putSecret(t, namespace, clientsSecret, data)
 }
 
-// secured makes a Memcached with one Pod in a namespace that is there. It goes with the test.
+// secured creates a Memcached with one Pod in an existing namespace. It is deleted when the test ends.
 func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *cache {
 	t.Helper()
 	spec.Size = new(int32(1))
@@ -86,7 +87,7 @@ func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *
 	return &cache{t: t, WithT: newGomega(t), key: client.ObjectKeyFromObject(mc)}
 }
 
-// runs starts a client and waits for its end, with the Secret of the clients.
+// runs starts a client with the Secret of the clients, and waits for its end.
 func (it *cache) runs(verb, flags string) (clientpod.Keys, error) {
 	mc := &cachev1.Memcached{}
 	if err := c.Client.Get(it.t.Context(), it.key, mc); err != nil {
@@ -95,7 +96,7 @@ func (it *cache) runs(verb, flags string) (clientpod.Keys, error) {
 	return it.runsAt(clientpod.Reach(mc), verb+flags)
 }
 
-// runsAt starts a client of an endpoint.
+// runsAt does the same for the servers in reach.
 func (it *cache) runsAt(reach []string, command string) (clientpod.Keys, error) {
 	config, err := c.Cluster.RESTConfig()
 	if err != nil {
@@ -108,7 +109,7 @@ func (it *cache) runsAt(reach []string, command string) (clientpod.Keys, error) 
 	return pods.Run(it.t.Context(), func(string) {}, append(reach, strings.Fields(command)...)...)
 }
 
-// lets makes a client store keys, or read them.
+// lets makes a client store or read keys, and asserts that it succeeds.
 func (it *cache) lets(verb, flags string) {
 	it.t.Helper()
 	keys, err := it.runs(verb+" --keys=50", flags)
@@ -123,7 +124,7 @@ func (it *cache) refuses(flags, words string) {
 	it.Expect(err).To(gomega.MatchError(gomega.MatchRegexp(words)), "client with%s", flags)
 }
 
-// pod is the only one of the cache.
+// pod returns the only Pod of the cache.
 func (it *cache) pod() *corev1.Pod {
 	it.t.Helper()
 	pods := &corev1.PodList{}
@@ -133,7 +134,7 @@ func (it *cache) pod() *corev1.Pod {
 	return &pods.Items[0]
 }
 
-// life has the fields of a Pod that change when it restarts, or is not ready for a moment.
+// life has the fields of a Pod that change when a container restarts, or when the Pod is not ready for a moment.
 type life struct {
 	UID        types.UID
 	Containers map[string]string
@@ -185,7 +186,8 @@ func (m metrics) value(series string) float64 {
 	return -1
 }
 
-// showsNothingOf looks for secrets in whatever others may read in the cache's namespace.
+// showsNothingOf asserts that none of the secrets is in the objects, logs and metrics that others may read in the
+// cache's namespace.
 func (it *cache) showsNothingOf(secrets ...string) {
 	it.t.Helper()
 	text := it.kubectl("get", "memcached,deployment,replicaset,pod,service,networkpolicy,event,configmap", "-o", "yaml") +
@@ -193,7 +195,7 @@ func (it *cache) showsNothingOf(secrets ...string) {
 	it.Expect(text).To(gomega.ContainSubstring("Starting the memcached agent"), "the logs were read")
 	for _, secret := range secrets {
 		lines := strings.Split(strings.TrimSpace(secret), "\n")
-		middle := lines[len(lines)/2] // of a key
+		middle := lines[len(lines)/2] // the middle line of a private key
 		for _, form := range []string{middle, base64.StdEncoding.EncodeToString([]byte(secret))} {
 			if strings.Contains(text, form) {
 				it.t.Errorf("%s... is readable", form[:4])

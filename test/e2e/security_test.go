@@ -11,17 +11,17 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// mode is a way in which a cache can be protected, with the client that it is for, and others.
+// mode is a way to protect a cache, with a client that it admits, and clients that it refuses.
 type mode struct {
 	spec  cachev1.MemcachedSpec
 	right string
 	wrong []stranger
 }
 
-// stranger is a client with its flags, and the answer that it gets.
+// stranger is a client that is refused: its flags, and the answer that it gets.
 type stranger struct{ flags, answer string }
 
-// modes are all of them, by the name of the cache.
+// modes are all modes, by the name of the cache.
 func modes() map[string]mode {
 	const (
 		password        = login + "password"
@@ -61,7 +61,7 @@ func modes() map[string]mode {
 	}
 }
 
-// TestEachModeAdmitsTheRightClientAlone has a cache in each mode. All of them export metrics.
+// TestEachModeAdmitsTheRightClientAlone creates a cache in each mode. All of these caches export metrics.
 func TestEachModeAdmitsTheRightClientAlone(t *testing.T) {
 	c.shared(t)
 	const namespace, password, wrong = "security", "pa55word-of-app", "pa55word-of-nobody"
@@ -91,7 +91,7 @@ func TestEachModeAdmitsTheRightClientAlone(t *testing.T) {
 	}
 }
 
-// admits tries the clients of a mode.
+// admits runs the clients of a mode against the cache.
 func (it *cache) admits(mode mode) {
 	it.t.Helper()
 	it.lets("set", mode.right)

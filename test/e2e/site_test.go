@@ -22,7 +22,7 @@ import (
 // site is a cluster with the images that it needs in its registry.
 type site struct {
 	name   string
-	argoCD bool // the newest that the local cluster has
+	argoCD bool // whether to install Argo CD, in the newest version that the local cluster supports
 
 	*pipeline.Pipeline
 	images pipeline.Images
@@ -30,32 +30,33 @@ type site struct {
 	up      sync.Once
 	trouble error
 
-	// newest is memcached's image of another suite, once it is fetched.
+	// newest is an image with the memcached of the Debian suite that is new enough for slots, once it is fetched.
 	fetched   sync.Once
 	newest    string
 	unfetched error
 
-	// operator is locked by a test that replaces or stops the operator or the API server, or whose many Pods have no room
-	// on the Nodes next to those of others, and read-locked by all other tests.
+	// operator is locked by a test that replaces or stops the operator or the API server, or that has so many Pods that
+	// the Nodes have no room for the Pods of other tests. All other tests lock it for reading.
 	operator sync.RWMutex
 
-	// room is taken by each test that shares the cluster. With more of them at a time than that, two processors are never
-	// idle, so that nothing ends earlier, and probes fail.
+	// room limits how many tests share the cluster at a time. With more tests, two processors are never idle, so the tests
+	// would not end earlier, but probes would fail.
 	room chan struct{}
 
-	// load is taken by each test whose clients keep processors busy: with many of them, no Pod starts in time.
+	// load limits how many tests run at a time whose clients keep processors busy. With more of them, Pods would not start
+	// in time.
 	load chan struct{}
 }
 
-// shared brings the cluster up and the operator into it, unless another test did. The test runs at the same time as
-// others that leave the operator alone.
+// shared starts the cluster with the operator, unless another test has done so. The test runs at the same time as other
+// tests that don't stop or replace the operator.
 func (s *site) shared(t *testing.T) {
 	t.Helper()
 	t.Parallel() // Most of it is waiting for Pods.
 	s.join(t)
 }
 
-// loaded does the same for a test whose clients keep processors busy.
+// loaded does the same as shared, for a test whose clients keep processors busy.
 func (s *site) loaded(t *testing.T) {
 	t.Helper()
 	t.Parallel()
@@ -64,7 +65,7 @@ func (s *site) loaded(t *testing.T) {
 	s.join(t)
 }
 
-// join takes the test into the cluster for as long as no other test wants the operator for itself.
+// join waits until the test may use the cluster. It may not while another test needs the operator for itself.
 func (s *site) join(t *testing.T) {
 	t.Helper()
 	s.start(t)
@@ -74,8 +75,8 @@ func (s *site) join(t *testing.T) {
 	t.Cleanup(s.operator.RUnlock)
 }
 
-// exclusive does the same for a test that replaces or stops the operator or the API server, or that needs the Nodes for
-// itself. No other test runs in the cluster in the meantime.
+// exclusive does the same as shared, for a test that replaces or stops the operator or the API server, or that needs
+// the Nodes for itself. During this test, no other test runs in the cluster.
 func (s *site) exclusive(t *testing.T) {
 	t.Helper()
 	t.Parallel()
@@ -83,7 +84,8 @@ func (s *site) exclusive(t *testing.T) {
 	s.alone(t)
 }
 
-// alone is for a test that first prepares something while others run.
+// alone waits until the test may use the cluster alone. A test can call it after preparations during which other tests
+// run.
 func (s *site) alone(t *testing.T) {
 	t.Helper()
 	s.operator.Lock()
@@ -116,13 +118,14 @@ func (s *site) bringUp(ctx context.Context) error {
 	return s.deploy(ctx, oci.Host().Architecture, s.images.Operator, s.images.Memcached)
 }
 
-// deploy installs an overlay, or replaces the operator that is there, as a user does.
+// deploy installs an overlay as a user does. It replaces an operator that is already installed.
 func (s *site) deploy(ctx context.Context, overlay, operator, memcached string) error {
 	images := pipeline.Images{Operator: operator, Agent: s.images.Agent, Memcached: memcached}
 	return deployed.Deploy(ctx, s.Pipeline, overlay, images)
 }
 
-// refuseSimulatedNodes: on a simulated Node nothing runs in a Pod, so none of these tests would prove anything.
+// refuseSimulatedNodes returns an error if the cluster has simulated Nodes. No program runs in their Pods, so these
+// tests would prove nothing.
 func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 	nodes := &corev1.NodeList{}
 	if err := s.Client.List(ctx, nodes); err != nil {
@@ -136,7 +139,7 @@ func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 	return nil
 }
 
-// explain says how to look at a cluster that is left running.
+// explain prints how to look at a cluster that is left running.
 func (s *site) explain(out io.Writer) {
 	if s.Pipeline != nil {
 		fmt.Fprintf(out, "Cluster %s is left running: export KUBECONFIG=%s\n", s.name, s.Cluster.Kubeconfig)

@@ -20,35 +20,35 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// kept is the share of the untouched keys that have to be there after each Pod was replaced twice.
+// kept is the share of the untouched keys that must still exist after each Pod was replaced twice.
 const kept = 0.995
 
 // slotsCase is a cache and how its clients use it.
 type slotsCase struct {
 	spec   cachev1.MemcachedSpec
 	port   int
-	flags  string // of the clients
-	hash   string // how they choose a slot
-	writes int    // a second
+	flags  string // flags of the clients
+	hash   string // how the clients choose a slot
+	writes int    // writes per second
 }
 
-// staleBound is how long after a write an older value may be read. Agents, which request little of the processors, are
-// late while dozens of Pods share two of them. On a quiet machine, make bench demands a tenth of that.
+// staleBound is for how long after a write clients may read an older value. Agents request little CPU, so they are late
+// while dozens of Pods share two processors. make bench, on a quiet machine, allows only a tenth of this time.
 const staleBound = 1000 * time.Millisecond
 
-// untouchedKeys are stored once.
+// untouchedKeys is the number of keys that are stored once, and never written again.
 const untouchedKeys = 10000
 
-// slotWrites is how many keys clients write a second. More than the default need a separate machine: -args -slot-writes
-// 20000.
+// slotWrites is how many keys clients write a second. A larger number than the default, such as -args -slot-writes
+// 20000, needs a machine without other work.
 var slotWrites = flag.Int("slot-writes", 2000, "writes per second while each Pod with a slot is replaced twice")
 
-// calmWrites is how many keys clients write a second if several tests run at a time: enough to notice what is wrong,
-// and few enough for several tests at a time.
+// calmWrites is how many keys clients write a second if several tests run at a time. The number is large enough to find
+// errors, and small enough for several tests at a time.
 const calmWrites = 500
 
-// TestReplacedPodsKeepTheirKeys replaces every Pod of three twice, while clients write, read and delete keys over
-// connections that each of them renews at its own times.
+// TestReplacedPodsKeepTheirKeys replaces each of three Pods twice, while clients write, read and delete keys. Each
+// client renews its connections at its own times.
 func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	c.loaded(t)
 	tests := map[string]slotsCase{
@@ -89,8 +89,8 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	}
 }
 
-// TestASecondChangeInTheMiddleKeepsTheKeys changes the spec again as soon as a slot has moved, while clients still use
-// the Pod that gave it away.
+// TestASecondChangeInTheMiddleKeepsTheKeys changes the spec again as soon as one slot has moved to its new Pod, while
+// clients still use the old Pod.
 func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
 	c.loaded(t)
 	for name, second := range map[string]string{
@@ -133,8 +133,8 @@ func (it *cache) keptAll(result judging.Result) {
 	it.Expect(float64(result.Kept)).To(gomega.BeNumerically(">=", kept*float64(result.Untouched)))
 }
 
-// newMemcached is an image that is new enough for slots, which the memcached of this distribution may not be. All tests
-// have the same.
+// newMemcached returns an image of memcached that is new enough for slots. The memcached of this distribution may be
+// too old. All tests use the same image.
 func newMemcached(t *testing.T) string {
 	t.Helper()
 	c.fetched.Do(func() { c.newest, c.unfetched = c.PushMemcached(t.Context(), debian.SuiteForSlots) })
@@ -192,7 +192,7 @@ func (it *cache) judge(tc slotsCase, during func()) judging.Result {
 	return result
 }
 
-// isServing waits until each slot has the state.
+// isServing waits until each slot has this state.
 func (it *cache) isServing(state cachev1.SlotState) {
 	it.t.Helper()
 	it.Eventually(func() (states []cachev1.SlotState) {

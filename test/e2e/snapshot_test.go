@@ -21,11 +21,11 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// savedKeys are the keys of the cache that is saved.
+// savedKeys is the number of keys in the cache that is saved.
 const savedKeys = 3000
 
-// TestACacheIsSavedAndRestored into another one with more slots, and the program that saved it finds the snapshot whole.
-// The volume is a folder of the Node.
+// TestACacheIsSavedAndRestored saves a cache, verifies the snapshot, and restores it into another cache with more
+// slots. The volume is a folder of the Node.
 func TestACacheIsSavedAndRestored(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "saved", cachev1.MemcachedSpec{
@@ -63,13 +63,13 @@ func TestACacheIsSavedAndRestored(t *testing.T) {
 	var whole struct{ Items, Bytes int64 }
 	it.Expect(json.Unmarshal(out, &whole)).To(gomega.Succeed())
 	if whole.Items != wanted.Status.Items || whole.Bytes != wanted.Status.Bytes {
-		t.Errorf("the snapshot has %+v, and the status says %+v", whole, wanted.Status)
+		t.Errorf("the snapshot has the keys and bytes the keys and bytes %+v, and the status says %+v", whole, wanted.Status)
 	}
 	it.isRestored(cachev1.BootstrapSnapshot{Name: wanted.Status.SnapshotName, SnapshotTarget: wanted.Spec.To})
 }
 
-// isRestored fills another cache of the namespace with a snapshot. Both Pods had the same keys, and each goes to the
-// slot where clients look for it.
+// isRestored fills another cache of the namespace with a snapshot. Both Pods of the saved cache had the same keys, so
+// each key is restored once, to the slot in which clients look for it.
 func (it *cache) isRestored(from cachev1.BootstrapSnapshot) {
 	it.t.Helper()
 	other := &cache{t: it.t, WithT: it.WithT, key: client.ObjectKey{Namespace: it.key.Namespace, Name: "restored"}}
@@ -92,10 +92,11 @@ func (it *cache) isRestored(from cachev1.BootstrapSnapshot) {
 	}
 }
 
-// claims makes a volume of a folder that anybody may write, and a claim to it. It returns the folder.
+// claims creates a PersistentVolume for a folder that all users may write, and a claim for this volume. It returns the
+// folder.
 func (it *cache) claims(name string) (folder string) {
 	it.t.Helper()
-	folder, err := os.MkdirTemp(filepath.Dir(c.Cluster.Kubeconfig), "snapshots-") // Nodes may cover other folders.
+	folder, err := os.MkdirTemp(filepath.Dir(c.Cluster.Kubeconfig), "snapshots-") // Nodes may not see other folders.
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	it.t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	it.Expect(os.Chmod(folder, 0o777)).To(gomega.Succeed())

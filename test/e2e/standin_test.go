@@ -17,8 +17,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// writes is how a controller writes a Secret that it makes from a store or from Git. These stand in for controllers of
-// other projects, and write as their source does.
+// writes is a function that writes a Secret in the same way as a controller of another project, which creates Secrets
+// from a store or from Git.
 type writes func(t *testing.T, secret *corev1.Secret)
 
 // asExternalSecrets creates or updates a Secret, as the field manager of an ExternalSecret, which owns it.
@@ -39,7 +39,7 @@ func asExternalSecrets(t *testing.T, secret *corev1.Secret) {
 	t.Logf("Secret %s is %s as by External Secrets", secret.Name, result)
 }
 
-// asSealedSecrets creates a Secret that a SealedSecret owns. It must not exist.
+// asSealedSecrets creates a Secret that a SealedSecret owns. The Secret must not exist yet.
 func asSealedSecrets(t *testing.T, secret *corev1.Secret) {
 	t.Helper()
 	secret = secret.DeepCopy()
@@ -51,7 +51,8 @@ func asSealedSecrets(t *testing.T, secret *corev1.Secret) {
 	}
 }
 
-// asFlux applies a Secret by server-side apply, and takes fields over, as Flux does with one that SOPS encrypted.
+// asFlux applies a Secret by server-side apply, and takes over fields of other field managers, as Flux does with a
+// Secret that is encrypted with SOPS.
 func asFlux(t *testing.T, secret *corev1.Secret) {
 	t.Helper()
 	applied := corev1ac.Secret(secret.Name, secret.Namespace).WithType(secret.Type).WithData(secret.Data).
@@ -62,7 +63,7 @@ func asFlux(t *testing.T, secret *corev1.Secret) {
 	}
 }
 
-// ownerOf is an object instead of the ExternalSecret or the SealedSecret.
+// ownerOf creates the owner of the Secret: a ConfigMap instead of the ExternalSecret or the SealedSecret.
 func ownerOf(t *testing.T, secret *corev1.Secret) *corev1.ConfigMap {
 	t.Helper()
 	owner := &corev1.ConfigMap{}

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// tenant is the AppProject of a team, its namespace and its folder in Git.
+// tenant is the name of a team's AppProject, namespace, and folder in Git.
 const tenant = "tenant"
 
 const tenantAutoscaler = `apiVersion: autoscaling/v2
@@ -30,7 +30,7 @@ spec:
   maxReplicas: 2
 `
 
-// tenantFiles are the team's files in Git, by folders. No folder but the first is permitted.
+// tenantFiles are the team's files in Git, by folder. The AppProject permits only the objects in the folder inside.
 var tenantFiles = map[string]string{
 	"inside":  "apiVersion: v1\nkind: Namespace\nmetadata: {name: tenant}\n---\n" + tenantAutoscaler,
 	"away":    strings.Replace(tenantAutoscaler, "name: tenant", "name: tenant, namespace: default", 1),
@@ -38,7 +38,8 @@ var tenantFiles = map[string]string{
 	"cluster": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: tenant}\n",
 }
 
-// tenantStaysInItsProject: Argo CD installs what an AppProject like that of the samples permits, and refuses the rest.
+// tenantStaysInItsProject: Argo CD installs the objects that an AppProject like that of the samples permits, and
+// refuses all others.
 func (s *site) tenantStaysInItsProject(t *testing.T) {
 	const elsewhere = "https://git.example.com/elsewhere.git"
 	s.writeTenant(t)
@@ -53,7 +54,7 @@ func (s *site) tenantStaysInItsProject(t *testing.T) {
 		{"cluster", tenant, s.Repo, "cluster", tenant, "resource rbac.authorization.k8s.io:ClusterRole is not permitted in project tenant"},
 		{"default", "default", s.Repo, "kind", "default", "is not permitted in project 'default'"},
 	}
-	for _, tc := range tests { // all at the same time, because Argo CD takes its time for each
+	for _, tc := range tests { // all at the same time, because Argo CD needs long for each
 		s.makeApplication(t, "tenant-"+tc.name, tc.project, tc.repo, tc.folder, tc.namespace)
 	}
 	for _, tc := range tests {
@@ -105,7 +106,7 @@ func (s *site) writeTenant(t *testing.T) {
 	})
 }
 
-// makeTenantProject makes an AppProject as that of the samples, for another namespace.
+// makeTenantProject creates an AppProject like that of the samples, for another namespace.
 func (s *site) makeTenantProject(t *testing.T) {
 	t.Helper()
 	project := inNamespace(argoNamespace, object("argoproj.io/v1alpha1", "AppProject", namespace))
@@ -119,7 +120,7 @@ func (s *site) makeTenantProject(t *testing.T) {
 	s.create(t, project)
 }
 
-// emptyDefault applies the component that takes the rights from the AppProject default.
+// emptyDefault applies the Kustomize component that removes all rights from the AppProject default.
 func (s *site) emptyDefault(t *testing.T) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(s.Git.Dir, "gitops/bootstrap/base/default-project.yaml"))
@@ -169,7 +170,7 @@ spec:
 	s.create(t, application)
 }
 
-// create makes an object that is there until the end of the test.
+// create creates an object, and deletes it at the end of the test.
 func (s *site) create(t *testing.T, o client.Object) {
 	t.Helper()
 	if err := s.Client.Create(t.Context(), o); err != nil {

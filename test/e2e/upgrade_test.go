@@ -14,7 +14,7 @@ import (
 	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 )
 
-// upgradeAndRollBack changes one line of the settings, and reverts it.
+// upgradeAndRollBack upgrades the operator by a change to one line of the settings, and reverts this commit.
 func (s *site) upgradeAndRollBack(t *testing.T) {
 	next, err := deployed.PushOperator(t.Context(), s.Pipeline, "0.2.0-e2e")
 	if err != nil {
@@ -35,13 +35,14 @@ func (s *site) upgradeAndRollBack(t *testing.T) {
 	s.assertOperatorActs(t, s.images.Operator, 2)
 	holds.still(t)
 	s.healthy(t, s.removeCache(t, "another"))
-	// The root may sync all the same: on a busy machine it compares a commit with what it knows of the one before.
+	// Only the specs are compared, because the root may sync even so: on a busy machine it compares a commit with outdated
+	// objects.
 	if diff := cmp.Diff(before, s.applicationSpecs(t)); diff != "" {
-		t.Errorf("no commit changed an Application, and they differ (-before +after):\n%s", diff)
+		t.Errorf("no commit changed an Application, but the Applications differ (-before +after):\n%s", diff)
 	}
 }
 
-// applicationSpecs returns what each Application says that it wants.
+// applicationSpecs returns the spec of each Application.
 func (s *site) applicationSpecs(t *testing.T) map[string]any {
 	t.Helper()
 	all := applicationList()
@@ -55,8 +56,8 @@ func (s *site) applicationSpecs(t *testing.T) map[string]any {
 	return specs
 }
 
-// assertOperatorActs checks that an operator, and no other, runs, and serves a Memcached that changes. So it has seen
-// those that don't change, too.
+// assertOperatorActs checks that only the operator with this image runs, and that it serves a Memcached that changes.
+// Then it has reconciled the unchanged Memcacheds, too.
 func (s *site) assertOperatorActs(t *testing.T, image string, size int) {
 	t.Helper()
 	manager := s.manager(t)
@@ -68,7 +69,7 @@ func (s *site) assertOperatorActs(t *testing.T, image string, size int) {
 	s.assertReady(t, "another", size)
 }
 
-// revert undoes a commit as people do.
+// revert reverts a commit with git revert, as people do.
 func (s *site) revert(t *testing.T, commit string) string {
 	t.Helper()
 	return s.commit(t, "Nothing but the revert", func(dir string) error {
@@ -80,14 +81,14 @@ func (s *site) revert(t *testing.T, commit string) string {
 	})
 }
 
-// held are the Pods of a cache with a client's keys in them.
+// held has the Pods of a cache in which a client has stored keys.
 type held struct {
 	s     *site
 	cache string
 	pods  map[string]types.UID
 }
 
-// holds lets a client store keys.
+// holds makes a client store keys in the cache.
 func (s *site) holds(t *testing.T, cache string) held {
 	t.Helper()
 	s.storeKeys(t, cache, keys)

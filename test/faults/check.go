@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/model"
 )
 
-// errViolated ends a command that found violations, which it has printed.
+// errViolated is the error of a command that has found violations. The command has already printed them.
 var errViolated = errors.New("some rules were violated")
 
 func checkCommand() *cobra.Command {

@@ -63,15 +63,15 @@ func runLoad(ctx context.Context, out io.Writer, options load.Options) (err erro
 	return os.RemoveAll(dir)
 }
 
-// mebibyte is the unit in which people think of a process's memory.
+// mebibyte is the unit in which the memory is printed.
 const mebibyte = 1 << 20
 
 const (
-	// few is how many goroutines may differ: connections that close a little later.
+	// few is by how many goroutines First and Last may differ, because some connections close a little later.
 	few = 20
 
-	// negligible is the growth of the heap, relative to its mean, that does not count: the heap also holds what the
-	// caches of the moment need, which is never exactly the same.
+	// negligible is the growth of the heap, relative to its mean, that does not count as a leak. The heap also contains
+	// the data of the current Memcacheds, whose size is never exactly the same.
 	negligible = 0.02
 )
 
@@ -86,7 +86,8 @@ func printLoad(out io.Writer, r load.Result) error {
 	fmt.Fprintf(out, "Goroutines at rest: %d before, %d after\n", r.First, r.Last)
 	err := r.Heap.Judge("bytes of the heap", negligible*r.Heap.Mean)
 	if r.Last > r.First+few {
-		err = errors.Join(err, errors.New("there are more goroutines at rest than before: the operator leaks them"))
+		err = errors.Join(err, errors.New("the operator has more goroutines at rest after the load than before, so it "+
+			"leaks them"))
 	}
 	return err
 }

@@ -1,4 +1,5 @@
-// Command faults runs the operator under changes and faults that a seed chooses, and judges what happened by a model.
+// Command faults runs the operator, makes changes and causes faults that are drawn from a seed, and judges by a model
+// whether the operator behaved correctly.
 package main
 
 import (
@@ -21,7 +22,7 @@ func main() {
 func command() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "faults",
-		Short: "Run the operator under changes and faults that a seed chooses, and judge what happened",
+		Short: "Run the operator under changes and faults that are drawn from a seed, and judge the history by a model",
 		Long: `A seed chooses a plan: what users change, and what fails, step by step. The operator's own binary runs under
 that plan in a cluster on this machine, with a real API server and without containers. A model then judges the
 history: each stored state, and each request. docs/reliability.md explains all of it.`,

@@ -17,7 +17,7 @@ import (
 
 func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
-		"no seed":                {"run --seeds none", `--seeds "none": use a number (17), a range whose second number is not smaller (1..20), or new`},
+		"no seed":                {"run --seeds none", `--seeds "none": use a number such as 17, a range whose last number is not below the first, such as 1..20, or new`},
 		"a negative time":        {"run --minutes -1", "--minutes -1: use 0, which is no limit, or more"},
 		"a negative search":      {"run --shrink-minutes -1", "--shrink-minutes -1: use 0 or more"},
 		"no worker":              {"run --workers 0", "--workers 0: use at least 1"},
@@ -61,7 +61,7 @@ func TestASavedPlanIsReadAgain(t *testing.T) {
 	}
 }
 
-// broken is the result of a seed that broke a rule.
+// broken returns the result of a seed whose run violated a rule.
 func broken() campaign.Result {
 	return campaign.Result{
 		Seed: 17, Dir: "dir", Runs: 9, Again: true,

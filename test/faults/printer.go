@@ -11,13 +11,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/model"
 )
 
-// printer prints only what is wrong, and the totals.
+// printer prints only the violations, and the totals.
 type printer struct {
 	io.Writer
 
 	onReal bool // Nodes
 	mutant string
-	drawn  bool // by a seed
+	drawn  bool // whether the plans are drawn by a seed
 }
 
 func newPrinter(out io.Writer, flags runFlags) printer {
@@ -25,7 +25,7 @@ func newPrinter(out io.Writer, flags runFlags) printer {
 	return printer{Writer: out, onReal: flags.real, mutant: flags.mutant, drawn: drawn}
 }
 
-// lastEntries is how much of the history before a violation is printed.
+// lastEntries is how many entries of the history before a violation are printed.
 const lastEntries = 20
 
 func (p printer) result(r campaign.Result) {
@@ -60,7 +60,7 @@ func (p printer) shrunk(r campaign.Result) {
 
 func (p printer) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", totals.Summary()) }
 
-// repeat is the command that carries out the plan of a seed.
+// repeat returns the command that carries out the plan of this seed again.
 func (p printer) repeat(seed uint64) string {
 	target, args := "faults", ""
 	if p.onReal {
@@ -72,7 +72,7 @@ func (p printer) repeat(seed uint64) string {
 	return fmt.Sprintf("make %s SEED=%d%s", target, seed, args)
 }
 
-// repeatFile is the command that carries out a saved plan.
+// repeatFile returns the command that carries out the saved plan again.
 func (p printer) repeatFile(r campaign.Result, file string) string {
 	command := "go run ./test/faults run"
 	if p.onReal {

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// build builds the operators of a campaign in a folder.
+// build builds the operators of a campaign into the folder dir.
 func build(ctx context.Context, root, dir string, edits ...variants.Edit) (world.Programs, error) {
 	programs := world.Programs{Operator: filepath.Join(dir, "operator"), Next: filepath.Join(dir, "next-operator")}
 	return programs, progress.Stage(ctx, "Operators", func(func(string)) error {

@@ -38,11 +38,12 @@ func runCommand() *cobra.Command {
 	flags := runFlags{}
 	command := &cobra.Command{
 		Use: "run", Short: "Carry out the plans of some seeds, and judge what happened", Args: cobra.NoArgs,
-		Long: `Run carries out the plan of each seed, and judges what happened. It fails if a rule did not hold, and prints
-the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.
+		Long: `Run carries out the plan of each seed, and judges the history. It fails if a run violates a rule. Then it prints
+the rule, the last entries of the history, the command that repeats the seed, and the smallest plan that still fails.
 
 With --every-write it kills the operator instead, once in each run: before, during and after each write of a creation,
-a rollout, scales with and without keys that move, moving in, and a deletion.`,
+a rollout, a change to the memory, changes to the size with and without keys that move to other slots, a copy of keys
+from other servers, and a deletion.`,
 		Example: "  make faults                                   # from seed 1 on, for 10 minutes\n" +
 			"  make faults SEED=17                           # one seed\n" +
 			"  make faults SEED=1..100\n" +
@@ -79,11 +80,11 @@ type work struct {
 	plans iter.Seq[plan.Plan]
 	count int
 
-	// add gets each result, and judge returns what was missing in the end; both may be nil.
+	// add is called with each result, and judge returns an error for what was missing in the end. Both may be nil.
 	add   func(campaign.Result)
 	judge func(*campaign.Totals) error
 
-	summary fmt.Stringer // in addition to the totals; may be nil
+	summary fmt.Stringer // printed in addition to the totals; may be nil
 }
 
 func (f *runFlags) validate(all []actions.Action) (work, error) {
@@ -117,7 +118,7 @@ func (f *runFlags) validate(all []actions.Action) (work, error) {
 	return work{title: "Seeds " + seeds.String(), plans: seeds.Plans(all), count: seeds.Count()}, nil
 }
 
-// haveEffects returns an error if an action had none in all its tries.
+// haveEffects returns an error if no step of an action had an effect.
 func haveEffects(totals *campaign.Totals) error {
 	if without := totals.WithoutEffect(); len(without) > 0 {
 		return fmt.Errorf("these actions never had an effect: %s", strings.Join(without, "; "))
@@ -148,7 +149,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(dir) // unless a run left something in it
+	defer os.Remove(dir) // This fails, as intended, if a run left files in the folder.
 	operators, err := os.MkdirTemp("", "faults-operators-")
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		Shrink: time.Duration(flags.shrinkMinutes * float64(time.Minute)),
 	}
 	if flags.real {
-		c.Workers = 1 // Its Pods have the whole machine.
+		c.Workers = 1 // A real Node needs the whole machine for its Pods.
 	} else if work.count < flags.workers { // Only a few clusters are needed.
 		c.Workers = min(flags.workers, work.count*flags.repeat)
 	}
@@ -188,7 +189,7 @@ func repeated(plans iter.Seq[plan.Plan], times int) iter.Seq[plan.Plan] {
 	}
 }
 
-// carryOut shows the progress, and makes a printer show the results.
+// carryOut carries out the plans, shows the progress, and makes a printer print the results.
 func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes float64, show printer) error {
 	defer func() { c.Stop(context.WithoutCancel(ctx)) }()
 	if err := c.Start(ctx); err != nil {
@@ -216,7 +217,7 @@ func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes floa
 	case err != nil:
 		return err
 	case len(totals.Failed) > 0:
-		return fmt.Errorf("%d of %d seeds broke a rule", len(totals.Failed), totals.Seeds)
+		return fmt.Errorf("the runs of %d of %d seeds violated a rule", len(totals.Failed), totals.Seeds)
 	case work.judge != nil:
 		return work.judge(totals)
 	}

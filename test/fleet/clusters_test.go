@@ -24,14 +24,14 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
-// spoke is a cluster of simulated Nodes, which the Argo CD of another cluster installs to.
+// spoke is a cluster of simulated Nodes, into which the Argo CD of another cluster (the hub) installs.
 type spoke struct {
 	*local.Cluster
 	config *rest.Config
 	kube   client.WithWatch
 }
 
-// newSpoke brings the cluster up, and a way to its API server into the network of the hub.
+// newSpoke starts the cluster, and makes its API server reachable in the network of the hub.
 func newSpoke(ctx context.Context, name, architecture string, hub *local.Cluster) (*spoke, error) {
 	cluster, err := local.Up(ctx, local.Options{
 		Name: name, Simulated: true, Attached: true, Architectures: []string{architecture},
@@ -56,13 +56,14 @@ func newSpoke(ctx context.Context, name, architecture string, hub *local.Cluster
 	return s, wire.Start()
 }
 
-// listenWith opens sockets in the network of another process. They stay there, whoever accepts connections.
+// listenWith returns a function that opens sockets in the network namespace of another process. A socket stays in that
+// network, even if this process accepts its connections.
 func listenWith(ctx context.Context, pid int) func(network, address string) (net.Listener, error) {
 	return func(network, address string) (listener net.Listener, err error) {
 		opened := make(chan struct{})
 		go func() {
 			defer close(opened)
-			runtime.LockOSThread() // for good: the thread ends with the goroutine. No other goroutine may run in that network
+			runtime.LockOSThread() // It is never unlocked, so no other goroutine runs in that network.
 			namespace, failed := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 			if err = failed; err != nil {
 				return
@@ -77,9 +78,9 @@ func listenWith(ctx context.Context, pid int) func(network, address string) (net
 	}
 }
 
-// secret describes a cluster to Argo CD, as docs/fleet.md does.
+// secret returns the Secret by which Argo CD knows a cluster, as in docs/fleet.md.
 func (c cluster) secret(access *rest.Config) *corev1.Secret {
-	config, _ := json.Marshal(map[string]any{}) // like that of the hub's own cluster
+	config, _ := json.Marshal(map[string]any{}) // as for the hub's own cluster
 	if access != nil {
 		tls := map[string]any{"caData": access.CAData, "certData": access.CertData, "keyData": access.KeyData}
 		config, _ = json.Marshal(map[string]any{"tlsClientConfig": tls})
@@ -92,7 +93,7 @@ func (c cluster) secret(access *rest.Config) *corev1.Secret {
 	}
 }
 
-// operate runs the operator outside of the spoke, because nothing runs in the Pods of its Deployment.
+// operate runs the operator outside of the spoke, because no program runs in the Pods of its Deployment.
 func (s *spoke) operate(t *testing.T) {
 	t.Helper()
 	binary, err := operator.Build(t.Context(), repository, t.TempDir())

@@ -26,7 +26,7 @@ const (
 	patience = 5 * time.Minute
 )
 
-// fleet is a hub, which is the cluster of ring 1 as well, and the cluster of ring 2.
+// fleet is a hub, which is also the cluster of ring 1, and the cluster of ring 2.
 type fleet struct {
 	*gomega.WithT
 	t             *testing.T
@@ -36,7 +36,7 @@ type fleet struct {
 	images        pipeline.Images
 }
 
-// TestFleet is the life of a release: each step leaves both clusters healthy, and begins with them so.
+// TestFleet follows several releases. Each step begins and ends with both clusters healthy.
 func TestFleet(t *testing.T) {
 	soak.Only(t, "the tests of the generated Applications")
 	f := start(t)
@@ -74,7 +74,7 @@ func TestFleet(t *testing.T) {
 	f.Expect(f.cacheOf(f.spoke.kube).Status.ReadyReplicas).To(gomega.BeEquivalentTo(2))
 }
 
-// has waits until the rings have these revisions, with caches that are ready.
+// has waits until the rings have these revisions, and their caches are ready.
 func (f *fleet) has(first, second string) {
 	f.t.Helper()
 	want := fmt.Sprintf("%s: %s Synced Healthy, %s: %s Synced Healthy", f.first.root(), first, f.second.root(), second)
@@ -87,7 +87,7 @@ func (f *fleet) has(first, second string) {
 	}
 }
 
-// String is the state of both rings.
+// String describes the state of both rings.
 func (f *fleet) String() string {
 	var states [2]string
 	for i, c := range []cluster{f.first, f.second} {
@@ -111,7 +111,7 @@ func (f *fleet) ringTwoBeganAfterRingOne() {
 	}
 }
 
-// ringTwoWaits: Argo CD has the revision for ring 2 before it, and does nothing with it while ring 1 is not healthy.
+// ringTwoWaits: Argo CD knows the new revision for ring 2, and does not sync it while ring 1 is not healthy.
 func (f *fleet) ringTwoWaits(revision string) {
 	f.t.Helper()
 	f.Eventually(func() string {
@@ -126,7 +126,7 @@ func (f *fleet) ringTwoWaits(revision string) {
 	}
 }
 
-// rollout is the state of a cluster's root in the rollout of the ApplicationSet.
+// rollout returns the state of a cluster's root Application in the rollout of the ApplicationSet.
 func (f *fleet) rollout(c cluster) string {
 	set := f.get("ApplicationSet", "memcached-fleet")
 	statuses, _, _ := unstructured.NestedSlice(set.Object, "status", "applicationStatus")
@@ -138,7 +138,8 @@ func (f *fleet) rollout(c cluster) string {
 	return "unknown"
 }
 
-// driftIsPutBack in a cluster without a new revision: RollingSync takes self-heal from the root alone.
+// driftIsPutBack: drift is reverted in a cluster without a new revision, because RollingSync disables self-heal only
+// for the root Application.
 func (f *fleet) driftIsPutBack() {
 	f.t.Helper()
 	drift := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":3}}`))

@@ -95,7 +95,7 @@ func writeCache(dir, spec string) error {
 	return nil
 }
 
-// rings is the commit that gives revisions to rings.
+// rings commits the revision of each ring.
 func (f *fleet) rings(first, second string) {
 	f.t.Helper()
 	content := fmt.Sprintf("- {ring: \"1\", revision: %s}\n- {ring: \"2\", revision: %s}\n", first, second)
@@ -119,7 +119,7 @@ func (f *fleet) install() {
 			f.t.Fatal(err)
 		}
 	}
-	f.deny(false) // Otherwise no test would pass on a Saturday.
+	f.deny(false) // Otherwise the test would fail on Saturdays.
 	for _, secret := range []*corev1.Secret{f.first.secret(nil), f.second.secret(f.spoke.config)} {
 		if err := f.hub.Client.Create(f.t.Context(), secret); err != nil {
 			f.t.Fatal(err)
@@ -131,7 +131,7 @@ func (f *fleet) install() {
 	f.spoke.operate(f.t)
 }
 
-// explain logs what Argo CD has to say, after a failure.
+// explain logs what Argo CD reports, if the test failed.
 func (f *fleet) explain() {
 	if !f.t.Failed() || f.hub == nil {
 		return
@@ -143,7 +143,7 @@ func (f *fleet) explain() {
 	f.t.Logf("%v\n%s", err, out)
 }
 
-// deny makes the sync window of production last for ever, or removes it.
+// deny makes the sync window of production, which forbids syncs, last for ever, or removes it.
 func (f *fleet) deny(deny bool) {
 	f.t.Helper()
 	project := f.get("AppProject", "memcached-fleet")
@@ -168,7 +168,7 @@ func (f *fleet) cacheOf(kube client.Client) *cachev1.Memcached {
 // root is the name of the cluster's root Application.
 func (c cluster) root() string { return "fleet-" + c.environment + "-" + c.name }
 
-// application is empty if there is none.
+// application returns an Application, or an empty object if it does not exist.
 func (f *fleet) application(name string) *unstructured.Unstructured {
 	application := object("argoproj.io/v1alpha1", "Application", "argocd", name)
 	err := f.hub.Client.Get(f.t.Context(), client.ObjectKeyFromObject(application), application)

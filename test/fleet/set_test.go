@@ -1,5 +1,5 @@
-// Package fleet shows what gitops/fleet makes of clusters: with a tag on two real API servers and an Argo CD that has
-// both. scripts/gitops/tree has what it renders for examples.
+// Package fleet tests gitops/fleet. With its build tag, it uses two real API servers and an Argo CD that manages both
+// clusters. The examples of what gitops/fleet renders are in scripts/gitops/tree.
 package fleet
 
 import (
@@ -24,8 +24,8 @@ const (
 	folder     = "gitops/fleet"
 )
 
-// TestAClusterWithoutALabel: a typing error in one Secret must not end the updates of all clusters, so the selector
-// leaves such a cluster out.
+// TestAClusterWithoutALabel: a typing error in the labels of one Secret must not stop the updates of all clusters, so
+// the selector must exclude such a cluster.
 func TestAClusterWithoutALabel(t *testing.T) {
 	set := shipped(t, "ApplicationSet", "memcached-fleet")
 	generators, _, err := unstructured.NestedSlice(set.Object, "spec", "generators")
@@ -76,7 +76,7 @@ func TestEachRingHasAStep(t *testing.T) {
 	}
 }
 
-// TestTheSettingsReachTheFleet checks this for all that users set in one file.
+// TestTheSettingsReachTheFleet checks that each setting that users set in one file arrives in the objects of the fleet.
 func TestTheSettingsReachTheFleet(t *testing.T) {
 	dir := tree.Copy(t, repository, "gitops")
 	err := values.Edit(dir, func(s *values.Settings) {
@@ -98,12 +98,12 @@ func TestTheSettingsReachTheFleet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(content), "from-settings") {
-			t.Errorf("%s %s does not have a setting:\n%s", object.GetKind(), object.GetName(), content)
+			t.Errorf("%s %s still has a placeholder instead of a setting:\n%s", object.GetKind(), object.GetName(), content)
 		}
 	}
 }
 
-// cluster is one that a Secret of Argo CD describes.
+// cluster is a cluster as a Secret of Argo CD describes it.
 type cluster struct {
 	name, server                 string
 	ring, environment, arch, way string
@@ -113,7 +113,7 @@ func (c cluster) labels() map[string]string {
 	return map[string]string{"ring": c.ring, "environment": c.environment, "arch": c.arch, "way": c.way}
 }
 
-// shipped is an object of gitops/fleet, as it is applied.
+// shipped returns an object of gitops/fleet, as users apply it.
 func shipped(t *testing.T, kind, name string) *unstructured.Unstructured {
 	t.Helper()
 	objects, err := kustomize.Objects(filepath.Join(repository, folder))

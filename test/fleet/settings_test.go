@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// TestTheFleetMayWhatEachInstallMethodMay: the AppProject of all clusters has the kinds and the namespaces of the
-// AppProjects of one cluster, and no others.
+// TestTheFleetMayWhatEachInstallMethodMay: the AppProject of the fleet permits the same kinds and namespaces as the
+// AppProjects of a single cluster, and no others.
 func TestTheFleetMayWhatEachInstallMethodMay(t *testing.T) {
 	want := map[string][]string{}
 	for _, way := range []string{"direct", "olm", "openshift", "olm-v1"} {
@@ -41,7 +41,7 @@ func TestTheFleetMayWhatEachInstallMethodMay(t *testing.T) {
 	}
 }
 
-// permitted adds what an AppProject permits, by the names of its lists.
+// permitted adds what an AppProject permits to all, by the names of the lists in the AppProject.
 func permitted(t *testing.T, project *unstructured.Unstructured, all map[string][]string) {
 	t.Helper()
 	for list, fields := range map[string][2]string{
@@ -62,8 +62,8 @@ func permitted(t *testing.T, project *unstructured.Unstructured, all map[string]
 	}
 }
 
-// TestTheNotifications evaluates the triggers by Argo CD's own engine, and renders the templates that they name as it
-// does.
+// TestTheNotifications evaluates the triggers with Argo CD's own engine, and renders the templates of these triggers in
+// the same way as Argo CD.
 func TestTheNotifications(t *testing.T) {
 	settings := shipped(t, "ConfigMap", "argocd-notifications-cm")
 	data, _, err := unstructured.NestedStringMap(settings.Object, "data")
@@ -131,7 +131,8 @@ var (
 	done     = []string{"Ring 2: fleet-prod-frankfurt is done"}
 )
 
-// variables are what Argo CD gives to triggers and templates of an Application, as far as they are used here.
+// variables are the values that Argo CD passes to triggers and templates for an Application. It has only those that are
+// used here.
 func variables(project, sync, health, since string) map[string]any {
 	healthOf := map[string]any{"status": health}
 	if since != "" {

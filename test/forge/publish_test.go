@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// released are the files of a small release.
+// released has the files of a small release.
 var released = map[string]string{
 	"SHA256SUMS": "", "install.yaml": "a: b\n", "release-notes.md": "# 0.2.0\n", "images/a/index.json": "{}",
 	"charts/a-0.2.0.tgz": "chart", "sbom/a.spdx.json": "{}",
@@ -21,7 +21,7 @@ var released = map[string]string{
 		"\"digest\": \"sha256:11\"}\n  ]\n}\n",
 }
 
-// recorder stands instead of a program that talks to the forge: it notes its arguments.
+// recorder is a script that replaces a program that would contact the forge. It writes its arguments to a file.
 const recorder = "#!/bin/sh\necho \"$(basename \"$0\") $*\" >> \"$CALLS\"\n"
 
 func TestAReleaseIsSignedAndPublishedWithAllItsFiles(t *testing.T) {
@@ -78,7 +78,7 @@ func TestTheArchiveOfAReleaseIsTheSameBytesAnywhere(t *testing.T) {
 	}
 }
 
-// callsOf makes targets, and returns what they called.
+// callsOf runs targets of the Makefile, and returns the programs that they called, with their arguments.
 func callsOf(t *testing.T, out, tag string, targets ...string) []string {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,4 +1,4 @@
-// Package forge holds the workflows of the forge to rules that actionlint does not have.
+// Package forge checks rules for the workflows of the forge that actionlint does not check.
 package forge
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // workflow has the fields of a workflow file that are checked.
 type workflow struct {
-	On          any                `json:"true"` // In YAML, the word on is a truth value.
+	On          any                `json:"true"` // In YAML 1.1, the key on means true.
 	Permissions *map[string]string `json:"permissions"`
 	Concurrency any                `json:"concurrency"`
 	Jobs        map[string]job     `json:"jobs"`
@@ -52,7 +52,7 @@ func Targets(makefile string) (targets []string) {
 	return targets
 }
 
-// Check reports what is wrong with a workflow.
+// Check returns the problems of a workflow.
 func Check(text string, targets []string) (problems []string) {
 	var w workflow
 	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
@@ -73,8 +73,8 @@ func Check(text string, targets []string) (problems []string) {
 	return append(problems, checkLines(text)...)
 }
 
-// checkTriggers looks at what starts the workflow: untrusted code must not run with rights, and no tag but a version
-// may get into a command.
+// checkTriggers checks the triggers of a workflow: untrusted code must not run with rights, and only a tag that is a
+// version may be used in a command.
 func checkTriggers(on any) (problems []string) {
 	for _, found := range privileged.FindAllString(fmt.Sprint(on), -1) {
 		problems = append(problems, fmt.Sprintf("%s runs untrusted code with the rights of this repository", found))
@@ -117,18 +117,19 @@ func (s step) check(targets []string) (problems []string) {
 	matched := target.FindStringSubmatch(s.Run)
 	switch {
 	case strings.Contains(s.Run, "${{"):
-		problems = append(problems, fmt.Sprintf("run %q: give an expression by env, where it is no command", s.Run))
+		problems = append(problems, fmt.Sprintf("run %q: pass an expression in env, where it cannot become a part of "+
+			"the command", s.Run))
 	case matched == nil:
-		problems = append(problems, fmt.Sprintf("run %q is not one target of make", s.Run))
+		problems = append(problems, fmt.Sprintf("run %q must be a call of make with a single target", s.Run))
 	case !slices.Contains(targets, matched[1]):
 		problems = append(problems, fmt.Sprintf("run %q: the Makefile has no target %s", s.Run, matched[1]))
 	}
 	return problems
 }
 
-// checkLines looks at comments, too, which the parsed file does not have.
+// checkLines checks the lines with their comments, which the parsed file does not have.
 func checkLines(text string) (problems []string) {
-	indent := -1 // of the permissions that the line may belong to
+	indent := -1 // indentation of the key permissions that the line may be below; -1 without one
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		word := strings.TrimSpace(line)
@@ -149,7 +150,7 @@ func checkLines(text string) (problems []string) {
 	return problems
 }
 
-// Workflows are the files by their names.
+// Workflows returns the content of all workflow files, by their names.
 func Workflows(root string) (map[string]string, error) {
 	files, err := filepath.Glob(filepath.Join(root, ".github/workflows/*"))
 	if err != nil {

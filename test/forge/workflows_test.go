@@ -65,10 +65,10 @@ func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
 		"a commit without its version":     {" # v7.0.1", "", "is not pinned"},
 		"a version that moves":             {"# v7.0.1", "# v7", "is not pinned"},
 		"a token for every step":           {"persist-credentials: false", "fetch-depth: 1", "persist-credentials"},
-		"a script":                         {`make test ARGS="$ARGS"`, "go test ./...", "is not one target of make"},
-		"two commands":                     {`make test ARGS="$ARGS"`, "make test && curl example.com", "is not one target of make"},
+		"a script":                         {`make test ARGS="$ARGS"`, "go test ./...", "must be a call of make with a single target"},
+		"two commands":                     {`make test ARGS="$ARGS"`, "make test && curl example.com", "must be a call of make with a single target"},
 		"a target that is not there":       {"make test", "make tests", "the Makefile has no target tests"},
-		"an expression in a command":       {`"$ARGS"`, "${{ github.head_ref }}", "give an expression by env"},
+		"an expression in a command":       {`"$ARGS"`, "${{ github.head_ref }}", "pass an expression in env"},
 		"a file that is no YAML":           {"jobs:", "jobs: [", "yaml"},
 		"a permission that is not a right": {"contents: read #", "contents: all #", "has no reason"},
 	}

@@ -105,8 +105,7 @@ func TestTheProjectOfTheConsoleAllowsWhatItHoldsAndNoMore(t *testing.T) {
 	}
 }
 
-// readsOnly makes sure that roles allow only reading, and no reading of Secrets, and that bindings bind only the roles
-// here.
+// readsOnly checks that roles allow only reading, but no reading of Secrets, and that bindings bind only these roles.
 func readsOnly(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	roles := map[string]bool{}
@@ -118,13 +117,14 @@ func readsOnly(t *testing.T, objects resmap.ResMap) []string {
 	}
 	for _, binding := range ofKind[rbacv1.ClusterRoleBinding](t, objects) {
 		if !roles[binding.RoleRef.Name] {
-			problems = append(problems, binding.RoleRef.Name+" is made elsewhere")
+			problems = append(problems, binding.RoleRef.Name+" comes from outside the console's folder")
 		}
 	}
 	return problems
 }
 
-// beyondReading refuses pods/exec and proxies, too, because with a get they do more than read.
+// beyondReading returns the rights of a rule that allow more than reading. These include pods/exec and proxies, with
+// which even a get does more than read.
 func beyondReading(rule rbacv1.PolicyRule) []string {
 	var problems []string
 	for _, resource := range rule.Resources {
@@ -140,7 +140,7 @@ func beyondReading(rule rbacv1.PolicyRule) []string {
 	return problems
 }
 
-// byPortForwardOnly: as long as there is no login, nothing else leads in.
+// byPortForwardOnly checks that a console without login can be reached only by kubectl port-forward.
 func byPortForwardOnly(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	for _, service := range ofKind[corev1.Service](t, objects) {
@@ -154,7 +154,8 @@ func byPortForwardOnly(t *testing.T, objects resmap.ResMap) []string {
 	return append(problems, cmp.Diff([]networkingv1.NetworkPolicySpec{none}, policies))
 }
 
-// afterLoginOnly: one process answers, it requests a login, and acts by the rights of that user only.
+// afterLoginOnly checks that only one process can be reached, that it requires a login, and that it uses only the
+// rights of the user.
 func afterLoginOnly(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	for _, object := range objects.Resources() {
@@ -179,7 +180,7 @@ func afterLoginOnly(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// restricted: the Pod Security Standard of that name is requested, and met.
+// restricted checks that the namespace enforces the Pod Security Standard of this name, and that the Pods meet it.
 func restricted(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	for _, namespace := range ofKind[corev1.Namespace](t, objects) {
@@ -197,7 +198,7 @@ func restricted(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// buildConsole builds in a copy of the console's folder, with each kind of ingress.
+// buildConsole builds a kustomization next to a copy of the console's folder, in which each kind of ingress is enabled.
 func buildConsole(t *testing.T, build, oidc string) (resmap.ResMap, error) {
 	t.Helper()
 	dir := copied(t)

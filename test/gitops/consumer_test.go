@@ -27,7 +27,7 @@ const (
 	upstream = "https://git.example.com/team/memcached-operator.git"
 )
 
-// choices are the choices of the template.
+// choices returns the choices of a user in gitops-init, with the values of the template.
 func choices() consumer.Repository {
 	return consumer.Repository{
 		Choices: values.Choices{
@@ -37,7 +37,7 @@ func choices() consumer.Repository {
 	}
 }
 
-// shipped is a copy of what users install, with the settings as they are shipped, in Git with the tag v0.1.0.
+// shipped makes a Git repository of the files that users install, with the original settings and the tag v0.1.0.
 func shipped(t *testing.T) string {
 	t.Helper()
 	dir := tree.Copy(t, root, "gitops", "overlays", "operator/config", "bundle")
@@ -55,7 +55,7 @@ func commit(t *testing.T, dir, tag string) {
 	tree.Git(t, dir, "tag", tag)
 }
 
-// written is a consumer's repository of the choices.
+// written makes a consumer's repository with these choices.
 func written(t *testing.T, from string, r consumer.Repository) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "config")
@@ -117,12 +117,13 @@ func TestTheTemplateIsWhatGitopsInitWrites(t *testing.T) {
 	}
 }
 
-// TestAConsumerInstallsByEachMethod: what gitops-init writes has no errors, and names the user's choices.
+// TestAConsumerInstallsByEachMethod checks that the files that gitops-init writes have no errors, and contain the
+// user's choices.
 func TestAConsumerInstallsByEachMethod(t *testing.T) {
 	checkout := shipped(t)
 	tests := map[string]struct {
 		change func(*consumer.Repository)
-		want   []string // in the plan
+		want   []string // texts in the output of the command plan
 	}{
 		"direct": {func(*consumer.Repository) {}, []string{"direct on amd64", "image registry.example.com/team/memcached-operator:0.1.0"}},
 		"direct on all architectures, with its own agent": {func(r *consumer.Repository) {
@@ -154,7 +155,8 @@ func TestAConsumerInstallsByEachMethod(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeIsOneRef: the operator's repository has two tags, and a commit in the consumer's names the other.
+// TestAnUpgradeIsOneRef: the operator's repository has two tags, and a commit in the consumer's repository changes the
+// ref from one to the other.
 func TestAnUpgradeIsOneRef(t *testing.T) {
 	checkout := shipped(t)
 	for _, file := range []string{values.Path, "operator/config/manager/manager.yaml"} {
@@ -179,7 +181,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		return out
 	}
 	page.Golden(t, "testdata/upgrade.md", plan("--diff", "HEAD", "-o", "markdown"), *update)
-	// Everything that Argo CD would apply is of the new ref.
+	// All objects that Argo CD would apply are of the new ref.
 	build, err := kustomize.Build(local(t, dir, checkout))
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +194,8 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 		}
 	}
 
-	// With the upgrade, a cache gets more memory, another one is new, and a third Pod of a cache is no replacement.
+	// Together with the upgrade, the cache sessions gets one more Pod, which replaces none, and the cache pages is
+	// created. Then sessions gets more memory.
 	tree.Write(t, dir, map[string]string{"caches/pages.yaml": "apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: pages}\n"})
 	edit(t, dir, "caches/kustomization.yaml", `  - sessions.yaml`, "  - sessions.yaml\n  - pages.yaml")
 	edit(t, dir, "caches/sessions.yaml", `size: 3`, "size: 4")
@@ -209,7 +212,7 @@ func TestAnUpgradeIsOneRef(t *testing.T) {
 	}
 }
 
-// local is a copy of a consumer's repository that names a checkout instead of the URL.
+// local makes a copy of a consumer's repository that refers to a checkout instead of the URL.
 func local(t *testing.T, dir, checkout string) string {
 	t.Helper()
 	copied, files := t.TempDir(), tree.Read(t, dir)
@@ -225,7 +228,7 @@ func TestMistakesInAConsumersRepository(t *testing.T) {
 	const apps, bootstrap = "kustomization.yaml", "bootstrap.yaml"
 	tests := map[string]struct{ file, pattern, with, want string }{
 		"a ref that moves":                      {apps, `\?ref=v0\.1\.0`, "?ref=HEAD", "?ref=HEAD is not pinned"},
-		"a ref that the checkout does not have": {apps, `\?ref=v0\.1\.0`, "?ref=v9.9.9", "fetch it there"},
+		"a ref that the checkout does not have": {apps, `\?ref=v0\.1\.0`, "?ref=v9.9.9", "fetch this ref in the checkout"},
 		"no operator's repository":              {apps, `  - https.*`, "  - caches", "restore the line from Git"},
 		"a right that the operator needs":       {bootstrap, `  - group: apps\n    kind: Deployment\n`, "", "its namespaceResourceWhitelist does not have"},
 		"a right to the operator's repository":  {bootstrap, `- ` + upstream, "- https://git.example.com/other.git", "is not in its sourceRepos"},

@@ -21,11 +21,11 @@ import (
 
 const argoCD = "bootstrap/argocd/existing"
 
-// lead has the settings of the Ingress, or of its kind, that exposes a page: a name in each object that has one.
+// lead has the settings of the objects that expose a page: an Ingress, a route, or objects of Gateway API or Istio.
 type lead struct {
 	Hosts, Secrets, Issuers, Backends, Namespaces []string
 	TLS, Class                                    string
-	Redirects                                     bool // from http to https
+	Redirects                                     bool // whether it redirects from http to https
 }
 
 func TestEachKindOfIngressLeadsToThePageByTLS(t *testing.T) {
@@ -62,7 +62,8 @@ func TestEachKindOfIngressLeadsToThePageByTLS(t *testing.T) {
 	}
 }
 
-// TestOpenShiftGitOpsGetsTheSettingsAndNothingElse: the operator of OpenShift GitOps writes argocd-cm itself.
+// TestOpenShiftGitOpsGetsTheSettingsAndNothingElse: the operator of OpenShift GitOps writes argocd-cm itself, so the
+// tree must not contain it.
 func TestOpenShiftGitOpsGetsTheSettingsAndNothingElse(t *testing.T) {
 	content := page.Read(t, "../../gitops/"+argoCD+"/argocd-cm.yaml")
 	var settings struct{ Data map[string]any }
@@ -83,7 +84,7 @@ func TestOpenShiftGitOpsGetsTheSettingsAndNothingElse(t *testing.T) {
 	}
 }
 
-// leadOf reads what the Certificates, Gateways, routes and Ingresses of a build say.
+// leadOf reads the settings from the Certificates, Gateways, routes and Ingresses of a build.
 func leadOf(t *testing.T, objects resmap.ResMap) lead {
 	t.Helper()
 	found := map[string]map[string]bool{}
@@ -160,7 +161,7 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// edited replaces a text of a file everywhere.
+// edited replaces all occurrences of a text in a file.
 func edited(t *testing.T, dir, file, old, replacement string) {
 	t.Helper()
 	edit(t, dir, file, regexp.QuoteMeta(old), replacement)
@@ -183,7 +184,7 @@ func fields(t *testing.T, text string) (object map[string]any) {
 	return object
 }
 
-// ofKind reads the objects of a type's kind, strictly.
+// ofKind returns the objects of the kind of T, and refuses fields that the kind does not have.
 func ofKind[T any](t *testing.T, objects resmap.ResMap) []T {
 	t.Helper()
 	var found []T

@@ -28,7 +28,7 @@ const (
 	keys = 200
 )
 
-// held is a cache with a client's keys in it.
+// held is a cache in which a client has stored keys.
 type held struct {
 	s    *site
 	pods map[string]types.UID
@@ -69,7 +69,7 @@ func (s *site) pods(t *testing.T) map[string]types.UID {
 	return uids
 }
 
-// apply creates a cache or resizes it, and waits until the operator has followed.
+// apply creates a cache or changes its size, and waits until the operator has applied the change.
 func (s *site) apply(t *testing.T, name string, size int32) {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}}
@@ -90,7 +90,7 @@ func (s *site) apply(t *testing.T, name string, size int32) {
 	}).WithTimeout(patience).Should(gomega.Equal(fmt.Sprintf("True, %d ready", size)), name)
 }
 
-// runClient lets a client set or get keys in the Pods of the cache.
+// runClient makes a client set or get keys in the Pods of the cache.
 func (s *site) runClient(t *testing.T, verb string) clientpod.Keys {
 	t.Helper()
 	mc := &cachev1.Memcached{}
@@ -114,7 +114,7 @@ func (s *site) liveCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return live
 }
 
-// exists looks whether an object is in the cluster, or an object of its name.
+// exists reports whether the cluster has an object of this kind and name.
 func (s *site) exists(t *testing.T, content map[string]any) bool {
 	t.Helper()
 	object := (&unstructured.Unstructured{Object: content}).DeepCopy()

@@ -17,8 +17,8 @@ const (
 	oldVersion, newVersion = "0.1.0-e2e", "0.2.0-e2e"
 )
 
-// TestCachesOutliveWhatHelmDoes takes a release from its install to its end, and looks at the same cache after each
-// step. The steps build on each other.
+// TestCachesOutliveWhatHelmDoes installs, changes and uninstalls a release, and checks the same cache after each step.
+// Each step begins with the result of the step before.
 func TestCachesOutliveWhatHelmDoes(t *testing.T) {
 	s := newSite(t)
 	older, newer := s.chart(t, oldVersion), s.chart(t, newVersion)
@@ -31,13 +31,13 @@ func TestCachesOutliveWhatHelmDoes(t *testing.T) {
 	steps := []struct {
 		name    string
 		act     func(t *testing.T)
-		version string // of the operator and of the CRD
+		version string // expected version of the operator and of the CRD
 	}{
 		{"other values", func(t *testing.T) { s.upgrade(t, older, "{replicas: 2, resources: {limits: {memory: 300Mi}}}") }, oldVersion},
 		{"another version", func(t *testing.T) { s.upgrade(t, newer, "replicas: 2") }, newVersion},
 		{"a rollback to the first revision", func(t *testing.T) { s.rollback(t, 1) }, oldVersion},
 		{"an upgrade that leaves the CRD to others", func(t *testing.T) { s.upgrade(t, newer, "crds: {install: false}") }, newVersion},
-		// Without any value, Helm would keep those of the revision before.
+		// With no value at all, Helm would reuse the values of the last revision.
 		{"an upgrade that takes the CRD back", func(t *testing.T) { s.upgrade(t, newer, "crds: {install: true}") }, newVersion},
 		{"an uninstall and a second install", func(t *testing.T) {
 			s.uninstall(t)
@@ -50,17 +50,17 @@ func TestCachesOutliveWhatHelmDoes(t *testing.T) {
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			step.act(t)
-			size = 3 - size // 1 and 2 alternately, so that there is something for the operator to do
+			size = 3 - size // 1 and 2 alternately, so that the operator has something to do
 			s.assertServed(t, step.version, size)
 			cache.still(t)
 		})
 	}
 }
 
-// refusesForeignCRD installs the CRD as kubectl would, and takes it away again.
+// refusesForeignCRD creates the CRD as kubectl would, checks that the install fails, and deletes the CRD again.
 func (s *site) refusesForeignCRD(t *testing.T, path string) {
 	foreign := &unstructured.Unstructured{Object: mustTemplate(t, load(t, path), "")[crd]}
-	foreign.SetLabels(nil) // without those, it is nobody's
+	foreign.SetLabels(nil) // Without these labels, no release owns the CRD.
 	if err := s.Client.Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,8 @@ func (s *site) refusesForeignCRD(t *testing.T, path string) {
 	s.awaitGone(t, foreign)
 }
 
-// assertServed checks that the operator of a version serves, and that the CRD came with it unless it is left to others.
+// assertServed checks that the operator of a version serves caches. If the release contains the CRD, it checks the
+// version of the CRD, too.
 func (s *site) assertServed(t *testing.T, version string, size int32) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -102,7 +103,7 @@ func (s *site) assertServed(t *testing.T, version string, size int32) {
 	}
 }
 
-// assertUninstalled: of all that the chart has, the CRD alone is left.
+// assertUninstalled checks that only the CRDs of the chart are left.
 func (s *site) assertUninstalled(t *testing.T) {
 	t.Helper()
 	left := []string{}

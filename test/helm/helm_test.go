@@ -1,5 +1,5 @@
-// Package helm tests the Helm chart by Helm's own library: what it renders, what it refuses, and, behind the build tag
-// e2e, what an install, an upgrade and a rollback do to a cluster.
+// Package helm tests the Helm chart with Helm's own library: the manifests that it renders, the values that it refuses
+// and, with the build tag e2e, the effects of an install, an upgrade and a rollback on a cluster.
 package helm
 
 import (
@@ -26,7 +26,7 @@ const (
 	version   = "0.0.1"
 )
 
-// objects are manifests by kind, namespace and name.
+// objects are manifests, by kind, namespace and name.
 type objects map[string]map[string]any
 
 // pack writes the chart of the working tree, and returns the path of its package.

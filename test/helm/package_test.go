@@ -13,8 +13,9 @@ import (
 
 func TestHelmLintFindsNothing(t *testing.T) {
 	for name, values := range map[string]string{
-		"the defaults":         "",
-		"all that is optional": "{replicas: 2, watchNamespaces: [a], monitoring: {enabled: true}, tolerations: [{operator: Exists}]}",
+		"the defaults": "",
+		"all that is optional": "{replicas: 2, watchNamespaces: [a], monitoring: {enabled: true}, tolerations: " +
+			"[{operator: Exists}]}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			lint := action.NewLint()
@@ -29,7 +30,7 @@ func TestHelmLintFindsNothing(t *testing.T) {
 				}
 			}
 			if result.TotalChartsLinted != 1 {
-				t.Errorf("%d charts were looked at, want 1", result.TotalChartsLinted)
+				t.Errorf("the linter checked %d charts, want 1", result.TotalChartsLinted)
 			}
 		})
 	}
@@ -45,7 +46,7 @@ func TestHelmReadsWhatTheChartIs(t *testing.T) {
 				released.Agent + "\n- name: memcached\n  image: " + released.Memcached + "\n",
 			"artifacthub.io/license": "Apache-2.0", "artifacthub.io/operator": "true",
 		},
-		// These come from the ClusterServiceVersion, where test/olm compares them with their rules.
+		// These values are copied from the ClusterServiceVersion. test/olm checks the rules for them there.
 		Description: got.Description, Home: got.Home, Sources: []string{got.Home}, Keywords: got.Keywords, Maintainers: got.Maintainers,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -32,12 +32,12 @@ const (
 	patience = 3 * time.Minute
 )
 
-// site is a cluster with the images that the charts name.
+// site is a cluster whose registry has the images that the charts name.
 type site struct {
 	*pipeline.Pipeline
 	images    pipeline.Images
 	operators map[string]string  // the operator's image by version
-	release   *releasev1.Release // at the last action
+	release   *releasev1.Release // after the last action
 }
 
 func newSite(t *testing.T) *site {
@@ -47,7 +47,7 @@ func newSite(t *testing.T) *site {
 			t.Error(err)
 		}
 	}
-	down(t.Context()) // what an interrupted run left
+	down(t.Context()) // the rest of an interrupted run
 	s := &site{operators: map[string]string{}}
 	var err error
 	if s.Pipeline, err = deployed.Up(t.Context(), local.Options{Name: clusterName}); err != nil {
@@ -80,7 +80,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// chart writes the chart of a version with the images in the cluster's registry.
+// chart writes the chart of a version, which uses the images in the cluster's registry.
 func (s *site) chart(t *testing.T, version string) string {
 	t.Helper()
 	return pack(t, chart.Options{
@@ -89,7 +89,7 @@ func (s *site) chart(t *testing.T, version string) string {
 	})
 }
 
-// configuration is new each time, as with each call of helm.
+// configuration returns a new configuration for each action, as each call of helm has one.
 func (s *site) configuration(t *testing.T) *action.Configuration {
 	t.Helper()
 	settings := cli.New()

@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 )
 
-// TestTheChartRendersWhatTheOverlaysBuild renders it with its defaults, and with each value that does what an overlay
-// or a component does.
+// TestTheChartRendersWhatTheOverlaysBuild renders the chart with its default values, and with each value that does the
+// same as an overlay or a component, and compares the objects.
 func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 	tests := map[string]struct {
 		values     string
@@ -59,7 +59,8 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			want := buildOverlay(t, tc.overlay, tc.components...)
-			// Helm or an administrator creates the namespace: a release can't hold what it is stored in.
+			// Helm or an administrator creates the namespace, because a release can't contain the namespace in which it is
+			// stored.
 			delete(want, "Namespace//"+namespace)
 			got := mustTemplate(t, loaded, tc.values)
 			for _, object := range got {
@@ -93,14 +94,14 @@ func TestNothingIsLeftInTheNamespaceOfTheOverlays(t *testing.T) {
 	}
 }
 
-// inAnyOrder compares lists of named entries, such as variables of which none refers to another: a patch moves what it
-// changes to the front.
+// inAnyOrder compares the variables of containers in any order, because a patch moves the changed ones to the front. No
+// variable refers to another one, so the order has no meaning.
 var inAnyOrder = cmp.FilterPath(func(path cmp.Path) bool {
 	index, ok := path.Last().(cmp.TypeAssertion)
 	entry, below := path.Index(-2).(cmp.MapIndex)
 	return ok && below && index.Type() == reflect.TypeFor[[]any]() && entry.Key().String() == "env"
 }, cmp.Transformer("byName", func(list []any) map[string]any {
-	byName := map[string]any{"": len(list)} // so that no name is there twice
+	byName := map[string]any{"": len(list)} // finds names that exist twice
 	for _, entry := range list {
 		if named, ok := entry.(map[string]any); ok {
 			byName[fmt.Sprint(named["name"])] = named
@@ -109,7 +110,7 @@ var inAnyOrder = cmp.FilterPath(func(path cmp.Path) bool {
 	return byName
 }))
 
-// buildOverlay is what kustomize makes of a folder that names the overlay and the components.
+// buildOverlay builds a kustomization with the overlay and the components, and returns its objects.
 func buildOverlay(t *testing.T, overlay string, components ...string) objects {
 	t.Helper()
 	dir := tree.Copy(t, root, "operator/config", "overlays")
@@ -127,7 +128,8 @@ func buildOverlay(t *testing.T, overlay string, components ...string) objects {
 	return decode(t, manifest)
 }
 
-// dropHelmsOwn takes away what only an object of a Helm release has, and fails if it is missing.
+// dropHelmsOwn removes the labels and annotations that only an object of a Helm release has, and fails the test if one
+// is missing.
 func dropHelmsOwn(t *testing.T, content map[string]any) {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: content}

@@ -32,7 +32,7 @@ const missing = "missing"
 
 var digest = "sha256:" + strings.Repeat("a", 64)
 
-// reach is a value, and the fields where it must arrive. An empty field means the object.
+// reach is a value of the chart, and the fields in which it must arrive. An empty field means the object as a whole.
 type reach struct {
 	values string
 	object string
@@ -123,7 +123,7 @@ var reaches = map[string]reach{
 	"monitoring.enabled, caches": {
 		"monitoring: {enabled: true}", "PodMonitor/" + namespace + "/memcached", map[string]string{"": "there"},
 	},
-	// An alert for an operator whose metrics are missing would fire for ever, and nothing would be scraped.
+	// Without metrics, the alert for missing metrics would fire for ever, and Prometheus would scrape nothing.
 	"monitoring.enabled, metrics are off": {
 		"{monitoring: {enabled: true}, metrics: {enabled: false}}", rules, map[string]string{".spec.groups[*].name": "memcached-usual memcached"},
 	},
@@ -180,8 +180,8 @@ func TestEachValueReachesItsFields(t *testing.T) {
 	}
 }
 
-// TestAnOperatorWithoutMetricsIsNotMonitored has values without metrics, and values with rights in some namespaces
-// only.
+// TestAnOperatorWithoutMetricsIsNotMonitored renders the chart with values that disable metrics, and with values that
+// give rights in some namespaces only.
 func TestAnOperatorWithoutMetricsIsNotMonitored(t *testing.T) {
 	loaded := load(t, pack(t, released))
 	for _, values := range []string{"metrics: {enabled: false}", "watchNamespaces: [team-a]"} {
@@ -214,7 +214,8 @@ func TestNoValueIsUntested(t *testing.T) {
 	}
 }
 
-// leaves are the values below one. Resources are one: what is in them is Kubernetes'.
+// leaves returns the paths of the values below a value. Resources count as one value, because Kubernetes defines their
+// fields.
 func leaves(path string, value any) []string {
 	inner, ok := value.(map[string]any)
 	if !ok || len(inner) == 0 || path == "resources" {
@@ -227,7 +228,7 @@ func leaves(path string, value any) []string {
 	return found
 }
 
-// look returns the value of a field, as kubectl get -o jsonpath prints it.
+// look returns the value of a field in the form in which kubectl get -o jsonpath prints it.
 func look(t *testing.T, object map[string]any, field string) string {
 	t.Helper()
 	if object == nil {

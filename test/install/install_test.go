@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package install proves that a release can be installed: it makes one of all platforms, pushes it into the registry
-// of a new cluster, applies its manifest, and asks a cache.
+// Package install proves that a release can be installed. It makes a release for all platforms, pushes it to the
+// registry of a new cluster, applies its manifest, and uses a cache.
 package install
 
 import (
@@ -44,13 +44,13 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	first := page.Read(t, filepath.Join(tree, "dist/SHA256SUMS"))
 	started := time.Now()
 	makes("release")
-	t.Logf("make release took %s", time.Since(started).Round(time.Second)) // The first builds what this one finds built.
+	t.Logf("make release took %s", time.Since(started).Round(time.Second)) // The second run finds everything built.
 	if second := page.Read(t, filepath.Join(tree, "dist/SHA256SUMS")); first != second {
 		t.Errorf("the second release differs from the first:\n%s\n%s", first, second)
 	}
 	release.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
 	makes("release-push")
-	makes("release-push") // It may be repeated.
+	makes("release-push") // It must be possible to repeat it.
 
 	manifest := filepath.Join(tree, "dist", "install-"+oci.Host().Architecture+".yaml")
 	started = time.Now()
@@ -93,7 +93,7 @@ func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
 	if err := cachev1.AddToScheme(scheme.Scheme); err != nil {
 		t.Fatal(err)
 	}
-	log.SetLogger(logr.Discard()) // The client would else complain that it has nowhere to log.
+	log.SetLogger(logr.Discard()) // Otherwise the client would log a complaint.
 	kube, err := client.New(config, client.Options{Scheme: scheme.Scheme})
 	if err != nil {
 		t.Fatal(err)

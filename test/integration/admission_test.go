@@ -18,8 +18,8 @@ import (
 
 const componentLabel = "app.kubernetes.io/component"
 
-// TestDriftByAdmissionInANewObjectIsReverted: nothing else happens to a Service that the operator makes again, so it
-// has to look at it once more by itself.
+// TestDriftByAdmissionInANewObjectIsReverted: a mutating policy changes a Service that the operator creates again. No
+// event follows this creation, so the operator has to compare the Service again by itself.
 func TestDriftByAdmissionInANewObjectIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
@@ -39,8 +39,8 @@ func TestDriftByAdmissionInANewObjectIsReverted(t *testing.T) {
 	w.Expect(get(w, "cache", &corev1.Service{}).Labels).To(gomega.HaveKeyWithValue(componentLabel, "cache"))
 }
 
-// TestFieldManagerConflictWhileAdmissionUndoesWrites: the API server answers the operator's write with success, stores nothing,
-// and sends no event.
+// TestFieldManagerConflictWhileAdmissionUndoesWrites: a mutating policy undoes each write of the operator. Then the API
+// server reports success, but stores nothing and sends no event.
 func TestFieldManagerConflictWhileAdmissionUndoesWrites(t *testing.T) {
 	tests := map[string]struct{ mutation, is string }{
 		"an image": {
@@ -62,7 +62,7 @@ func TestFieldManagerConflictWhileAdmissionUndoesWrites(t *testing.T) {
 			before := w.deployment("cache")
 			stop := w.mutate(admissionv1.Update, admissionv1.Rule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}},
 				tc.mutation)
-			w.Eventually(func() string { // Any write does; the API server needs a moment to use a new policy.
+			w.Eventually(func() string { // The API server needs a moment to use a new policy, so write until it does.
 				w.touch("cache")
 				return w.message()
 			}).Should(gomega.SatisfyAll(gomega.ContainSubstring(tc.is),
@@ -79,8 +79,8 @@ func TestFieldManagerConflictWhileAdmissionUndoesWrites(t *testing.T) {
 	}
 }
 
-// undo does by hand what docs/day2.md says ends a pause soon: on a slow machine the pause is a minute and more. The API
-// server needs a moment to drop a policy.
+// undo reverts the change by hand, because docs/day2.md says that this ends a pause early. On a slow machine, the pause
+// takes a minute or more. The API server needs a moment until it no longer uses a policy.
 func (w *world) undo(before *appsv1.Deployment) {
 	w.t.Helper()
 	w.Eventually(func(g gomega.Gomega) {
@@ -92,7 +92,7 @@ func (w *world) undo(before *appsv1.Deployment) {
 	}).Should(gomega.Succeed())
 }
 
-// touch changes an annotation of the Deployment that is not the operator's.
+// touch changes an annotation of the Deployment that the operator does not own.
 func (w *world) touch(name string) {
 	w.t.Helper()
 	deployment := get(w, name, &appsv1.Deployment{})
@@ -110,7 +110,7 @@ func (w *world) reasonNow() string {
 	return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Reason
 }
 
-// mutate makes the API server change each object of a rule in the world's namespace before it is stored.
+// mutate makes the API server change each object that matches the rule in the world's namespace before it is stored.
 func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rule, mutation string) (stop func()) {
 	w.t.Helper()
 	rule.APIVersions = []string{"v1"}
@@ -133,8 +133,8 @@ func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rul
 	return w.admit(policy, binding)
 }
 
-// refuse makes the API server refuse an operation on a kind in the world's namespace if an expression is false. It
-// waits until the API server refuses the probe.
+// refuse makes the API server refuse an operation on a resource in the world's namespace, unless an expression is true.
+// It waits until the API server refuses the request that probe sends.
 func (w *world) refuse(
 	operation admissionv1.OperationType, group, resource, expression string, probe func() error,
 ) (allow func()) {
@@ -158,7 +158,7 @@ func (w *world) refuse(
 	return allow
 }
 
-// admitted are the requests of an operation in the world's namespace that a rule names.
+// admitted selects the requests of an operation in the world's namespace that match a rule.
 func (w *world) admitted(operation admissionv1.OperationType, rule admissionv1.Rule) *admissionv1.MatchResources {
 	return &admissionv1.MatchResources{
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
@@ -168,7 +168,7 @@ func (w *world) admitted(operation admissionv1.OperationType, rule admissionv1.R
 	}
 }
 
-// admit creates an admission policy and its binding. They are deleted with the test, or when stop is called.
+// admit creates an admission policy and its binding. They are deleted when the test ends, or when stop is called.
 func (w *world) admit(policy, binding client.Object) (stop func()) {
 	w.t.Helper()
 	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())

@@ -16,7 +16,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// adoptCommand is what the message of a conflict says to run.
+// adoptCommand matches the command that the message of a conflict gives, so that the operator adopts the object.
 var adoptCommand = regexp.MustCompile(`let the operator adopt it: kubectl -n (\S+) annotate (\S+) (\S+) (\S+)=(\S+?)( --overwrite)?(;|$)`)
 
 func TestAnUnownedObjectWithTheAnnotationAdoptByIsAdopted(t *testing.T) {
@@ -46,7 +46,8 @@ func TestAnUnownedObjectWithTheAnnotationAdoptByIsAdopted(t *testing.T) {
 	w.Expect(metav1.IsControlledBy(get(w, "cache", &corev1.Service{}), mc)).To(gomega.BeTrue())
 }
 
-// TestAnAdoptedDeploymentGetsTheOperatorsHandlers: a hook has one, and server-side apply would keep both.
+// TestAnAdoptedDeploymentGetsTheOperatorsHandlers: a hook may have only one handler, and server-side apply alone would
+// keep both.
 func TestAnAdoptedDeploymentGetsTheOperatorsHandlers(t *testing.T) {
 	w := newWorld(t)
 	deployment := deploymentLike(w.namespace, ourSelector)
@@ -70,12 +71,12 @@ func TestAnAdoptedDeploymentGetsTheOperatorsHandlers(t *testing.T) {
 	w.Expect(got.ReadinessProbe.TCPSocket).NotTo(gomega.BeNil())
 }
 
-// TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects: they have no right on the NetworkPolicy, and the operator
-// does not lend them its own.
+// TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects: the author of a Memcached has no right on a NetworkPolicy, and
+// must not be able to change it through the operator.
 func TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects(t *testing.T) {
 	w := newWorld(t)
 	policy := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{
-		Namespace: w.namespace, Name: "cache", Labels: ourSelector, // The label makes the operator cache it.
+		Namespace: w.namespace, Name: "cache", Labels: ourSelector, // These labels make the operator cache it.
 	}}
 	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())
 	before := spelled(w, policy)
@@ -91,7 +92,8 @@ func TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects(t *testing.T) {
 	w.Expect(spelled(w, policy)).To(gomega.Equal(before))
 }
 
-// TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved: the object was seen with it, and has none when the operator writes.
+// TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved: the operator reads the object with the annotation, and
+// another client removes the annotation before the operator writes.
 func TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	service := serviceLike(w.namespace, corev1.ClusterIPNone)
@@ -109,7 +111,8 @@ func TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
 
-// TestAnOrphanedObjectThatIsNotDesiredIsDeleted, because the operator made it.
+// TestAnOrphanedObjectThatIsNotDesiredIsDeleted: the operator may delete it, because its managed fields show that the
+// operator created it.
 func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	former := w.memcached("cache", 1)
@@ -124,7 +127,8 @@ func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w.Eventually(w.events).Should(gomega.ContainElement("Normal Deleted NetworkPolicy"))
 }
 
-// TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix: no client can make it headless again.
+// TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix: no client can make the Service headless, so it has to be
+// deleted.
 func TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)

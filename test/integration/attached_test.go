@@ -12,8 +12,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo: alone, the API server does not accept it, and the cache would
-// stay as it was for ever.
+// TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo: another client adds a mount of the operator's volume, or a
+// variable to the agent. If the operator removed only the part that it owns, the API server would refuse the
+// Deployment, and no change to the cache would ever be applied.
 func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 	const agent = `{"spec":{"template":{"spec":{"initContainers":[{"name":"agent",%s}]}}}}`
 	tests := map[string]struct {
@@ -25,7 +26,7 @@ func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 			added: `"volumeMounts":[{"name":"handoff","mountPath":"/mnt/copy","readOnly":true}]`,
 			spec:  `{"slots":null,"threads":2}`,
 			want:  []string{"agent", "memcached"},
-			event: `[mountPath="/mnt/copy"], which another client attached to what was removed; .`,
+			event: `[mountPath="/mnt/copy"], which another client attached to a removed field; .`,
 		},
 		"a variable of the agent's container": {
 			added: `"env":[{"name":"TEAM","value":"shop"}]`,
@@ -55,7 +56,8 @@ func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 	}
 }
 
-// TestNothingOfOthersIsRemovedForAnotherRefusal: the mount alone would not make the API server accept the Deployment.
+// TestNothingOfOthersIsRemovedForAnotherRefusal: the API server refuses the Deployment for another reason, so removing
+// the other client's mount would not help.
 func TestNothingOfOthersIsRemovedForAnotherRefusal(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
@@ -83,7 +85,7 @@ func TestNothingOfOthersIsRemovedForAnotherRefusal(t *testing.T) {
 	}
 }
 
-// partsOf names the containers of a Pod with their mounts, and its volumes.
+// partsOf lists the containers of a Pod with their mounts, and its volumes.
 func partsOf(pod corev1.PodSpec) (names []string) {
 	for _, container := range append(pod.InitContainers, pod.Containers...) {
 		names = append(names, container.Name)

@@ -12,14 +12,14 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// auditLog is the API server's own account of the requests that reached it.
+// auditLog reads the API server's audit log.
 type auditLog struct {
 	auditlog.Log
 
 	policy string
 
 	mu       sync.Mutex
-	requests []auditlog.Request // until the end
+	requests []auditlog.Request // the requests up to the offset end
 	end      int64
 }
 
@@ -31,7 +31,7 @@ func newAuditLog(dir string) *auditLog {
 	return log
 }
 
-// describe reads like "patch memcacheds/status", and "patch services (failed)".
+// describe returns a text like "patch memcacheds/status" or "patch services (failed)".
 func describe(r auditlog.Request) string {
 	failed := ""
 	if r.Response.Code >= 400 {
@@ -53,11 +53,12 @@ func (l *auditLog) requestsOf(t *testing.T, namespace string) []string {
 	return requests
 }
 
-// clusterWide returns the requests for resources of all namespaces by operators that serve only some.
+// clusterWide returns the requests for resources of all namespaces that came from operators which serve only some
+// namespaces.
 func (l *auditLog) clusterWide() []string {
 	var requests []string
 	for _, r := range l.read() {
-		self := strings.HasPrefix(r.ObjectRef.Resource, "selfsubject") // Every user may ask what the user may do.
+		self := strings.HasPrefix(r.ObjectRef.Resource, "selfsubject") // Every user may request these reviews.
 		if r.User.Username == operatorUser && r.ObjectRef.Resource != "" && r.ObjectRef.Namespace == "" && !self {
 			requests = append(requests, describe(r))
 		}
@@ -88,7 +89,7 @@ type namespaceLog struct {
 	namespace string
 }
 
-// Read implements history.Log: it returns all requests, and not only those after an offset.
+// Read implements history.Log. It ignores the offset, and always returns all requests.
 func (l namespaceLog) Read(int64) (requests []auditlog.Request, end int64, err error) {
 	for _, r := range l.read() {
 		if r.ObjectRef.Namespace == l.namespace {

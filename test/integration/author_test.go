@@ -22,15 +22,16 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// marker is in objects that the author of a Memcached may not read. That the operator shows it nowhere is a rule.
+// marker is a text in objects that the author of a Memcached may not read. A rule of the model checks that the operator
+// shows it nowhere.
 const marker = history.SecretMarker
 
-// TestAnAuthorReachesNoObjectOfAnotherNamespace has an operator with rights in all namespaces, and a Memcached that
-// names objects of another namespace in each of its fields. The fields are those of the CRD.
+// TestAnAuthorReachesNoObjectOfAnotherNamespace runs an operator with rights in all namespaces, and a Memcached that
+// names objects of another namespace in each field. It takes the fields from the CRD.
 func TestAnAuthorReachesNoObjectOfAnotherNamespace(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, clusterKubeconfig)
-	w.allow("no hot loop") // The spec changes as fast as the operator follows.
+	w.allow("no hot loop") // The spec changes as soon as the operator has reconciled it.
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
 	others := &world{WithT: w.WithT, t: t, ctx: w.ctx, namespace: w.newNamespace()}
 	w.mayBind()
@@ -61,7 +62,7 @@ func TestAnAuthorReachesNoObjectOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// tenant makes objects of the names that a Memcached "cache" and its spec may have.
+// tenant creates objects with the name of the Memcached "cache", and Secrets with names that its spec may contain.
 func (w *world) tenant(t *testing.T) []client.Object {
 	t.Helper()
 	tls := certificate(t, time.Now().Add(time.Hour))
@@ -87,8 +88,8 @@ func (w *world) tenant(t *testing.T) []client.Object {
 	return objects
 }
 
-// namesOthers sets each field with text in it to names of the other namespace's objects, as a path, as a prefix and as
-// a part. It returns how many of these specs the API server accepted.
+// namesOthers sets each text field to names of the other namespace's objects, in several forms: as a path, as a prefix
+// and as a part. It returns how many of these specs the API server accepted.
 func (w *world) namesOthers(mc *cachev1.Memcached, other string) (accepted int) {
 	w.t.Helper()
 	fields, err := crd.Fields(repository)
@@ -108,7 +109,8 @@ func (w *world) namesOthers(mc *cachev1.Memcached, other string) (accepted int) 
 	return accepted
 }
 
-// tries replaces the spec of a Memcached, and waits until the operator has looked at it, unless the API server refuses it.
+// tries replaces the spec of a Memcached. If the API server accepts it, tries waits until the operator has reconciled
+// it. It returns whether it was accepted.
 func (w *world) tries(mc *cachev1.Memcached, spec map[string]any) bool {
 	w.t.Helper()
 	there := &unstructured.Unstructured{}
@@ -129,7 +131,8 @@ func (w *world) tries(mc *cachev1.Memcached, spec map[string]any) bool {
 	}
 }
 
-// replaceTexts replaces each text in a spec, and each key that is no field's name because a dot or a slash is in it.
+// replaceTexts replaces each text in a spec, and each key that can't be the name of a field because it contains a dot
+// or a slash.
 func replaceTexts(value any, name string) any {
 	switch value := value.(type) {
 	case string:
@@ -153,7 +156,7 @@ func replaceTexts(value any, name string) any {
 	return value
 }
 
-// TestAnAuthorLearnsNothingOfASecretFromTheStatus names Secrets that are for something else, or not as they should be.
+// TestAnAuthorLearnsNothingOfASecretFromTheStatus names Secrets that have another purpose, or invalid content.
 func TestAnAuthorLearnsNothingOfASecretFromTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
@@ -191,8 +194,8 @@ func TestAnAuthorLearnsNothingOfASecretFromTheStatus(t *testing.T) {
 	}
 }
 
-// TestTheAdministratorLimitsWhatAnAuthorNames: for what an author may name as the author of any Pod may, the API server's
-// own limits hold.
+// TestTheAdministratorLimitsWhatAnAuthorNames: an author may name some things as in any Pod, such as a priority class.
+// For these, the API server's limits for Pods hold, too.
 func TestTheAdministratorLimitsWhatAnAuthorNames(t *testing.T) {
 	for name, tc := range map[string]struct {
 		scope corev1.ScopedResourceSelectorRequirement
@@ -230,8 +233,8 @@ func TestTheAdministratorLimitsWhatAnAuthorNames(t *testing.T) {
 	}
 }
 
-// TestARestrictedNamespaceTakesThePodsOfEachMode makes the API server judge the Pods, and the operator judge what the
-// API server would refuse.
+// TestARestrictedNamespaceTakesThePodsOfEachMode checks that a namespace with the restricted Pod Security Standard
+// accepts the Pods, and that the operator refuses specs whose Pods the API server would refuse.
 func TestARestrictedNamespaceTakesThePodsOfEachMode(t *testing.T) {
 	w := newWorld(t)
 	space := &corev1.Namespace{}

@@ -20,17 +20,17 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// usageWorld has agents that report how the memory of their Pods is used.
+// usageWorld is a world whose agents report how the memory of their Pods is used.
 type usageWorld struct {
 	*slotWorld
 
 	agents *reporting.Agents
 
-	// report is what they report; nil if they do not answer.
+	// report is what the agents report. It is nil if they do not answer.
 	report atomic.Pointer[string]
 }
 
-// newUsageWorld plays the agents by a proxy, because the Pods of these tests have addresses that nobody listens on.
+// newUsageWorld starts a proxy that answers instead of the agents, because no agents run in these tests.
 func newUsageWorld(t *testing.T) *usageWorld {
 	t.Helper()
 	t.Parallel()
@@ -55,7 +55,7 @@ func (w *usageWorld) answer(context.Context, string) (report string, answers boo
 	return "", false
 }
 
-// needs makes each Pod report that items stay for an hour with so many mebibytes.
+// needs makes each Pod report that it needs this many mebibytes to keep items for an hour.
 func (w *usageWorld) needs(mebibytes int64, isEvicting bool) {
 	hour := mebibytes << 20
 	w.report.Store(new(fmt.Sprintf(`{"observedSeconds":86400,"memory":67108864,"reads":1000,"hitRatio":0.8,"evicting":%t,
@@ -75,7 +75,7 @@ func (w *usageWorld) cache(mode cachev1.AutoscalingMode) {
 	})
 }
 
-// found is what the status says about the memory.
+// found returns what the status says about the memory.
 func (w *usageWorld) found() cachev1.MemoryAutoscalingStatus {
 	found := get(w.world, "cache", &cachev1.Memcached{}).Status.Autoscaling
 	if found == nil || found.Memory == nil {
@@ -84,7 +84,7 @@ func (w *usageWorld) found() cachev1.MemoryAutoscalingStatus {
 	return *found.Memory
 }
 
-// current is the memory that the operator chose.
+// current returns the memory that the operator chose.
 func (w *usageWorld) current() string {
 	if current := w.found().Current; current != nil {
 		return current.String()
@@ -129,7 +129,7 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 	w := newUsageWorld(t)
 	w.cache(cachev1.AutoscalingAct)
 	born, _, _ := w.memory()
-	w.Eventually(w.current).Should(gomega.Equal("64Mi")) // like the memory of any cache
+	w.Eventually(w.current).Should(gomega.Equal("64Mi")) // the default memory
 	w.needs(96, true)
 	w.Eventually(w.current).Should(gomega.Equal("96Mi"))
 	w.needs(96, false)
@@ -137,13 +137,13 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 	w.keepsPods(born)
 	w.says96()
 
-	// Another operator continues with what the status says, even if nobody reports.
+	// A new operator process continues from the status, even if no agent reports.
 	w.report.Store(nil)
 	w.served("cache")
 	w.restartsAtRest()
 	w.have("216Mi of 348Mi", "100663296")
 
-	// A status that is lost is made again from what the Pods were given.
+	// If the status is lost, the operator restores it from the memory of the Pods.
 	w.stop()
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":null}`)
 	w.start()
@@ -151,14 +151,14 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 	w.have("216Mi of 348Mi", "100663296")
 	w.keepsPods(born)
 
-	// The bounds hold immediately.
+	// New bounds hold immediately.
 	w.patchSpec(`{"autoscaling":{"memory":{"max":"48Mi"}}}`)
 	w.Eventually(w.current).Should(gomega.Equal("48Mi"))
 	w.served("cache")
 	w.keepsPods(born)
 }
 
-// says96 waits for the event of the step.
+// says96 waits for the event of the change to 96 MiB.
 func (w *usageWorld) says96() {
 	w.t.Helper()
 	w.Eventually(func() []string { return w.notes("MemoryChosen") }).Should(gomega.ContainElement(
@@ -217,7 +217,8 @@ func TestACacheThatIsNotObservedAdmitsNobodyToTheProbes(t *testing.T) {
 	}
 }
 
-// TestAutoscalingIsNotLeftWithoutAMemory, because the Pods would get the default, and lose most keys.
+// TestAutoscalingIsNotLeftWithoutAMemory: the API server refuses to remove autoscaling without setting a memory,
+// because the Pods would get the default memory, and lose most keys.
 func TestAutoscalingIsNotLeftWithoutAMemory(t *testing.T) {
 	const pods = `slots: {}, rollout: {memoryChange: Resize}`
 	live := memcachedObject(t, "", `{`+pods+`, autoscaling: {memory: {mode: Act, max: 1Gi}}}`)

@@ -12,7 +12,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// sized creates a cache of two Pods with 64Mi each, which may get as many as five.
+// sized creates a cache of two Pods with 64Mi each. The operator may choose up to five Pods.
 func (w *usageWorld) sized(mode cachev1.AutoscalingMode) {
 	w.t.Helper()
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(spec *cachev1.MemcachedSpec) {
@@ -21,7 +21,7 @@ func (w *usageWorld) sized(mode cachev1.AutoscalingMode) {
 	})
 }
 
-// foundSize is what the status says about the number of Pods.
+// foundSize returns what the status says about the number of Pods.
 func (w *usageWorld) foundSize() cachev1.SizeAutoscalingStatus {
 	found := get(w.world, "cache", &cachev1.Memcached{}).Status.Autoscaling
 	if found == nil || found.Size == nil {
@@ -30,7 +30,7 @@ func (w *usageWorld) foundSize() cachev1.SizeAutoscalingStatus {
 	return *found.Size
 }
 
-// has waits until the operator chose a number of Pods, and the cache has it.
+// has waits until the operator has chosen this number of Pods, and the cache has it.
 func (w *usageWorld) has(size int32) {
 	w.t.Helper()
 	w.Eventually(func() int32 {
@@ -55,7 +55,8 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 	w.needs(96, true)
 	w.Eventually(func() string { return w.foundSize().Reason }).Should(gomega.Equal(cachev1.MemoryTooSmall))
 	want := cachev1.SizeAutoscalingStatus{
-		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods",
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 3 Pods, and for less " +
+			"with 2 Pods",
 		Recommended: new(int32(3)), ExpectedHitRatioPercent: new(int32(95)), HitRatioPercent: new(int32(80)),
 	}
 	if diff := cmp.Diff(want, w.foundSize()); diff != "" {
@@ -67,7 +68,7 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
 
-	// The size changes, no matter who sets it, so what Pods report now is from both sizes.
+	// After any change to the size, even by a user, the reports of the Pods are about the old and the new size.
 	w.patchSpec(`{"size":3}`)
 	w.Eventually(func() bool { return w.foundSize().ChangedAt != nil }).Should(gomega.BeTrue())
 	w.Eventually(func() string { return w.foundSize().Message }).
@@ -81,7 +82,8 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 	w.needs(96, true)
 	w.has(3)
 	w.Eventually(func() []string { return w.notes("SizeChosen") }).Should(gomega.ContainElement(
-		"The number of Pods changes from 2 to 3. Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods"))
+		"The number of Pods changes from 2 to 3. Items that are not used stay for 1h0m0s with 3 Pods, and for less with " +
+			"2 Pods"))
 
 	// A HorizontalPodAutoscaler can't set the size at the same time.
 	mc := get(w.world, "cache", &cachev1.Memcached{})
@@ -91,7 +93,7 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 		t.Errorf("the scale subresource: %v", err)
 	}
 
-	// Another operator continues with what the status says, even if nobody reports.
+	// A new operator process continues from the status, even if no agent reports.
 	w.report.Store(nil)
 	w.stop()
 	reads := w.agents.Reads()
@@ -99,13 +101,13 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 	w.Eventually(w.agents.Reads).Should(gomega.BeNumerically(">", reads+1))
 	w.has(3)
 
-	// A status that is lost is made again from the list that clients have, so that no Pod is removed.
+	// If the status is lost, the operator restores it from the list of slots that clients have, so that no Pod is removed.
 	w.stop()
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":null}`)
 	w.start()
 	w.has(3)
 
-	// The bounds hold immediately.
+	// New bounds hold immediately.
 	w.patchSpec(`{"autoscaling":{"size":{"max":2}}}`)
 	w.has(2)
 	if lost := w.notes("SlotsRemoved"); len(lost) > 0 {
@@ -139,7 +141,7 @@ func TestTheOperatorSetsTheSizeOnlyWhereKeysSurviveIt(t *testing.T) {
 	}
 }
 
-// TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen, because Pods would be removed.
+// TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen: the API server refuses this, because Pods would be removed.
 func TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen(t *testing.T) {
 	const pods = `slots: {clientHash: Ketama}`
 	live := memcachedObject(t, "", `{size: 3, `+pods+`, autoscaling: {size: {mode: Act, max: 9}}}`)
@@ -152,19 +154,20 @@ func TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen(t *testing.T) {
 	if err := cluster.Status().Patch(t.Context(), live, patch); err != nil {
 		t.Fatal(err)
 	}
-	// An operator that has not written what it chose, leaves the Pods as they were.
+	// If the operator has not written yet which number it chose, it has changed no Pods, so status.replicas is the limit.
 	unknown := live.DeepCopy()
 	if err := cluster.Status().Patch(t.Context(), unknown, client.RawPatch(
 		"application/merge-patch+json", []byte(`{"status":{"autoscaling":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	if err := tryOut(t, unknown, `{size: 4, `+pods+`}`)["update"]; err == nil || !strings.Contains(err.Error(), "status.replicas") {
-		t.Errorf("fewer Pods than there are: %v", err)
+		t.Errorf("a spec with fewer Pods than the cache has was not refused: %v", err)
 	}
 	if err := cluster.Status().Patch(t.Context(), live, patch); err != nil {
 		t.Fatal(err)
 	}
-	const leaves, changes = "set it to status.autoscaling.size.current", "size can't be changed while autoscaling.size.mode is Act"
+	const leaves, changes = "set it to status.autoscaling.size.current", "size can't be changed while " +
+		"autoscaling.size.mode is Act"
 	for spec, message := range map[string]string{
 		`{` + pods + `}`:          leaves,
 		`{size: 4, ` + pods + `}`: leaves,
@@ -173,7 +176,7 @@ func TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen(t *testing.T) {
 		`{size: 6}`: "",
 		`{size: 5, ` + pods + `, autoscaling: {size: {mode: Act, max: 9}}}`: changes,
 		`{size: 3, ` + pods + `, autoscaling: {size: {mode: Act, max: 8}}}`: "",
-		`{` + pods + `, autoscaling: {size: {mode: Act, max: 9}}}`:          "", // Git leaves it out now.
+		`{` + pods + `, autoscaling: {size: {mode: Act, max: 9}}}`:          "", // Git has no size now.
 	} {
 		err := tryOut(t, live, spec)["update"]
 		if (err == nil) != (message == "") || err != nil && !strings.Contains(err.Error(), message) {

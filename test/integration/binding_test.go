@@ -23,8 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// mayBind gives the operators the least rights that a binding needs: on the Secrets with these names, as docs/security.md
-// has it. Without names, the rights are on all Secrets.
+// mayBind gives the operator the least rights that a binding needs, on the Secrets with these names, as in
+// docs/security.md. Without names, the rights are for all Secrets.
 func (w *world) mayBind(names ...string) {
 	w.t.Helper()
 	w.lets("binding", []string{operatorUser, clusterOperatorUser}, rbacv1.PolicyRule{
@@ -32,7 +32,7 @@ func (w *world) mayBind(names ...string) {
 	})
 }
 
-// bound makes a Memcached of size 0 with users and a binding.
+// bound creates a Memcached of size 0 with users and a binding.
 func (w *world) bound(binding string) {
 	w.t.Helper()
 	w.create("cache", cachev1.MemcachedSpec{
@@ -68,7 +68,8 @@ func (w *world) bindingInStatus() string {
 	return ""
 }
 
-// shown returns where something of a Secret is, in base64 or not: of the log, the events, and the Memcached.
+// shown looks for parts of a Secret, in plain text or in base64, in the operator's log, in the events and in the
+// Memcached. It returns those of these texts that contain one.
 func (w *world) shown() (found []string) {
 	w.t.Helper()
 	log, err := os.ReadFile(w.log)
@@ -159,7 +160,8 @@ func TestABindingReplacesNoPodAndCostsNoRequestsAtRest(t *testing.T) {
 	}
 
 	after := w.restarts()
-	// The watch lists them. The operator looks for some that are left if it sees the cache without a binding first.
+	// One request lists the Secrets for the watch. If the operator first sees the cache without a binding, it lists
+	// Secrets once more, to find those that are left.
 	if ofSecrets := slices.DeleteFunc(slices.Clone(after), func(r string) bool { return !strings.HasSuffix(r, " secrets") }); len(ofSecrets) < 1 || len(ofSecrets) > 2 {
 		t.Errorf("requests of a restarted operator: %v", after)
 	}
@@ -179,7 +181,7 @@ func TestABindingReplacesNoPodAndCostsNoRequestsAtRest(t *testing.T) {
 	w.start()
 	w.isDeleted("store")
 	w.Eventually(w.bindingInStatus).Should(gomega.BeEmpty())
-	// The Secret is like one that the operator created for a spec that had changed by then: no status names it.
+	// This Secret is like one that the operator created late, for a spec that had already changed, so no status names it.
 	late.UID, late.ResourceVersion, late.ManagedFields = "", "", nil
 	w.Expect(cluster.Create(w.ctx, late)).To(gomega.Succeed())
 	w.isDeleted("store")

@@ -19,7 +19,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// filled makes a cache with two slots that is filled from two other servers, whose keys are not copied yet.
+// filled creates a cache with two slots that is filled from two other servers. Their keys are not copied yet.
 func (w *slotWorld) filled() {
 	w.t.Helper()
 	w.copies.Store(false)
@@ -31,7 +31,7 @@ func (w *slotWorld) filled() {
 	w.bootstrapped(cachev1.ReasonBootstrapCopying)
 }
 
-// bootstrapped waits for a reason of the condition Bootstrapped.
+// bootstrapped waits until the condition Bootstrapped has this reason.
 func (w *slotWorld) bootstrapped(reason string) *cachev1.Memcached {
 	w.t.Helper()
 	return eventually(w.world, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
@@ -48,7 +48,7 @@ func (w *slotWorld) copying() []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !kubelet.IsBootstrap(&pod) })
 }
 
-// phases returns what these Pods do.
+// phases returns what the Pods that copy keys currently do.
 func (w *slotWorld) phases() (phases []string) {
 	w.t.Helper()
 	for _, pod := range w.copying() {
@@ -94,10 +94,11 @@ func TestACacheIsFilledFromOtherServers(t *testing.T) {
 	}
 }
 
-// TestNoOtherPodCopiesWhileClientsMayUseBoth: one that does not know what clients changed must not copy over it.
+// TestNoOtherPodCopiesWhileClientsMayUseBoth: while clients may use both servers, another Pod must not copy keys,
+// because it does not know which keys clients have changed, and would overwrite them.
 func TestNoOtherPodCopiesWhileClientsMayUseBoth(t *testing.T) {
 	w := newSlotWorld(t)
-	w.allow("no rollout that no one requested", "fields") // They do not know of a change that waits for another one.
+	w.allow("no rollout that no one requested", "fields") // These rules do not know of changes that wait.
 	w.filled()
 	w.copies.Store(true)
 	w.patchSpec(`{"bootstrap":{"mode":"CutOver"}}`)
@@ -173,7 +174,8 @@ func TestTheStatusSaysWhyNoKeysAreCopied(t *testing.T) {
 	w.Eventually(w.events).Should(gomega.ContainElement(gomega.ContainSubstring("BootstrapFailed")))
 }
 
-// TestABootstrapTakesOverNoOtherDeployment nor deletes it later.
+// TestABootstrapTakesOverNoOtherDeployment: another client has created a Deployment with the name that the bootstrap
+// needs. The operator neither takes this Deployment over, nor deletes it later.
 func TestABootstrapTakesOverNoOtherDeployment(t *testing.T) {
 	w := newSlotWorld(t)
 	labels := map[string]string{"app": "memcached", "memcached_cr": "cache-bootstrap"}

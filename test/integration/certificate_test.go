@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
-// TestNamesMissingUntilTheCertificateCoversThem: the Pods are ready all the time, and stay.
+// TestNamesMissingUntilTheCertificateCoversThem: the Pods are ready all the time, and are not replaced.
 func TestNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 	w := newSlotWorld(t)
 	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
@@ -41,7 +41,7 @@ func certificateFor(t *testing.T, hosts ...string) map[string]string {
 	return map[string]string{"tls.crt": string(pair.Cert), "tls.key": string(pair.Key)}
 }
 
-// isComplete waits until the status does not miss a name in the certificate.
+// isComplete waits until the status no longer reports a name that the certificate does not cover.
 func (w *slotWorld) isComplete(mc *cachev1.Memcached) {
 	w.t.Helper()
 	eventually(w.world, mc.Name, mc, func(mc *cachev1.Memcached) bool {

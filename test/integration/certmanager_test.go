@@ -81,7 +81,7 @@ func (w *world) runsCertManager() {
 	})
 }
 
-// buildsCertManager compiles the program in testdata, in the versions that cert-manager's own go.mod has.
+// buildsCertManager compiles the program in testdata, with the versions in cert-manager's go.mod.
 func (w *world) buildsCertManager(dir, module string) {
 	w.t.Helper()
 	for to, from := range map[string][]string{
@@ -125,7 +125,7 @@ spec: {ca: {secretName: `+name+`}}
 	return pool
 }
 
-// issued is the certificate in a cache's Secret, of this CA.
+// issued returns the certificate in a cache's Secret, and checks that this CA has issued it.
 func (w *world) issued(name string, ca *x509.CertPool) *x509.Certificate {
 	w.t.Helper()
 	block, _ := pem.Decode(get(w, name+"-tls", &corev1.Secret{}).Data["tls.crt"])

@@ -19,7 +19,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// reachable waits until the Service and the NetworkPolicy have these client ports, and the status this endpoint.
+// reachable waits until the Service and the NetworkPolicy have these client ports, and the endpoint in the status has
+// the port endpoint.
 func (w *world) reachable(endpoint int, ports ...int32) {
 	w.t.Helper()
 	w.Eventually(func() string {
@@ -47,7 +48,7 @@ func TestSwitchingTLSOnAndOffKeepsEachPodReachable(t *testing.T) {
 	w.quiet()
 	w.reachable(11211, 11212, 11211)
 
-	w.patchSpec(`{"tls":null}`) // The change is undone in the middle.
+	w.patchSpec(`{"tls":null}`) // The change is undone during the rollout.
 	w.ready("cache")
 	w.reachable(11211, 11211)
 
@@ -103,7 +104,7 @@ func TestAPodThatOnlyLooksLikeOneOfTheCacheDoesNotCount(t *testing.T) {
 	pod := w.pods("cache")[0].DeepCopy()
 	pod.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "impostor", Labels: pod.Labels}
 	pod.Spec.Containers[0].Ports[0].Name = "memcached-tls"
-	delete(pod.Labels, "pod-template-hash") // Otherwise the ReplicaSet would adopt it, and remove one of the two.
+	delete(pod.Labels, "pod-template-hash") // Otherwise the ReplicaSet would adopt this Pod, and remove one.
 	w.Expect(cluster.Create(w.ctx, pod)).To(gomega.Succeed())
 	w.patchSpec(`{"size":2}`)
 	after := w.ready("cache").Status.Nodes
@@ -168,7 +169,8 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids), "a cache that runs is not stopped")
 }
 
-// TestARecordThatIsLostInBothPlacesReplacesNoPod: the Pod template is still the operator's own.
+// TestARecordThatIsLostInBothPlacesReplacesNoPod: the record is lost in the status and in the annotation, but the
+// operator recognizes the Pod template that it applied.
 func TestARecordThatIsLostInBothPlacesReplacesNoPod(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne, architectures: "amd64"}.start(w, at)
@@ -186,8 +188,7 @@ func TestARecordThatIsLostInBothPlacesReplacesNoPod(t *testing.T) {
 	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.TemplateInputs).NotTo(gomega.BeEmpty(), "it is recorded again")
 }
 
-// TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts, because otherwise all Pods would listen where nobody may
-// reach them.
+// TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts: otherwise no client could reach the new Pods.
 func TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts(t *testing.T) {
 	w := newWorld(t)
 	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))

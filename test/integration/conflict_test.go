@@ -17,7 +17,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// insist calls a client each time that the Deployment changes, until what it returns is called.
+// insist calls act each time that the Deployment changes, until stop is called.
 func (w *world) insist(act func(ctx context.Context, deployment *appsv1.Deployment)) (stop func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -42,8 +42,8 @@ func (w *world) message() string {
 	return times.ReplaceAllString(ready.Message, "T")
 }
 
-// twoConflictingClients set an owned field as soon as they see the operator's value: one applies by force, the other
-// updates.
+// twoConflictingClients starts two clients that overwrite an owned field as soon as they see the operator's value. One
+// uses a forced server-side apply, the other an update.
 func (w *world) twoConflictingClients() (stop func()) {
 	w.t.Helper()
 	stopApplying := w.insist(func(_ context.Context, d *appsv1.Deployment) {
@@ -54,13 +54,13 @@ func (w *world) twoConflictingClients() (stop func()) {
 	stopUpdating := w.insist(func(ctx context.Context, d *appsv1.Deployment) {
 		if d.Spec.Strategy.RollingUpdate.MaxSurge.IntVal != 2 {
 			d.Spec.Strategy.RollingUpdate.MaxSurge.IntVal = 2
-			_ = cluster.Update(ctx, d, client.FieldOwner("updater")) // A conflict is an event, too.
+			_ = cluster.Update(ctx, d, client.FieldOwner("updater")) // After a conflict, act is called again.
 		}
 	})
 	return func() { stopApplying(); stopUpdating() }
 }
 
-// writes counts the operator's writes since then, without events.
+// writes counts the operator's writes since an index of its requests, without events.
 func (w *world) writes(since int) int {
 	requests := w.requests()[since:]
 	return count(requests, "patch") + count(requests, "create") - count(requests, "patch events") - count(requests, "create events")
@@ -95,9 +95,10 @@ func TestFieldManagerConflictEndsWithTheOtherClient(t *testing.T) {
 	w.ready("cache")
 }
 
-// TestFieldManagerConflictEndsOnceTheObjectIsAsDesired has another client that takes its time: the operator's three
-// writes are at least 14 s apart, so it pauses for at least 42 s after the last of them, of which 7 s are over when the
-// status has the conflict. So a slow machine has 30 s for what must not wait for the end of the pause.
+// TestFieldManagerConflictEndsOnceTheObjectIsAsDesired runs another client that overwrites the operator's value only
+// after 7 s. So the conflict, with three writes of the operator, lasts at least 14 s, and the operator then pauses for
+// at least 42 s. 7 s of the pause are over when the status reports the conflict. The test then sets the desired value,
+// and the conflict must end within 30 s, which is before the end of the pause even on a slow machine.
 func TestFieldManagerConflictEndsOnceTheObjectIsAsDesired(t *testing.T) {
 	const hesitates, limit = 7 * time.Second, 30 * time.Second
 	w := newWorld(t)
@@ -119,7 +120,7 @@ func TestFieldManagerConflictEndsOnceTheObjectIsAsDesired(t *testing.T) {
 	w.appliedBy("deployer", `{"spec":{"replicas":2}}`)
 	w.ready("cache")
 	if took := time.Since(since.Time); took > limit {
-		t.Errorf("the conflict lasted %s, and so until the pause was over", took)
+		t.Errorf("the conflict lasted %s, so it ended only after the pause", took)
 	}
 }
 
@@ -143,7 +144,7 @@ func TestFieldManagerConflictOfAnAutoscalerNamesTheFix(t *testing.T) {
 	w.Eventually(func() string { return strings.Join(w.notes("DriftCorrected"), "\n") }).Should(gomega.ContainSubstring(scaled))
 
 	w.Expect(cluster.Delete(w.ctx, hpa)).To(gomega.Succeed())
-	const pause = 5 * patience // The pause is three times as long as the conflict lasted: minutes on a slow machine.
+	const pause = 5 * patience // On a slow machine, the pause takes minutes: three times as long as the conflict.
 	w.Eventually(func() int32 { return *w.deployment("cache").Spec.Replicas }, pause).Should(gomega.Equal(int32(1)))
 	w.ready("cache")
 }

@@ -21,8 +21,9 @@ import (
 // fluxHealth is the health check that docs/flux.md gives to Flux.
 var fluxHealth = sync.OnceValues(func() (*cel.StatusEvaluator, error) { return docs.FluxHealth(repository) })
 
-// assertContract checks that kstatus' own library, and the health checks of Flux and Argo CD, read a status as the
-// conditions have it. That these keep what kstatus promises is a rule of the fault campaign.
+// assertContract checks that kstatus' own library, and the health checks of Flux and Argo CD, find the state that the
+// conditions of a status report. A rule of the fault campaign checks that the conditions follow the conventions of
+// kstatus.
 func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	t.Helper()
 	conditions := mc.Status.Conditions
@@ -57,7 +58,7 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	}
 }
 
-// argoHealth runs the health check that gitops/ gives to Argo CD, in a Lua of the same version.
+// argoHealth runs the Lua health check that gitops/ configures in Argo CD, in the same version of Lua.
 func argoHealth(t *testing.T, object map[string]any) string {
 	t.Helper()
 	content := page.Read(t, repository+"/gitops/bootstrap/argocd/existing/argocd-cm.yaml")

@@ -19,8 +19,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// stalled waits until a cache makes no progress any more, for the cause: if processors are busy, the deadline may be
-// over before the cause is seen.
+// stalled waits until the status reports that the progress deadline is exceeded, with this cause. On a busy machine,
+// the deadline may pass before the operator has seen the cause, so the cause may come later.
 func (w *world) stalled(name, cause string) {
 	w.t.Helper()
 	w.reason(name, cachev1.ReasonProgressDeadlineExceeded)
@@ -31,14 +31,14 @@ func (w *world) stalled(name, cause string) {
 	})
 }
 
-// setPods does what the scheduler or the kubelet would do to the Pods that are not ready.
+// setPods changes this number of Pods that are not ready, instead of the scheduler or the kubelet.
 func (w *world) setPods(number int, set func(*corev1.Pod)) {
 	w.t.Helper()
 	w.Eventually(func() int {
 		pods := slices.DeleteFunc(w.pods("cache"), hasReady)
 		for i := range pods {
 			set(&pods[i])
-			_ = cluster.Status().Update(w.ctx, &pods[i]) // A Pod that was deleted in the meantime is not counted the next time.
+			_ = cluster.Status().Update(w.ctx, &pods[i]) // If the Pod was deleted, it is not counted next time.
 		}
 		return len(pods)
 	}).Should(gomega.Equal(number))
@@ -65,8 +65,8 @@ func crashes(pod *corev1.Pod) {
 	}}
 }
 
-// TestProgressDeadlineExceededUntilTheCacheProgresses: the Deployment's controller is the real one. It reports no
-// deadline any more once a Deployment was complete.
+// TestProgressDeadlineExceededUntilTheCacheProgresses uses the real Deployment controller. Once a Deployment was
+// complete, this controller no longer reports its deadline, so the operator has to find out by itself.
 func TestProgressDeadlineExceededUntilTheCacheProgresses(t *testing.T) {
 	quota := func(w *world) *corev1.ResourceQuota {
 		return &corev1.ResourceQuota{
@@ -128,9 +128,10 @@ func TestProgressDeadlineExceededUntilTheCacheProgresses(t *testing.T) {
 	}
 }
 
-// TestALongRolloutIsNeverProgressDeadlineExceeded takes longer than the deadline, and makes a step every two seconds.
+// TestALongRolloutIsNeverProgressDeadlineExceeded makes a rollout that takes longer than the deadline, but progresses
+// every two seconds.
 func TestALongRolloutIsNeverProgressDeadlineExceeded(t *testing.T) {
-	const pace = 2 * time.Second // A busy machine may add several seconds to each.
+	const pace = 2 * time.Second // A busy machine may add several seconds to each step.
 	w := newWorld(t)
 	history := w.history("cache")
 	w.memcached("cache", 8)
@@ -159,7 +160,7 @@ func TestALongRolloutIsNeverProgressDeadlineExceeded(t *testing.T) {
 	}
 }
 
-// oneMoreBecomesReady makes one Pod ready, in the kubelet's place.
+// oneMoreBecomesReady makes one more Pod ready, instead of the kubelet.
 func (w *world) oneMoreBecomesReady() {
 	w.t.Helper()
 	for _, pod := range w.pods("cache") {
@@ -171,7 +172,7 @@ func (w *world) oneMoreBecomesReady() {
 	}
 }
 
-// history records each status that a cache has from now on.
+// history records each status that a cache has from now on. The returned function returns them.
 func (w *world) history(name string) func() []cachev1.MemcachedStatus {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.ctx)

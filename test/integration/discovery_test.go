@@ -18,7 +18,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// announced is the list of servers that a Pod got.
+// announced is the list of servers in the annotation of a Pod.
 type announced struct {
 	Version int64
 	Nodes   []struct{ Host, IP string }
@@ -31,7 +31,7 @@ func (l announced) hosts() (hosts []string) {
 	return hosts
 }
 
-// answering returns what the Pods of a cache that answer got, by name.
+// answering returns the lists of the Pods of a cache that serve discovery, by the Pod's name.
 func (w *world) answering(cache string) map[string]announced {
 	w.t.Helper()
 	lists := map[string]announced{}
@@ -45,7 +45,8 @@ func (w *world) answering(cache string) map[string]announced {
 	return lists
 }
 
-// agreed waits until three Pods, or all if there are fewer, answer with the same list of these servers, and returns it.
+// agreed waits until three Pods (or all, if the cache has fewer) have the same list of these servers, and returns the
+// list.
 func (w *world) agreed(cache string, servers func() []string) (list announced) {
 	w.t.Helper()
 	w.Eventually(func(g gomega.Gomega) {
@@ -61,7 +62,7 @@ func (w *world) agreed(cache string, servers func() []string) (list announced) {
 	return list
 }
 
-// addresses are those of the ready Pods of a cache, sorted by address.
+// addresses returns the sorted addresses of the ready Pods of a cache.
 func (w *world) addresses(cache string) (addresses []string) {
 	w.t.Helper()
 	for _, pod := range w.pods(cache) {

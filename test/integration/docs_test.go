@@ -13,19 +13,19 @@ import (
 	"github.com/example-inc/memcached-operator/test/docs"
 )
 
-// foreignKinds are kinds of other projects that the API server here does not know: they are not judged. It knows those
-// whose definitions docs.CRDs has.
+// foreignKinds are kinds of other projects that this API server does not know, so their objects are not checked. It
+// knows the kinds whose CustomResourceDefinitions docs.CRDs returns.
 var foreignKinds = []string{
 	"CatalogSource.operators.coreos.com",
 	"ClusterCatalog.olm.operatorframework.io",
 	"ClusterExtension.olm.operatorframework.io",
 	"HelmRelease.helm.toolkit.fluxcd.io",
-	"Kustomization.kustomize.config.k8s.io", // no object: it is built
+	"Kustomization.kustomize.config.k8s.io", // not applied to a cluster, but built
 	"OperatorGroup.operators.coreos.com",
 	"Subscription.operators.coreos.com",
 }
 
-// installCRDs installs those of other projects.
+// installCRDs installs the CustomResourceDefinitions of other projects.
 func installCRDs(t *testing.T) {
 	t.Helper()
 	files, err := docs.CRDs(t.Context(), repository)
@@ -49,25 +49,25 @@ func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 	for _, manifest := range manifests {
 		object := manifest.Object
 		if slices.Contains(foreignKinds, object.GroupVersionKind().GroupKind().String()) {
-			continue // Nothing here can judge it.
+			continue // This API server does not know the kind.
 		}
 		t.Run(manifest.Where, func(t *testing.T) {
 			namespaced, err := cluster.IsObjectNamespaced(object)
 			if err != nil {
-				t.Fatalf("%v: a kind of another project belongs into foreignKinds", err)
+				t.Fatalf("%v: if this is a kind of another project, add it to foreignKinds", err)
 			}
 			if namespaced {
 				object.SetNamespace("default") // The reader's own need not be there.
 			}
 			err = cluster.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
-			if err != nil && !apierrors.IsAlreadyExists(err) { // It is judged before it is looked up.
+			if err != nil && !apierrors.IsAlreadyExists(err) { // It is validated before it is looked up.
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// TestTheFleetIsTaken: the definitions of Argo CD accept what gitops/fleet applies.
+// TestTheFleetIsTaken: the CustomResourceDefinitions of Argo CD accept the objects of gitops/fleet.
 func TestTheFleetIsTaken(t *testing.T) {
 	installCRDs(t)
 	objects, err := kustomize.Objects(filepath.Join(repository, "gitops/fleet"))

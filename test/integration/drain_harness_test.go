@@ -19,14 +19,15 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// drainWorld is a slotWorld with two Nodes for each cache. The test plays the scheduler, and the agents of Pods that
-// terminate.
+// drainWorld is a slotWorld with two Nodes for each cache. The test acts instead of the scheduler, and instead of the
+// agents of terminating Pods.
 type drainWorld struct{ *slotWorld }
 
-// agentPatience is how long an agent waits for a successor: 2 minutes, if it is not played.
+// agentPatience is how long the agent of a terminating Pod waits until another Pod begins to copy its keys. A real
+// agent waits 2 minutes.
 const agentPatience = 5 * time.Second
 
-// newDrainWorld has an operator that serves one namespace, and sees no Nodes.
+// newDrainWorld starts an operator that serves one namespace, and has no right to read Nodes.
 func newDrainWorld(t *testing.T) *drainWorld {
 	t.Helper()
 	w := &drainWorld{&slotWorld{}}
@@ -35,7 +36,7 @@ func newDrainWorld(t *testing.T) *drainWorld {
 	return w
 }
 
-// rested creates a Memcached with two slots, whose Pods are all on the first of two Nodes.
+// rested creates a Memcached with two slots, and waits until its Pods are ready on the first of two Nodes.
 func (w *drainWorld) rested(name string, timeout int32) (first, second *corev1.Node) {
 	w.t.Helper()
 	first = w.addNode(name, "-a")
@@ -55,7 +56,7 @@ func (w *drainWorld) addNode(cache, suffix string) *corev1.Node {
 	return node
 }
 
-// closes lets nothing be scheduled to a Node any more: by a cordon, or by a taint with the key.
+// closes prevents the scheduling of Pods to a Node: by a cordon, or by a taint with this key.
 func (w *drainWorld) closes(node *corev1.Node, taint string) {
 	w.t.Helper()
 	patched := node.DeepCopy()
@@ -65,8 +66,8 @@ func (w *drainWorld) closes(node *corev1.Node, taint string) {
 	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(node))).To(gomega.Succeed())
 }
 
-// evicts requests the eviction of all Pods of a cache on a Node again and again, as a drain does, until none is left.
-// It returns how many evictions were refused.
+// evicts requests the eviction of all Pods of a cache on a Node again and again, as kubectl drain does, until the Node
+// has no Pod of the cache. It returns how many evictions were refused.
 func (w *drainWorld) evicts(cache string, node *corev1.Node) (refused int) {
 	w.t.Helper()
 	w.Eventually(func() (left []string) {
@@ -107,7 +108,8 @@ func (w *drainWorld) placeOnNode(pod *corev1.Pod) bool {
 	return false
 }
 
-// ends reports whether a Pod that terminates may end: another one has its slot, or nobody comes for it.
+// ends reports whether a terminating Pod may end: because another Pod has its slot, or because no other Pod has copied
+// its keys in time.
 func (w *drainWorld) ends(pod *corev1.Pod) bool {
 	ordered, cache := kubelet.OrderOf(pod), pod.Labels["memcached_cr"]
 	slice := &discoveryv1.EndpointSlice{}
@@ -133,7 +135,7 @@ func (w *drainWorld) ends(pod *corev1.Pod) bool {
 	return time.Since(pod.DeletionTimestamp.Add(-grace)) > limit
 }
 
-// schedule binds a Pod to a Node for its cache that is open.
+// schedule binds a Pod to one of its cache's Nodes that is not closed.
 func (w *drainWorld) schedule(pod *corev1.Pod) {
 	nodes := &corev1.NodeList{}
 	cache := client.MatchingLabels{"cache": w.namespace + "-" + pod.Labels["memcached_cr"]}
@@ -152,7 +154,8 @@ func (w *drainWorld) schedule(pod *corev1.Pod) {
 	}
 }
 
-// isClosed ignores the taint that each Node has until its kubelet is ready.
+// isClosed reports whether Pods cannot be scheduled to a Node. It ignores the taint that each Node has until its
+// kubelet is ready.
 func isClosed(node *corev1.Node) bool {
 	return node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 		return taint.Key != corev1.TaintNodeNotReady

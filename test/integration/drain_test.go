@@ -12,13 +12,13 @@ import (
 
 // drainers close a Node in different ways, and then request evictions until the Node is empty.
 var drainers = map[string]string{
-	"kubectl drain":          "", // it cordons
+	"kubectl drain":          "", // It cordons the Node.
 	"the cluster autoscaler": "ToBeDeletedByClusterAutoscaler",
 	"Karpenter":              "karpenter.sh/disrupted",
 }
 
-// TestEvictionsEmptyANodeAndKeepTheKeys, one Pod at a time: the PodDisruptionBudget refuses the next eviction until the
-// last slot has a Pod that is ready.
+// TestEvictionsEmptyANodeAndKeepTheKeys: Pods are evicted one at a time. The PodDisruptionBudget refuses the next
+// eviction until another Pod is ready with the slot of the last evicted one.
 func TestEvictionsEmptyANodeAndKeepTheKeys(t *testing.T) {
 	for name, taint := range drainers {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestEvictionsEmptyANodeAndKeepTheKeys(t *testing.T) {
 	}
 }
 
-// TestACordonAloneMovesNothing: evictions do.
+// TestACordonAloneMovesNothing: only evictions move Pods.
 func TestACordonAloneMovesNothing(t *testing.T) {
 	w := newDrainWorld(t)
 	first, _ := w.rested("cache", 600)
@@ -62,7 +62,8 @@ func TestACordonAloneMovesNothing(t *testing.T) {
 	w.budgetAllows("cache", 1)
 }
 
-// TestANodeIsNeverBlockedForLongerThanAHandoffMayTake has a copy that never ends, and a Pod that no Node has room for.
+// TestANodeIsNeverBlockedForLongerThanAHandoffMayTake drains a Node in two cases: a copy never ends, and no other Node
+// has room for a Pod.
 func TestANodeIsNeverBlockedForLongerThanAHandoffMayTake(t *testing.T) {
 	tests := map[string]struct {
 		copies, room bool
@@ -93,7 +94,7 @@ func TestANodeIsNeverBlockedForLongerThanAHandoffMayTake(t *testing.T) {
 	}
 }
 
-// stateOf waits until the status has a state of a slot, which a Pod has.
+// stateOf waits until the slot has this state and one of the reasons in the status, and has a Pod.
 func (w *drainWorld) stateOf(name string, slot int, state cachev1.SlotState, reasons ...string) {
 	w.t.Helper()
 	mc := eventually(w.world, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
@@ -102,7 +103,7 @@ func (w *drainWorld) stateOf(name string, slot int, state cachev1.SlotState, rea
 	w.Expect(reasons).To(gomega.ContainElement(mc.Status.Slots[slot].Reason))
 }
 
-// budgetAllows waits until so many evictions of a cache are allowed.
+// budgetAllows waits until the PodDisruptionBudget of a cache allows this number of evictions.
 func (w *drainWorld) budgetAllows(name string, evictions int) {
 	w.t.Helper()
 	budget := eventually(w.world, name, &policyv1.PodDisruptionBudget{}, func(budget *policyv1.PodDisruptionBudget) bool {

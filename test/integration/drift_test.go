@@ -31,17 +31,17 @@ var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // unordered compares requests whatever their order.
 var unordered = cmpopts.SortSlices(strings.Compare)
 
-// ofManagedObjects leaves out the writes of the status.
+// ofManagedObjects removes the writes of the status from requests.
 func ofManagedObjects(requests []string) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return r == "patch memcacheds/status" })
 }
 
-// ofImage is a part of a Deployment.
+// ofImage returns the part of a Deployment that sets memcached's image.
 func ofImage(image string) string {
 	return `{"spec":{"template":{"spec":{"containers":[{"name":"memcached","image":"` + image + `"}]}}}}`
 }
 
-// changedBy changes an object as a manager does that updates.
+// changedBy changes an object by an update of this field manager.
 func (w *world) changedBy(manager string, object client.Object, patch string) {
 	w.t.Helper()
 	get(w, "cache", object)
@@ -49,7 +49,7 @@ func (w *world) changedBy(manager string, object client.Object, patch string) {
 	w.Expect(cluster.Patch(w.ctx, object, raw, client.FieldOwner(manager))).To(gomega.Succeed())
 }
 
-// appliedBy applies a part of the Deployment, by force.
+// appliedBy applies a part of the Deployment by a forced server-side apply.
 func (w *world) appliedBy(manager, part string) {
 	w.t.Helper()
 	applied := `{"apiVersion":"apps/v1","kind":"Deployment",` + strings.TrimPrefix(part, "{")
@@ -132,7 +132,7 @@ func TestDriftIsReportedWithItsFieldManagerAndCostsOneReadAndOneWrite(t *testing
 				`Fix: change the Memcached instead of the Service`,
 		},
 	}
-	extra := map[string][]string{ // requests beyond one of each kind
+	extra := map[string][]string{ // requests in addition to one read and one write
 		"a label of the Service taken away by another client that also left something": {"patch services (failed)"},
 		"another number for the port of the Service":                                   {"patch services", "patch services (failed)"},
 	}
@@ -163,7 +163,8 @@ func TestDriftIsReportedWithItsFieldManagerAndCostsOneReadAndOneWrite(t *testing
 	}
 }
 
-// TestDriftInTheKeyOfAListItemIsReverted: for server-side apply, a list item with another key is another item.
+// TestDriftInTheKeyOfAListItemIsReverted: for server-side apply, a list item with a changed key is another item,
+// so both would stay.
 func TestDriftInTheKeyOfAListItemIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
@@ -211,7 +212,8 @@ func TestDriftInTheKeyOfAListItemIsReverted(t *testing.T) {
 	w.ready("cache")
 }
 
-// TestEachDriftHasItsOwnEvent: Kubernetes makes one of events that look alike to it, and keeps the first one's text.
+// TestEachDriftHasItsOwnEvent: Kubernetes' event library would merge similar events into one, with the text of the
+// first.
 func TestEachDriftHasItsOwnEvent(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
@@ -223,7 +225,7 @@ func TestEachDriftHasItsOwnEvent(t *testing.T) {
 	}
 }
 
-// TestDriftToAnotherHandlerIsReverted: a hook has one, and server-side apply would keep both.
+// TestDriftToAnotherHandlerIsReverted: a hook may have only one handler, and server-side apply alone would keep both.
 func TestDriftToAnotherHandlerIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)

@@ -25,7 +25,8 @@ func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w.ready("cache")
 }
 
-// TestFieldManagerConflictOfTwoOperatorsCostsFewWrites has two operators with different defaults, and a cache that is to have the defaults.
+// TestFieldManagerConflictOfTwoOperatorsCostsFewWrites runs two operators with different defaults, and a cache that is
+// updated to the defaults automatically.
 func TestFieldManagerConflictOfTwoOperatorsCostsFewWrites(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
@@ -61,7 +62,8 @@ func TestAVeryLongMessageOfInvalidSpecIsCut(t *testing.T) {
 	w.Eventually(w.events).Should(gomega.ContainElement("Warning InvalidSpec"))
 }
 
-// TestOddButLegalSpecsCostNothingAtRest: whatever the API server makes of a value, the operator compares with that.
+// TestOddButLegalSpecsCostNothingAtRest: the API server may store a value in another form. The operator must compare
+// with the stored form.
 func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 	specs := []string{
 		`{"resources":{"requests":{"cpu":"100u","memory":"200000000.0001"}}}`,

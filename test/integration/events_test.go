@@ -37,7 +37,7 @@ func TestEventsReportChangesOnceEach(t *testing.T) {
 	}
 }
 
-// events returns type, reason and related kind of the events about the Memcached "cache", sorted.
+// events returns the type, the reason and the related kind of each event about the Memcached "cache", sorted.
 func (w *world) events() []string {
 	w.t.Helper()
 	list := &eventsv1.EventList{}

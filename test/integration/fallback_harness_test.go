@@ -18,17 +18,17 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// handedOver is a cache with two slots that a rollout hands over, while something goes wrong.
+// handedOver is a cache with two slots. A rollout hands its slots over to new Pods, and the test makes something fail.
 type handedOver struct {
 	*slotWorld
 
 	name   string
-	of     *slotWorld // plays the agents
+	of     *slotWorld // acts instead of the kubelet and the agents
 	before map[string]string
 	watch  *slotwatch.Watch
 }
 
-// handedOver creates a cache of the world for one test.
+// handedOver creates such a cache in the world for one test.
 func (w *slotWorld) handedOver(t *testing.T, name string, timeout int32) *handedOver {
 	t.Helper()
 	inner := *w.world
@@ -46,7 +46,7 @@ func (w *slotWorld) handedOver(t *testing.T, name string, timeout int32) *handed
 	return h
 }
 
-// act makes the Pods of the cache act from now on.
+// act changes what the kubelet reports about the cache's Pods from now on.
 func (h *handedOver) act(a act) { h.of.acts.Store(h.name, a) }
 
 // actWell makes all copies succeed from now on.
@@ -55,7 +55,7 @@ func (h *handedOver) actWell() { h.of.acts.Delete(h.name) }
 // slot is the name of a slot.
 func (h *handedOver) slot(number string) string { return h.name + "-" + number }
 
-// rollOut replaces all Pods.
+// rollOut starts a rollout that replaces all Pods.
 func (h *handedOver) rollOut() {
 	h.t.Helper()
 	h.change(`{"threads":2}`)
@@ -67,7 +67,7 @@ func (h *handedOver) change(spec string) {
 	h.patch(&cachev1.Memcached{}, h.name, `{"spec":`+spec+`}`)
 }
 
-// copying begins a rollout that is in the middle of the copy of a slot, and returns the old Pod and the new one.
+// copying begins a rollout, waits until the keys of a slot are being copied, and returns the old Pod and the new Pod.
 func (h *handedOver) copying(number string) (old, next string) {
 	h.t.Helper()
 	h.act(h.hangs(number))
@@ -92,7 +92,7 @@ func (h *handedOver) copying(number string) (old, next string) {
 	return old, next
 }
 
-// hangs makes the copy of a slot never end.
+// hangs returns an act with which the copy of a slot never ends.
 func (h *handedOver) hangs(number string) act {
 	return func(pod *corev1.Pod, o kubelet.Order) {
 		if o.Role == "receive" && o.Slot == h.slot(number) {
@@ -101,7 +101,8 @@ func (h *handedOver) hangs(number string) act {
 	}
 }
 
-// ended makes the agent of a Pod end once, while it copies keys, with an exit code and a message for the operator.
+// ended returns an act with which a Pod's agent ends once while it copies keys, with an exit code and a message for the
+// operator.
 func (h *handedOver) ended(name string, code int32, message string) act {
 	at := metav1.Now()
 	return func(pod *corev1.Pod, o kubelet.Order) {
@@ -122,7 +123,7 @@ func (h *handedOver) fails(next, reason string) {
 	h.act(h.ended(next, 3, `{"reason":"`+reason+`","error":"it failed"}`))
 }
 
-// isKilled deletes a Pod immediately, with all that runs in it.
+// isKilled deletes a Pod immediately, without a grace period.
 func (h *handedOver) isKilled(name string) {
 	h.t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: name}}
@@ -137,15 +138,15 @@ func (h *handedOver) stay() {
 	}
 }
 
-// outcome is how a slot ends: cold for a reason, or with its keys.
+// outcome is the result of a handoff of a slot: cold for a reason, or with its keys.
 type outcome struct {
 	Slot   string
 	State  cachev1.SlotState
 	Reason string
 }
 
-// serves waits until the cache is ready, and checks that its slots have their keys, except slot 0 if it is cold for a
-// reason, and that clients never lost a Pod that served.
+// serves waits until the cache is ready. It checks that the slots have their keys, except that slot 0 is cold if a
+// reason is given, and that the EndpointSlices never lost a Pod that served.
 func (h *handedOver) serves(reason string) {
 	h.t.Helper()
 	want := []outcome{{h.slot("0"), cachev1.SlotServing, ""}, {h.slot("1"), cachev1.SlotServing, ""}}
@@ -178,7 +179,7 @@ func (h *handedOver) serves(reason string) {
 	h.Expect(h.watch.End()).To(gomega.BeEmpty(), "what clients saw")
 }
 
-// coldStarts are the notes of the events about slots of the cache that lost their keys.
+// coldStarts returns the notes of the events about slots of the cache that lost their keys.
 func (h *handedOver) coldStarts() (notes []string) {
 	h.t.Helper()
 	list := &eventsv1.EventList{}
@@ -191,7 +192,7 @@ func (h *handedOver) coldStarts() (notes []string) {
 	return notes
 }
 
-// says waits until the message of Ready has the words.
+// says waits until the message of the condition Ready contains the words.
 func (h *handedOver) says(words string) {
 	h.t.Helper()
 	eventually(h.world, h.name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {

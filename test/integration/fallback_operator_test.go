@@ -70,7 +70,7 @@ func TestTheNextLeaderContinuesAHandoff(t *testing.T) {
 	t.Parallel()
 	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}
 	w.bindLeases()
-	w.allow("rights") // The lease is in the namespace that it serves.
+	w.allow("rights") // Here, the Lease is in the namespace that the operator serves.
 	elect := []string{"--watch-namespaces=" + w.namespace, "--leader-elect", "--leader-election-namespace=" + w.namespace}
 	w.startWith(nil, elect...)
 	w.play()
@@ -87,7 +87,7 @@ func TestTheNextLeaderContinuesAHandoff(t *testing.T) {
 	lost.serves("OldUnreachable")
 }
 
-// bindLeases lets operators elect a leader in the namespace.
+// bindLeases gives operators the rights to elect a leader in the namespace.
 func (w *slotWorld) bindLeases() {
 	w.t.Helper()
 	w.lets("leases", []string{operatorUser}, rbacv1.PolicyRule{
@@ -95,7 +95,8 @@ func (w *slotWorld) bindLeases() {
 	})
 }
 
-// TestAQuotaWithoutMemoryForAPodMoreStopsARollout until it has some.
+// TestAQuotaWithoutMemoryForAPodMoreStopsARollout: the rollout continues when the quota has enough memory for one more
+// Pod.
 func TestAQuotaWithoutMemoryForAPodMoreStopsARollout(t *testing.T) {
 	w := newSlotWorld(t)
 	h := w.handedOver(t, "cache", 600)

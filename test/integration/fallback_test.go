@@ -13,12 +13,12 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAHandoffThatCannotSucceedEndsInACacheThatServes: at worst slot 0 is cold, and the status says why.
+// TestAHandoffThatCannotSucceedEndsInACacheThatServes: at worst, slot 0 ends cold, and the status says why.
 func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 	tests := map[string]struct {
 		timeout int32
 		happens func(*handedOver)
-		reason  string // of slot 0, if it ends cold
+		reason  string // reason for slot 0, if it ends cold
 	}{
 		"the copy fails": {happens: func(h *handedOver) {
 			_, next := h.copying("0")
@@ -151,14 +151,14 @@ func (h *handedOver) suspend() {
 	h.Expect(h.deployment(h.name).Spec.Paused).To(gomega.BeTrue())
 }
 
-// evicted is a Pod that its Node has ended.
+// evicted gives a Pod the status of a Pod that the kubelet has evicted.
 func evicted(pod *corev1.Pod) {
 	pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	pod.Status.ContainerStatuses[0].Ready, pod.Status.InitContainerStatuses[0].Ready = false, false
 	kubelet.SetCondition(&pod.Status, corev1.PodReady, false, "")
 }
 
-// unschedulable is a Pod without a Node.
+// unschedulable gives a Pod the status of a Pod for which no Node has room.
 func unschedulable(pod *corev1.Pod) {
 	pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodPending, "", nil
 	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = nil, nil
@@ -168,7 +168,7 @@ func unschedulable(pod *corev1.Pod) {
 	}}
 }
 
-// scheduled is a Pod that got a Node.
+// scheduled gives a Pod the status of a Pod that got a Node.
 func scheduled(pod *corev1.Pod, _ kubelet.Order) {
 	kubelet.SetCondition(&pod.Status, corev1.PodScheduled, true, "")
 }

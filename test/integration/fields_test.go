@@ -31,12 +31,12 @@ func (w *world) patchSpec(spec string) {
 func (w *world) patch(object client.Object, name, patch string) {
 	w.t.Helper()
 	raw := client.RawPatch("application/merge-patch+json", []byte(patch))
-	// Otherwise the API server drops fields that it does not know, such as a misspelled one.
+	// Otherwise the API server ignores unknown fields, such as misspelled ones.
 	strict := client.FieldValidation(metav1.FieldValidationStrict)
 	w.Expect(cluster.Patch(w.ctx, get(w, name, object), raw, client.FieldOwner("another-client"), strict)).To(gomega.Succeed())
 }
 
-// testedElsewhere are fields that change no object here, or that the API server keeps.
+// testedElsewhere has the fields that change no object in this test, or that the API server does not remove.
 var testedElsewhere = map[string]string{
 	"spec.rollout.memoryChange": "resize_test.go",
 	"spec.autoscaling":          "autoscaling_test.go",
@@ -84,7 +84,7 @@ var testedElsewhere = map[string]string{
 }
 
 // TestEveryFieldReachesTheClusterAndLeavesItAgain takes the fields from the CRD and their values from
-// test/crd/every-field.yaml. Which values the objects get is in operator/internal/render/testdata/fields.txt.
+// test/crd/every-field.yaml. operator/internal/render/testdata/fields.txt has the values that the objects get.
 func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	fields, err := crd.Fields(repository)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	sandbox := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "sandbox"}, Handler: "sandbox"}
-	if err := cluster.Create(t.Context(), sandbox); err != nil { // The API server refuses Pods of others.
+	if err := cluster.Create(t.Context(), sandbox); err != nil { // The API server refuses Pods with an unknown class.
 		t.Fatal(err)
 	}
 	installCertManager(t)
@@ -113,7 +113,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	for top, paths := range groups {
 		t.Run(top, func(t *testing.T) {
 			w := newWorld(t)
-			w.allow("no hot loop") // Each field changes twice, as fast as the operator follows.
+			w.allow("no hot loop") // Each field changes twice, as soon as the operator has applied the last change.
 			pair := certificate(t, time.Time{})
 			pair["ca.crt"] = pair["tls.crt"]
 			for _, name := range []string{"tls", "cache-tls"} {
@@ -142,7 +142,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	}
 }
 
-// setSpec replaces the spec, of two Pods unless it has another size, and waits until the cache is ready.
+// setSpec replaces the spec, and waits until the cache is ready. Without a size in values, the cache gets two Pods.
 func (w *world) setSpec(mc *cachev1.Memcached, values map[string]any) {
 	w.t.Helper()
 	spec := cachev1.MemcachedSpec{Size: new(int32(2))}
@@ -157,7 +157,8 @@ func (w *world) setSpec(mc *cachev1.Memcached, values map[string]any) {
 	w.ready(mc.Name)
 }
 
-// ownedSpecs are the specs and labels of the objects of a cache by their kinds, and the annotation of every-field.yaml.
+// ownedSpecs returns the specs and labels of a cache's managed objects by their kinds, and the annotation from
+// every-field.yaml.
 func (w *world) ownedSpecs(name string) map[string]any {
 	w.t.Helper()
 	specs := map[string]any{}
@@ -178,7 +179,7 @@ func (w *world) ownedSpecs(name string) map[string]any {
 	return specs
 }
 
-// TestTheIPFamiliesOfTheServiceAreThoseOfTheSpec, in a cluster with IPv4 alone.
+// TestTheIPFamiliesOfTheServiceAreThoseOfTheSpec uses a cluster with IPv4 only.
 func TestTheIPFamiliesOfTheServiceAreThoseOfTheSpec(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)

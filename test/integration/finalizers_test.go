@@ -19,9 +19,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced has its own API server, with an admission plugin
-// of OpenShift. There, whoever sets a reference that blocks the deletion of the owner has to have a right on the owner
-// and, for an existing object, the right to delete it.
+// TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced has its own API server, with an admission plugin of
+// OpenShift. With this plugin, a client that sets an owner reference with blockOwnerDeletion needs a right on the
+// finalizers of the owner and, for an existing object, the right to delete this object.
 func TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced(t *testing.T) {
 	t.Parallel()
 	g, ctx := gomega.NewWithT(t), t.Context()

@@ -33,16 +33,17 @@ type world struct {
 	log       string
 
 	recorder *history.Recorder
-	began    time.Time // the recorder
+	began    time.Time // when the recorder was started
 	allowed  []string  // rules
 
-	// binary is the operator, kubeconfig what it connects by, and flags what start gives it in addition.
+	// binary is the operator's program, kubeconfig is the file with which it connects, and flags are additional flags for
+	// start.
 	binary, kubeconfig string
 	flags              []string
 }
 
-// newWorld makes a namespace and starts an operator that may act in it and nowhere else. Both end with the test,
-// which runs at the same time as others.
+// newWorld creates a namespace, and starts an operator that has rights only in this namespace. Both end with the test.
+// The test runs at the same time as others.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
@@ -51,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// emptyWorld makes a namespace, and leaves it to the test to start an operator.
+// emptyWorld creates a namespace, and starts no operator.
 func emptyWorld(t *testing.T, kubeconfig string) *world {
 	t.Helper()
 	w := &world{
@@ -59,7 +60,8 @@ func emptyWorld(t *testing.T, kubeconfig string) *world {
 		log: filepath.Join(t.TempDir(), "operator.log"), binary: operatorBinary, kubeconfig: kubeconfig,
 	}
 	w.SetDefaultEventuallyTimeout(patience)
-	// Many tests run at a time. If each sent requests more often, the API server would have no time for the operator.
+	// Many tests run at a time. If each of them polled more often, the API server would be too busy for the operator's
+	// requests.
 	w.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	w.namespace = w.newNamespace()
 	w.record()
@@ -67,7 +69,7 @@ func emptyWorld(t *testing.T, kubeconfig string) *world {
 	return w
 }
 
-// newNamespace makes a namespace in which operators that serve namespaces have their role.
+// newNamespace creates a namespace, and binds the role of operators that serve only some namespaces.
 func (w *world) newNamespace() string {
 	w.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -76,7 +78,7 @@ func (w *world) newNamespace() string {
 	return namespace.Name
 }
 
-// bindRole lets operators that serve namespaces work in one.
+// bindRole binds the role of operators that serve only some namespaces in a namespace.
 func (w *world) bindRole(namespace string) {
 	w.t.Helper()
 	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
@@ -113,13 +115,13 @@ func (w *world) startWith(env []string, flags ...string) {
 	w.operator = exec.Command(w.binary, flags...)
 	w.operator.Env = append([]string{
 		"KUBECONFIG=" + w.kubeconfig, "HOME=" + w.t.TempDir(),
-		"KUBE_CACHE_MUTATION_DETECTOR=true", // It panics if what lies in the cache is changed.
+		"KUBE_CACHE_MUTATION_DETECTOR=true", // It panics if a cached object is modified.
 	}, env...)
 	w.operator.Stdout, w.operator.Stderr = log, log
 	w.Expect(w.operator.Start()).To(gomega.Succeed())
 }
 
-// stop ends the operator as the kubelet does, and waits for it.
+// stop ends the operator as the kubelet does, and waits for its end.
 func (w *world) stop() {
 	w.t.Helper()
 	_ = w.operator.Process.Signal(syscall.SIGTERM)
@@ -129,7 +131,7 @@ func (w *world) stop() {
 }
 
 func (w *world) end() {
-	defer func() { // This runs even if the operator did not end in order.
+	defer func() { // This runs even if the operator did not end properly.
 		log, _ := os.ReadFile(w.log)
 		if strings.Contains(string(log), "panic") {
 			w.t.Error("the operator panicked")
@@ -187,7 +189,7 @@ func eventually[T client.Object](w *world, name string, object T, condition func
 	return object
 }
 
-// reason waits for a reason of the Ready condition that reports the current spec.
+// reason waits until the condition Ready has this reason for the current spec.
 func (w *world) reason(name, reason string) *cachev1.Memcached {
 	w.t.Helper()
 	mc := eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
@@ -198,7 +200,7 @@ func (w *world) reason(name, reason string) *cachev1.Memcached {
 	return mc
 }
 
-// ready brings a cache up: it waits for the Pods and says, in the kubelet's place, that they are ready.
+// ready makes a cache ready: it waits for the Pods and makes them ready, instead of the kubelet.
 func (w *world) ready(name string) *cachev1.Memcached {
 	w.t.Helper()
 	w.Eventually(func() bool {
@@ -230,7 +232,7 @@ func (w *world) run(name string) []corev1.Pod {
 	return pods
 }
 
-// hasReady reports whether a Pod has the condition Ready, true or not.
+// hasReady reports whether a Pod has the condition Ready, whatever its status.
 func hasReady(pod corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
 }
@@ -243,7 +245,7 @@ func makeReady(w *world, pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = append(pod.Status.Conditions,
 		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
-	_ = cluster.Status().Update(w.ctx, pod) // A Pod that was deleted in the meantime need not be ready.
+	_ = cluster.Status().Update(w.ctx, pod) // A deleted Pod need not be ready.
 }
 
 func (w *world) deployment(name string) *appsv1.Deployment {

@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/docs"
 )
 
-// writtenFor is on each Secret that cert-manager writes.
+// writtenFor is an annotation that cert-manager sets on each Secret that it writes.
 const writtenFor = "cert-manager.io/certificate-name"
 
 // installCertManager makes the API server serve the kinds of cert-manager, without its controllers.
@@ -43,7 +43,7 @@ func installCertManager(t *testing.T) (remove func(*world)) {
 			bare.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 			bare.SetName(definition.Name)
 			w.Expect(cluster.Delete(w.ctx, bare)).To(gomega.Succeed())
-			w.Eventually(func() error { // Until then it cannot be installed again.
+			w.Eventually(func() error { // Until it is deleted, it cannot be installed again.
 				return cluster.Get(w.ctx, client.ObjectKeyFromObject(bare), bare)
 			}).Should(gomega.Satisfy(apierrors.IsNotFound))
 		}
@@ -71,7 +71,7 @@ func (w *world) withIssuer(name string, change ...func(*cachev1.MemcachedSpec)) 
 	w.create(name, spec)
 }
 
-// hosts are those for which a certificate is requested.
+// hosts returns the names for which a certificate is requested.
 func (w *world) hosts(name string) []string {
 	w.t.Helper()
 	hosts, _, _ := unstructured.NestedStringSlice(get(w, name, newCertificate()).Object, "spec", "dnsNames")
@@ -91,7 +91,8 @@ func (w *world) hasNoCertificate(name string) {
 	w.Expect(err).To(gomega.Satisfy(apierrors.IsNotFound))
 }
 
-// TestCertificateUnavailableUntilTheClusterHasCertManager is not parallel to others, which need its kinds.
+// TestCertificateUnavailableUntilTheClusterHasCertManager does not run at the same time as other tests, because these
+// need cert-manager's kinds.
 func TestCertificateUnavailableUntilTheClusterHasCertManager(t *testing.T) {
 	remove := installCertManager(t)
 	w := emptyWorld(t, operatorKubeconfig)
@@ -178,7 +179,8 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 	}
 	w.Eventually(isDeleted).Should(gomega.BeTrue())
 	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool { return mc.Status.Certificate == "" })
-	// The Certificate is like one that the operator created for a spec that had changed by then: no status names it.
+	// This Certificate is like one that the operator created late, for a spec that had already changed, so no status names
+	// it.
 	certificate.SetUID("")
 	certificate.SetResourceVersion("")
 	certificate.SetManagedFields(nil)
@@ -194,7 +196,7 @@ func TestOwnershipConflictKeepsTheSecretsAndNamesOfOthers(t *testing.T) {
 	w.secret("another", certificateFor(t, "another"))
 	w.withIssuer("secret", func(s *cachev1.MemcachedSpec) { s.TLS.SecretName = "another" })
 	w.reason("secret", cachev1.ReasonOwnershipConflict)
-	w.says("secret", `Secret "another" may belong to others`)
+	w.says("secret", `Secret "another" may belong to another owner`)
 	w.hasNoCertificate("secret")
 	w.patch(&corev1.Secret{}, "another", `{"metadata":{"annotations":{"`+writtenFor+`":"secret"}}}`)
 	w.ready("secret")
@@ -237,7 +239,7 @@ func TestWithoutAnIssuerNothingIsAskedOfCertManager(t *testing.T) {
 	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
 	w.create("cache", cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}})
 	w.ready("cache")
-	w.stop() // Watches are logged when they end.
+	w.stop() // The audit log has a watch only when it has ended.
 	for _, r := range audit.read() {
 		if r.ObjectRef.Namespace == w.namespace && isOperators(r) && r.ObjectRef.Resource == "certificates" {
 			t.Errorf("the operator requested: %s", describe(r))

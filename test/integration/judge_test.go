@@ -23,23 +23,24 @@ func (w *world) record() {
 		user = clusterOperatorUser
 	}
 	var err error
-	// The context of a test ends before what it has to clean up.
+	// The recorder must outlive the context of the test, which ends before the cleanup.
 	w.recorder, err = history.Start(context.WithoutCancel(w.ctx), config, log, w.namespace, user)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	w.began = time.Now()
 }
 
-// entriesOfAViolation are printed.
+// entriesOfAViolation is how many entries before a violation are printed.
 const entriesOfAViolation = 20
 
-// allow makes judge ignore rules that a test breaks on purpose.
+// allow makes judge ignore rules that a test violates on purpose.
 func (w *world) allow(rules ...string) { w.allowed = append(w.allowed, rules...) }
 
-// rulesByName also break for a cache whose name looks like that of an object of slots, such as memcached-slots.
+// rulesByName are rules that also fail for a cache whose name looks like the name of an object of slots, such as
+// memcached-slots.
 var rulesByName = []string{"one owner", "deletion", "fields"}
 
-// judge fails the test if what happened breaks a rule of the fault campaign. Many tests share the processors, so the
-// operator may have learned late of anything.
+// judge fails the test if the history violates a rule of the fault campaign. Many tests share the processors, so judge
+// assumes that the operator may have learned late of each change.
 func (w *world) judge() {
 	w.t.Helper()
 	w.recorder.Delayed("many tests run at the same time", w.began)
@@ -54,7 +55,7 @@ func (w *world) judge() {
 	}
 }
 
-// noteLog records what the operator may not log.
+// noteLog records the lines in the operator's log that it may not log.
 func (w *world) noteLog() {
 	w.t.Helper()
 	log, err := os.ReadFile(w.log)

@@ -11,7 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// TestOfTwoOperatorsOneWorksAndTheOtherTakesOver also shows that nothing is written twice on the way.
+// TestOfTwoOperatorsOneWorksAndTheOtherTakesOver also checks that neither operator writes what the other one has
+// already written.
 func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, clusterKubeconfig)
@@ -25,12 +26,13 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	w.ready("cache")
 	w.becomesReady(leader)
 	w.startWith(nil, append(elect, "--health-probe-bind-address="+standby)...)
-	w.becomesReady(standby) // It fills only the caches that it needs before it leads.
+	w.becomesReady(standby) // Before it leads, it fills only the caches that it already needs.
 	before := w.quiet()
 	w.Expect(count(before, "patch deployments")).To(gomega.Equal(1))
 	w.Expect(count(before, "patch services")).To(gomega.Equal(1))
 
-	// The first gives the lease back when it ends in order, so the second need not wait for it to run out.
+	// The first operator releases its Lease when it is terminated, so the second one need not wait until the Lease
+	// expires.
 	w.Expect(first.Process.Signal(syscall.SIGTERM)).To(gomega.Succeed())
 	w.Expect(first.Wait()).To(gomega.Succeed())
 	w.patchSpec(`{"size":3}`)

@@ -13,7 +13,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestTheLogHasALineForEverythingDoneToACache: events are deleted after an hour.
+// TestTheLogHasALineForEverythingDoneToACache: the log has a line for each event, because events are deleted after an
+// hour.
 func TestTheLogHasALineForEverythingDoneToACache(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)

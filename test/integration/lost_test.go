@@ -18,11 +18,11 @@ import (
 const (
 	disabled = `{"networkPolicy":{"mode":"Disabled"}}`
 
-	// withoutLabel takes away a label by which the cache of the operator selects objects.
+	// withoutLabel changes a label by which the operator's cache selects objects.
 	withoutLabel = `{"metadata":{"labels":{"app":"memcached-other"}}}`
 )
 
-// mayNot makes the API server refuse an operation on NetworkPolicies, except one that takes away the label.
+// mayNot makes the API server refuse an operation on NetworkPolicies, except an update that changes this label.
 func (w *world) mayNot(operation admissionv1.OperationType) (allow func()) {
 	w.t.Helper()
 	const unless = `request.operation == "UPDATE" && object.metadata.labels["app"] == "memcached-other"`
@@ -36,7 +36,8 @@ func (w *world) mayNot(operation admissionv1.OperationType) (allow func()) {
 	})
 }
 
-// TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired, although the cache of the operator does not have it.
+// TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired: without its labels, the operator's cache does not have the
+// object.
 func TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired(t *testing.T) {
 	type damage struct {
 		happens func(w *world)
@@ -87,7 +88,8 @@ func TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfAnotherClientIsNotTakenForOneThatLostItsLabels: it has the name of one that a former spec requested.
+// TestAnObjectOfAnotherClientIsNotTakenForOneThatLostItsLabels: an object of another client has the name of an object
+// that a former spec requested.
 func TestAnObjectOfAnotherClientIsNotTakenForOneThatLostItsLabels(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)
@@ -104,8 +106,8 @@ func TestAnObjectOfAnotherClientIsNotTakenForOneThatLostItsLabels(t *testing.T) 
 	get(w, "cache", &networkingv1.NetworkPolicy{})
 }
 
-// TestAnObjectThatTheOperatorDeletesIsNotReadAgain: only after another client's deletion does the operator not know
-// what happened.
+// TestAnObjectThatTheOperatorDeletesIsNotReadAgain: the operator need not read an object that it deleted itself. It
+// reads the object only if another client deleted it, or removed its labels.
 func TestAnObjectThatTheOperatorDeletesIsNotReadAgain(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)

@@ -1,6 +1,6 @@
-// Package integration runs the operator's own binary, with the service account and the generated role that it
-// has in a cluster, against a real API server and the real workload controllers. Only the kubelet is missing:
-// a test says when Pods become ready.
+// Package integration runs the operator's own binary, with the service account and the generated role that it has in a
+// cluster, against a real API server and the real workload controllers. Only the kubelet is missing, so each test makes
+// its Pods ready.
 package integration
 
 import (
@@ -30,15 +30,15 @@ const (
 
 	operatorNamespace = "memcached-operator-system"
 
-	// operatorUser has the operator's role in the namespaces of its worlds, and nowhere else.
+	// operatorUser is the user of operators that have rights only in the namespaces of their worlds.
 	operatorUser = "system:serviceaccount:" + operatorNamespace + ":memcached-operator-controller-manager"
 
-	// clusterOperatorUser has all that the manifests give the operator, in the whole cluster.
+	// clusterOperatorUser is the user of operators that have all rights in the manifests, in the whole cluster.
 	clusterOperatorUser = "system:serviceaccount:" + operatorNamespace + ":cluster-wide"
 
 	fewCollections = 400 // percent
 
-	// patience is how long something may take that normally takes milliseconds.
+	// patience is how long steps may take that normally take milliseconds.
 	patience = 2 * time.Minute
 )
 
@@ -50,7 +50,7 @@ var (
 	operatorBinary        string
 	operatorKubeconfig    string
 	clusterKubeconfig     string
-	controllersKubeconfig string // with all rights
+	controllersKubeconfig string // of a user with all rights
 )
 
 func TestMain(m *testing.M) {
@@ -70,7 +70,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	// Half of the time is this process's and the API server's, which has memory to spare.
+	// This process and the API server use half of the CPU time, and have enough memory, so they collect garbage less
+	// often.
 	debug.SetGCPercent(fewCollections)
 	_ = os.Setenv("GOGC", strconv.Itoa(fewCollections))
 	stop, err := start(dir, assets)
@@ -87,14 +88,14 @@ func run(m *testing.M) int {
 	return code
 }
 
-// start brings up the API server, the workload controllers and the operator's manifests, and builds the operator.
-// What it returns stops all that did start, even after an error.
+// start starts the API server and the workload controllers, applies the operator's manifests, and builds the operator.
+// The function stop stops everything that was started. It is returned even after an error.
 func start(dir, assets string) (stop func(), err error) {
 	audit = newAuditLog(dir)
 	env := &envtest.Environment{BinaryAssetsDirectory: assets}
 	env.ControlPlane.GetAPIServer().Configure().
 		Append("audit-log-path", audit.Path).
-		Append("audit-log-maxsize", "10000"). // MiB: it is read as one file.
+		Append("audit-log-maxsize", "10000"). // MiB: the log is read as one file.
 		Append("audit-policy-file", audit.policy)
 	stop = func() { _ = env.Stop() }
 	if config, err = env.Start(); err != nil {
@@ -158,8 +159,8 @@ func kubeconfig(dir string, env *envtest.Environment, user string, groups ...str
 	return path, os.WriteFile(path, content, 0o600)
 }
 
-// applyManifests applies the operator as users install it, except its Deployment, because the tests run its binary.
-// What its bindings give goes to the user of the cluster-wide operator.
+// applyManifests applies the operator as users install it, except its Deployment, because the tests run its binary. It
+// binds the roles to the user of the cluster-wide operator.
 func applyManifests(ctx context.Context) error {
 	objects, err := kustomize.Objects(repository + "/overlays/multiarch")
 	if err != nil {

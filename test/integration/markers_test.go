@@ -48,7 +48,7 @@ func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *
 			for _, child := range managedObjects() {
 				w.Expect(cluster.Patch(w.ctx, get(w, "cache", child), raw, manager)).To(gomega.Succeed(), "%T", child)
 			}
-			w.quiet() // It does come to an end.
+			w.quiet() // The operator stops writing.
 
 			w.patchSpec(`{"threads":2,"service":{"metadata":{"annotations":{"example.com/a":"c"}}},"disruption":{"maxUnavailable":"50%"},` +
 				`"networkPolicy":{"from":[{"podSelector":{}}]}}`)
@@ -66,7 +66,8 @@ func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *
 	}
 }
 
-// TestDriftByAFieldThatExcludesAnOwnedOneIsReverted: next to it, the API server refuses the owned one.
+// TestDriftByAFieldThatExcludesAnOwnedOneIsReverted: another client sets a field with which the API server refuses the
+// owned field.
 func TestDriftByAFieldThatExcludesAnOwnedOneIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
@@ -83,7 +84,7 @@ func TestDriftByAFieldThatExcludesAnOwnedOneIsReverted(t *testing.T) {
 	w.quiet()
 	w.reason("cache", cachev1.ReasonAllPodsReady)
 
-	// The same happens while the operator does not run, and the spec requests something else by then.
+	// Now another client does the same while the operator does not run, and the spec changes, too.
 	w.stop()
 	w.patch(&policyv1.PodDisruptionBudget{}, "cache", `{"spec":{"maxUnavailable":null,"minAvailable":2}}`)
 	w.patchSpec(`{"disruption":{"maxUnavailable":"50%"}}`)
@@ -94,8 +95,8 @@ func TestDriftByAFieldThatExcludesAnOwnedOneIsReverted(t *testing.T) {
 	w.reason("cache", cachev1.ReasonAllPodsReady)
 }
 
-// owners are references to the Memcached, without and with control, and to an object of another client's, each behind a
-// name for it.
+// owners returns pairs of a placeholder and an owner reference: to the Memcached, with and without controller, and to
+// another object.
 func (w *world) owners(mc *cachev1.Memcached) []string {
 	w.t.Helper()
 	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "other"}}
@@ -115,8 +116,8 @@ func (w *world) owners(mc *cachev1.Memcached) []string {
 	return owners
 }
 
-// TestAnOwnerReferenceThatAnotherClientRemovesComesBack, with an event that says so, and the cache is Ready all the
-// time.
+// TestAnOwnerReferenceThatAnotherClientRemovesComesBack: the operator restores it and reports this in an event. The
+// cache is Ready all the time.
 func TestAnOwnerReferenceThatAnotherClientRemovesComesBack(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)
@@ -130,7 +131,7 @@ func TestAnOwnerReferenceThatAnotherClientRemovesComesBack(t *testing.T) {
 	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllPodsReady))
 }
 
-// TestFieldManagerConflictWithAClientThatKeepsRemovingTheOwnerReference: it does not continue for ever.
+// TestFieldManagerConflictWithAClientThatKeepsRemovingTheOwnerReference: the operator does not restore it for ever.
 func TestFieldManagerConflictWithAClientThatKeepsRemovingTheOwnerReference(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)

@@ -37,7 +37,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: w.namespace, Name: "reader"}},
 	})).To(gomega.Succeed())
 
-	// The certificate is the operator's own, made at its start.
+	// The certificate is self-signed: the operator creates it at its start.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	scrape := func(scheme, token string) int {
 		request, err := http.NewRequestWithContext(w.ctx, http.MethodGet, scheme+"://"+address+"/metrics", nil)
@@ -108,8 +108,8 @@ func TestTheOperatorCountsWhatItDoes(t *testing.T) {
 	w.Expect(w.quiet()).To(gomega.HaveLen(asked), "a scrape asks the API server for nothing")
 }
 
-// readMetrics returns the operator's own metrics by name and labels; for a histogram it returns the count. There are
-// none before the operator listens.
+// readMetrics returns the operator's own metrics by name and labels; for a histogram it returns the count. It returns
+// none before the operator serves them.
 func readMetrics(w *world, address string) map[string]float64 {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.ctx, http.MethodGet, "http://"+address+"/metrics", nil)
@@ -143,7 +143,7 @@ func readMetrics(w *world, address string) map[string]float64 {
 	return values
 }
 
-// token makes a service account and returns a token for it.
+// token creates a service account, and returns a token for it.
 func token(w *world, name string) string {
 	w.t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}

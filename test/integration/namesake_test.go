@@ -19,19 +19,19 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// managedObjects are empty ones of each kind.
+// managedObjects returns an empty object of each managed kind.
 func managedObjects() []client.Object {
 	return []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{},
 	}
 }
 
-// TestANamesakeGetsNothingThatIsNotForIt: an object is deleted and made again by another client, after the operator has
-// read the former one and before its write arrives.
+// TestANamesakeGetsNothingThatIsNotForIt: after the operator has read an object, and before its write arrives, another
+// client deletes the object and creates another one with the same name.
 func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	spec := func(spec string) func(*world) { return func(w *world) { w.patchSpec(spec) } }
 	tests := map[string]struct {
-		// provoke makes the operator write, and request is how that looks.
+		// provoke makes the operator write. request describes this write.
 		provoke            func(w *world)
 		request, parameter string
 
@@ -95,8 +95,8 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	}
 }
 
-// continuesWithout waits until the operator has found out what the namesake is, and then, if it is another client's
-// object, comes to an end when it is deleted.
+// continuesWithout waits until the operator has noticed the namesake. If the namesake is another client's object, it is
+// deleted, and the cache must become ready.
 func (w *world) continuesWithout(namesake client.Object) {
 	w.t.Helper()
 	switch namesake.(type) {
@@ -110,13 +110,14 @@ func (w *world) continuesWithout(namesake client.Object) {
 		}
 		w.reason("cache", cachev1.ReasonOwnershipConflict)
 		w.Expect(cluster.Delete(w.ctx, namesake)).To(gomega.Succeed())
-		// The deletion is no event of an owned object, so it could take half a minute.
+		// The deletion of an unowned object starts no reconciliation, so without this change the next one might begin only
+		// after half a minute.
 		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"example.com/look":"again"}}}`)
 	}
 	w.ready("cache")
 }
 
-// writers are the field managers of an object.
+// writers returns the field managers of an object.
 func (w *world) writers(object client.Object) []string {
 	w.t.Helper()
 	w.Expect(cluster.Get(w.ctx, client.ObjectKeyFromObject(object), object)).To(gomega.Succeed())
@@ -179,7 +180,8 @@ func TestAManagedObjectThatIsDeletedDuringAWriteIsCreatedAgain(t *testing.T) {
 	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
 }
 
-// TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews: that of a finalizer needs no reconcile.
+// TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews: a change to a finalizer makes the write of the status fail. The
+// change itself starts no reconciliation, so the operator must try again by itself.
 func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
@@ -199,8 +201,8 @@ func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 	w.patch(mc, "cache", `{"metadata":{"finalizers":null}}`)
 }
 
-// TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately: the disruption controller writes it whenever a Pod
-// is deleted.
+// TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately: the disruption controller writes the status of a
+// PodDisruptionBudget whenever a Pod is deleted, so the operator's deletion may conflict with such a write.
 func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
@@ -219,7 +221,7 @@ func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately(t *testing
 			asked = append(asked, request)
 		}
 	}
-	// The disruption controller may come in between, too.
+	// The disruption controller may cause further conflicts.
 	again := []string{"delete poddisruptionbudgets (failed)", "get poddisruptionbudgets"}
 	for len(asked) > 4 && slices.Equal(asked[3:5], again) {
 		asked = slices.Delete(asked, 3, 5)
@@ -231,7 +233,7 @@ func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately(t *testing
 	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
 }
 
-// TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone: the operator has read it as its own.
+// TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone: the operator owned the object when it read it.
 func TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone(t *testing.T) {
 	tests := map[string]struct {
 		spec, request string

@@ -14,11 +14,12 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOperatorOfThreeNamespacesReadsItsOwnWrites: each namespace has its own watch, and each is behind by another
-// time. A decision on what was before the last write shows in the audit log, as a write or a read too many.
+// TestAnOperatorOfThreeNamespacesReadsItsOwnWrites: each namespace has a separate watch, and each watch is late by a
+// different time. If the operator decides from a state before its last write, the audit log has an unnecessary write or
+// read.
 func TestAnOperatorOfThreeNamespacesReadsItsOwnWrites(t *testing.T) {
 	t.Parallel()
-	const each = 100 // So many Memcacheds in each of three namespaces cost 1,500 writes.
+	const each = 100 // This many Memcacheds in each of three namespaces need 1,500 writes.
 	w := emptyWorld(t, operatorKubeconfig)
 	namespaces := []string{w.namespace, w.newNamespace(), w.newNamespace()}
 	w.startWith(nil, "--watch-namespaces="+strings.Join(namespaces, ","))
@@ -45,7 +46,7 @@ func TestAnOperatorOfThreeNamespacesReadsItsOwnWrites(t *testing.T) {
 	}
 }
 
-// scaledToZero counts the Memcacheds of a namespace that are what they are to be.
+// scaledToZero counts the Memcacheds of a namespace that report the expected reason, ScaledToZero.
 func scaledToZero(w *world, namespace string) int {
 	list := &cachev1.MemcachedList{}
 	w.Expect(cluster.List(w.ctx, list, client.InNamespace(namespace))).To(gomega.Succeed())

@@ -19,8 +19,8 @@ import (
 
 const csvFile = "manifests/memcached-operator.clusterserviceversion.yaml"
 
-// TestTheOperatorActsOnTheExamplesInTheBundle is what operator-sdk's scorecard asks of a running operator: an example has
-// a spec, the operator writes its status, and a change to the spec makes the operator write.
+// TestTheOperatorActsOnTheExamplesInTheBundle checks what operator-sdk's scorecard requires of a running operator: each
+// example has a spec, the operator writes its status, and a change to the spec makes the operator write.
 func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
 	w := newSlotWorld(t)
 	w.allow(rulesByName...)
@@ -30,7 +30,7 @@ func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
 		w.Expect(object.Object).NotTo(gomega.HaveKey("status"))
 		w.Expect(cluster.Create(w.ctx, object, client.FieldValidation("Strict"))).To(gomega.Succeed())
 		name := object.GetName()
-		if object.GetKind() == "MemcachedSnapshot" { // Its spec cannot change, and its cache is none of the examples.
+		if object.GetKind() == "MemcachedSnapshot" { // Its spec cannot change, and its cache does not exist.
 			w.snapshotReason(name, cachev1.ReasonMemcachedNotFound, "")
 			continue
 		}
@@ -65,7 +65,7 @@ func examples(t *testing.T) (objects []*unstructured.Unstructured) {
 	return objects
 }
 
-// TestWhatTheBundleHoldsIsTaken makes the API server judge what OLM takes from the bundle as it is.
+// TestWhatTheBundleHoldsIsTaken: the API server accepts the objects that OLM applies unchanged from the bundle.
 func TestWhatTheBundleHoldsIsTaken(t *testing.T) {
 	for file, content := range committedBundle(t) {
 		if !strings.HasPrefix(file, "manifests/") || file == csvFile {
@@ -88,7 +88,8 @@ func TestWhatTheBundleHoldsIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhatOLMMakesOfTheBundleIsTaken makes the API server judge what OLM makes of the ClusterServiceVersion.
+// TestWhatOLMMakesOfTheBundleIsTaken: the API server accepts the objects that OLM creates from the
+// ClusterServiceVersion.
 func TestWhatOLMMakesOfTheBundleIsTaken(t *testing.T) {
 	objects, err := standin.Installation{Namespace: "default", Targets: []string{"kube-public"}}.Objects(committedBundle(t))
 	if err != nil {

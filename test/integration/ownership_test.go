@@ -16,7 +16,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// deploymentLike returns a Deployment of another client, with or without our labels in its selector.
+// deploymentLike returns a Deployment of another client with this selector, which may be the operator's.
 func deploymentLike(namespace string, selector map[string]string) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cache"},
@@ -42,7 +42,7 @@ func serviceLike(namespace string, clusterIP string) *corev1.Service {
 	}
 }
 
-// annotated returns a Deployment with our selector that nobody owns.
+// annotated returns a Deployment without an owner, with the operator's selector and an annotation.
 func annotated(namespace, annotation, value string) client.Object {
 	deployment := deploymentLike(namespace, ourSelector)
 	deployment.Annotations = map[string]string{annotation: value}
@@ -131,7 +131,7 @@ func TestOwnershipConflictLeavesTheObjectAsItIs(t *testing.T) {
 	}
 }
 
-// spelled returns every byte of an object as the API server has it.
+// spelled returns an object as text, exactly as the API server has it.
 func spelled(w *world, object client.Object) string {
 	w.t.Helper()
 	w.Expect(cluster.Get(w.ctx, client.ObjectKeyFromObject(object), object)).To(gomega.Succeed())
@@ -140,13 +140,13 @@ func spelled(w *world, object client.Object) string {
 	return string(content)
 }
 
-// quiet waits until the operator has requested nothing over a second, and returns what it has requested so far.
+// quiet waits until the operator has sent no request for more than a second, and returns all its requests so far.
 func (w *world) quiet() []string {
 	w.t.Helper()
 	return w.quietIn(w.namespace)
 }
 
-// quietIn is the same for another namespace that the operator serves.
+// quietIn does the same for another namespace that the operator serves.
 func (w *world) quietIn(namespace string) []string {
 	w.t.Helper()
 	var last []string

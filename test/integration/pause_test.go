@@ -57,7 +57,8 @@ func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 	w.Expect(left(w, old)).To(gomega.HaveLen(2))
 }
 
-// inTheMiddleOfARollout is a cache of three Pods of which one was replaced, and the names of those that were there.
+// inTheMiddleOfARollout creates a cache of three Pods, and replaces one of them in a rollout. It returns the names of
+// the Pods before.
 func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	t.Helper()
 	w = newWorld(t)
@@ -66,7 +67,7 @@ func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	old = podNames(w.pods("cache"))
 
 	w.patchSpec(`{"memory":"128Mi"}`)
-	w.Eventually(func() bool { // One new Pod is made ready, in the kubelet's place; then one old Pod is deleted.
+	w.Eventually(func() bool { // Make one new Pod ready; then an old one is deleted.
 		fresh := slices.DeleteFunc(w.pods("cache"), func(pod corev1.Pod) bool { return slices.Contains(old, pod.Name) })
 		if len(fresh) == 1 {
 			makeReady(w, &fresh[0])
@@ -81,7 +82,7 @@ func left(w *world, pods []string) []string {
 	return slices.DeleteFunc(podNames(w.pods("cache")), func(name string) bool { return !slices.Contains(pods, name) })
 }
 
-// says waits until the Ready condition has the words in its message.
+// says waits until the message of the condition Ready contains the words.
 func (w *world) says(name, words string) {
 	w.t.Helper()
 	eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {

@@ -25,8 +25,8 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `
 
-// TestThePlatformFollowsTheAPIsOfOpenShiftWhileTheOperatorRuns is not parallel to others: their operators would take the cluster for
-// an OpenShift, too.
+// TestThePlatformFollowsTheAPIsOfOpenShiftWhileTheOperatorRuns does not run at the same time as other tests, because
+// their operators would take the cluster for OpenShift, too.
 func TestThePlatformFollowsTheAPIsOfOpenShiftWhileTheOperatorRuns(t *testing.T) {
 	w := emptyWorld(t, clusterKubeconfig)
 	w.startWith(nil)
@@ -62,14 +62,15 @@ func (w *world) userOf(name string) *int64 {
 	return w.deployment(name).Spec.Template.Spec.SecurityContext.RunAsUser
 }
 
-// installOpenShiftsAPI makes the API server serve a kind of OpenShift's, and returns what takes it away again.
+// installOpenShiftsAPI makes the API server serve a kind of OpenShift, and returns a function that removes the kind
+// again.
 func (w *world) installOpenShiftsAPI() (remove func()) {
 	w.t.Helper()
 	definition := &unstructured.Unstructured{}
 	w.Expect(yaml.Unmarshal([]byte(openShiftsAPI), &definition.Object)).To(gomega.Succeed())
 	w.Expect(cluster.Create(w.ctx, definition)).To(gomega.Succeed())
 	remove = func() {
-		ctx := context.WithoutCancel(w.ctx) // It is over when the test cleans up.
+		ctx := context.WithoutCancel(w.ctx) // w.ctx ends before the cleanup.
 		w.Expect(client.IgnoreNotFound(cluster.Delete(ctx, definition))).To(gomega.Succeed())
 		service := &unstructured.Unstructured{}
 		service.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"})

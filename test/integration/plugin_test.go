@@ -23,7 +23,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// user runs the plugin, with the role of docs/kubectl-memcached.md in the namespace of a world.
+// user runs the plugin as a Kubernetes user who has the Role of docs/kubectl-memcached.md in the namespace of a world.
 type user struct {
 	*world
 	program, name string
@@ -46,14 +46,14 @@ func newUser(w *world) user {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
 	})).To(gomega.Succeed())
-	w.Eventually(func() error { // The API server learns of rights by a watch.
+	w.Eventually(func() error { // The API server learns of new rights with a delay.
 		_, err := u.run("", "status")
 		return err
 	}).Should(gomega.Succeed())
 	return u
 }
 
-// run runs a command of the plugin with an input.
+// run runs a command of the plugin with this standard input.
 func (u user) run(input string, arguments ...string) (string, error) {
 	u.t.Helper()
 	arguments = append(arguments, "--kubeconfig="+controllersKubeconfig, "--as="+u.name, "--namespace="+u.namespace)
@@ -66,7 +66,7 @@ func (u user) run(input string, arguments ...string) (string, error) {
 	return out.String(), err
 }
 
-// prints runs a command, which succeeds and prints all these texts.
+// prints runs a command, and asserts that it succeeds and prints all these texts.
 func (u user) prints(wanted []string, arguments ...string) {
 	u.t.Helper()
 	out, err := u.run("", arguments...)
@@ -171,7 +171,8 @@ func TestThePluginShowsTheSlotsOfACacheAndThatOfAKey(t *testing.T) {
 	u.prints([]string{"handed over"}, "diff", "-f", u.manifest("{size: 3, slots: {clientHash: Ketama}, memory: 128Mi}"))
 	u.prints([]string{"moved", "one at a time"}, "diff", "-f", u.manifest("{size: 5, slots: {clientHash: Ketama}}"))
 
-	// What kubectl apply without --server-side has applied is compared with its annotation.
+	// After kubectl apply without --server-side, the plugin compares with the annotation of the last applied
+	// configuration.
 	mc = get(w.world, "shop", &cachev1.Memcached{})
 	mc.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"apiVersion":"cache.example.com/v1",` +
 		`"kind":"Memcached","metadata":{"name":"shop"},"spec":{"size":3,"threads":2,"slots":{"clientHash":"Ketama"}}}`}
@@ -182,7 +183,7 @@ func TestThePluginShowsTheSlotsOfACacheAndThatOfAKey(t *testing.T) {
 }
 
 func TestThePluginMovesAndUpdatesACacheWithTheRoleOfTheDocs(t *testing.T) {
-	w := emptyWorld(t, operatorKubeconfig) // There is no operator here, which would replace the conditions.
+	w := emptyWorld(t, operatorKubeconfig) // No operator runs here, because it would replace the conditions.
 	u := newUser(w)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "shop"}}
 	mc.Spec.Slots = &cachev1.Slots{ClientHash: cachev1.HashKetama}

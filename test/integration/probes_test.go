@@ -13,7 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// probe asks an operator as the kubelet does. It returns 0 before the operator answers.
+// probe sends the request of a probe to an operator, as the kubelet does. It returns 0 while the operator does not
+// answer.
 func (w *world) probe(address, path string) (code int, body string) {
 	request, err := http.NewRequestWithContext(w.ctx, http.MethodGet, "http://"+address+path, nil)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
@@ -45,7 +46,7 @@ func TestAnOperatorIsNotReadyBeforeItsCachesAreFilled(t *testing.T) {
 		w.Eventually(func() int { code, _ := w.probe(address, "/healthz"); return code }).Should(gomega.Equal(http.StatusOK))
 	}
 	start()
-	w.stop() // It ends after a signal, although it waits.
+	w.stop() // It must end after a signal, even while it waits.
 	start()
 	w.Consistently(func() int { code, _ := w.probe(address, "/readyz"); return code }).Should(gomega.Equal(http.StatusInternalServerError))
 	_, body := w.probe(address, "/readyz/caches")

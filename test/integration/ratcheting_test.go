@@ -20,8 +20,9 @@ var bounds = []string{
 	"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
 }
 
-// TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges shows that a rule refuses changes, not what is there: a copy of the
-// CRD is installed without its rules, gets an object that breaks them, and then the rules.
+// TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges shows that a rule refuses only changes to an invalid value,
+// and not the existing value. It installs a copy of the CRD without its rules, creates an object that violates them,
+// and then adds the rules.
 func TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges(t *testing.T) {
 	object := ratchetedMemcached(t)
 	tests := map[string]struct{ patch, want string }{
@@ -38,9 +39,9 @@ func TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges(t *testing.T) {
 			patch: `{"spec":{"threads":0}}`,
 			want:  `spec.threads: Invalid value: 0`,
 		},
-		"what an object's own rule judges changes together with the fault": {
+		"a field changes in an object whose rule is violated": {
 			patch: `{"spec":{"rollout":{"minReadySeconds":1}}}`,
-			want:  "spec.rollout: Invalid value: maxSurge and maxUnavailable, which defaults to 0, must not both be 0",
+			want:  "spec.rollout: Invalid value: maxSurge and maxUnavailable (default: 0) must not both be 0",
 		},
 	}
 	for name, tc := range tests {
@@ -54,7 +55,7 @@ func TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges(t *testing.T) {
 	}
 }
 
-// ratchetedMemcached is an object of another group's Memcached that breaks rules which came after it.
+// ratchetedMemcached creates a Memcached of another API group, which violates rules that are added after it.
 func ratchetedMemcached(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -87,11 +88,12 @@ func ratchetedMemcached(t *testing.T) *unstructured.Unstructured {
 	}, patience).Should(gomega.Succeed())
 	g.Eventually(func() error {
 		return cluster.Create(t.Context(), another.DeepCopy(), client.DryRunAll)
-	}, patience).Should(gomega.MatchError(gomega.ContainSubstring("spec.size: Invalid value: 1001")), "the rules are in force")
+	}, patience).Should(gomega.MatchError(gomega.ContainSubstring("spec.size: Invalid value: 1001")), "the rules are "+
+		"in force")
 	return object
 }
 
-// loosen removes the rules from a field and all below it.
+// loosen removes the rules from a field and from all fields below it.
 func loosen(schema map[string]any) {
 	delete(schema, "x-kubernetes-validations")
 	for _, bound := range bounds {

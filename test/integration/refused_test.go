@@ -12,10 +12,11 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// refused is a spec that the operator refuses for a cache with slots.
+// refused is a change to the spec that the operator refuses for a cache with slots.
 const refused = `{"rollout":{"maxUnavailable":1}}`
 
-// whileRefused waits until slot 0 is cold for a reason, although the spec is refused, and corrects the spec.
+// whileRefused makes the spec invalid, waits until slot 0 is nevertheless reported as cold for this reason, and
+// corrects the spec.
 func (h *handedOver) whileRefused(reason string) {
 	h.t.Helper()
 	h.change(refused)
@@ -27,7 +28,8 @@ func (h *handedOver) whileRefused(reason string) {
 	h.change(`{"rollout":{"maxUnavailable":null}}`)
 }
 
-// TestOwnershipConflictOfAServiceWithTheNameOfASlot has Services with the names that a cache with slots would give its own.
+// TestOwnershipConflictOfAServiceWithTheNameOfASlot creates Services with names that the operator would use for the
+// Services of a cache with slots.
 func TestOwnershipConflictOfAServiceWithTheNameOfASlot(t *testing.T) {
 	w := newSlotWorld(t)
 	foreign := map[string]*corev1.Service{}

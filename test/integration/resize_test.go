@@ -20,7 +20,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// resizable is a cache of 64Mi whose Pods are resized.
+// resizable creates a cache of 64Mi whose running Pods are resized if the memory changes.
 func (w *slotWorld) resizable() {
 	w.t.Helper()
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(spec *cachev1.MemcachedSpec) {
@@ -28,8 +28,8 @@ func (w *slotWorld) resizable() {
 	})
 }
 
-// memory is what the Pods of the cache have, by name: the request and the limit of the container, and what the agent is
-// instructed to give memcached.
+// memory returns, for each Pod of the cache, the request and the limit of memcached's container, and the memory for
+// memcached in the operator's instruction.
 func (w *slotWorld) memory() (uids map[string]types.UID, containers, instructed map[string]string) {
 	w.t.Helper()
 	uids, containers, instructed = map[string]types.UID{}, map[string]string{}, map[string]string{}
@@ -43,8 +43,8 @@ func (w *slotWorld) memory() (uids map[string]types.UID, containers, instructed 
 	return uids, containers, instructed
 }
 
-// have waits until the container of each Pod requests so much memory, and has such a limit, and memcached is instructed to
-// have so many bytes.
+// have waits until the container of each Pod has this request and limit, and the instruction for memcached has this
+// number of bytes.
 func (w *slotWorld) have(container, instructed string) {
 	w.t.Helper()
 	w.Eventually(func(g gomega.Gomega) {
@@ -55,7 +55,7 @@ func (w *slotWorld) have(container, instructed string) {
 	}).Should(gomega.Succeed())
 }
 
-// resized waits until the kubelet gave the container of each Pod what the container requests.
+// resized waits until the kubelet has applied the new memory to the container of each Pod.
 func (w *slotWorld) resized() {
 	w.t.Helper()
 	w.Eventually(func() (left []string) {
@@ -83,7 +83,7 @@ func TestMemoryChangesInTheRunningPods(t *testing.T) {
 	born, _, _ := w.memory()
 	for _, step := range []struct{ memory, container, instructed string }{
 		{"128Mi", "249Mi of 380Mi", "134217728"},
-		{"64Mi", "184Mi of 380Mi", "67108864"}, // with the hash table of 128Mi
+		{"64Mi", "184Mi of 380Mi", "67108864"}, // with the hash table that 128Mi needs
 		{"32Mi", "152Mi of 380Mi", "33554432"},
 		{"100500Ki", "218Mi of 380Mi", "102760448"},
 	} {
@@ -93,7 +93,7 @@ func TestMemoryChangesInTheRunningPods(t *testing.T) {
 		w.keepsPods(born)
 	}
 	w.restartsAtRest()
-	w.patchSpec(`{"memory":"64Mi","rollout":{"memoryChange":"Replace"}}`) // what they started with
+	w.patchSpec(`{"memory":"64Mi","rollout":{"memoryChange":"Replace"}}`) // the memory with which the Pods started
 	w.have("184Mi of 380Mi", "67108864")
 	w.keepsPods(born)
 }
@@ -109,7 +109,7 @@ func TestTheModeAndTheMemoryChangeTogether(t *testing.T) {
 	w.keepsPods(born)
 }
 
-// TestAPodThatIsReplacedAfterAResizeHandsOver to one that has the memory, too.
+// TestAPodThatIsReplacedAfterAResizeHandsOver: the new Pod gets the new memory, too.
 func TestAPodThatIsReplacedAfterAResizeHandsOver(t *testing.T) {
 	w := newSlotWorld(t)
 	w.resizable()
@@ -132,11 +132,12 @@ func TestAPodThatIsReplacedAfterAResizeHandsOver(t *testing.T) {
 			}
 		}
 		return missing
-	}).Should(gomega.BeEmpty(), "slots that no Pod has")
+	}).Should(gomega.BeEmpty(), "slots without a Pod")
 	w.have("249Mi of 380Mi", "134217728")
 }
 
-// TestAResizeThatIsTakenBackLeavesNothing but a limit, which never falls: no Node keeps that free.
+// TestAResizeThatIsTakenBackLeavesNothing: only the higher limit stays, because limits are never reduced. A limit
+// reserves no memory on the Node.
 func TestAResizeThatIsTakenBackLeavesNothing(t *testing.T) {
 	w := newSlotWorld(t)
 	w.resizable()
@@ -151,7 +152,8 @@ func TestAResizeThatIsTakenBackLeavesNothing(t *testing.T) {
 	w.have("178Mi of 72574Mi", "67108864")
 }
 
-// TestAPodThatShrankGrowsOnlyOnceItsNodeHasRoom: its limit is still as high, and says nothing about that.
+// TestAPodThatShrankGrowsOnlyOnceItsNodeHasRoom: the limit of the Pod is still high enough, but does not mean that the
+// Node has room.
 func TestAPodThatShrankGrowsOnlyOnceItsNodeHasRoom(t *testing.T) {
 	w := newSlotWorld(t)
 	w.resizable()
@@ -194,7 +196,7 @@ func TestAnInvalidSpecResizesNothing(t *testing.T) {
 	}).WithTimeout(2 * time.Second).Should(gomega.BeEmpty())
 }
 
-// TestAnotherChangeResizesNoPodThatItReplaces: the container has what that Pod's memcached needs.
+// TestAnotherChangeResizesNoPodThatItReplaces: a Pod that is replaced anyway keeps the memory that its memcached needs.
 func TestAnotherChangeResizesNoPodThatItReplaces(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(spec *cachev1.MemcachedSpec) {
@@ -231,7 +233,7 @@ func TestResizingSaysWhatAPodWaitsFor(t *testing.T) {
 	w.says("cache", "2 of 2 Pods are still to be resized; Pod cache-")
 	w.says("cache", ": Deferred: Node didn't have enough resource: memory")
 
-	refused(corev1.PodReasonInfeasible) // The Node never will: other Pods, on other Nodes, may.
+	refused(corev1.PodReasonInfeasible) // This Node will never have room; other Nodes may.
 	w.Eventually(func() bool {
 		uids, _, _ := w.memory()
 		for pod := range born {
@@ -243,7 +245,7 @@ func TestResizingSaysWhatAPodWaitsFor(t *testing.T) {
 	}).Should(gomega.BeTrue())
 }
 
-// TestWithoutTheRightToResizeSlotsStillWork: only the memory of running Pods stays, and the status says why.
+// TestWithoutTheRightToResizeSlotsStillWork: only the memory of running Pods does not change, and the status says why.
 func TestWithoutTheRightToResizeSlotsStillWork(t *testing.T) {
 	w := newSlotWorld(t)
 	whole := &rbacv1.ClusterRole{}
@@ -264,7 +266,8 @@ func TestWithoutTheRightToResizeSlotsStillWork(t *testing.T) {
 	w.have("178Mi of 310Mi", "67108864")
 }
 
-// TestPodsWithoutSlotsKeepTheirMemory and their keys, until the spec says that another memory replaces them.
+// TestPodsWithoutSlotsKeepTheirMemory: they also keep their keys, until the spec says that a change to the memory
+// replaces them.
 func TestPodsWithoutSlotsKeepTheirMemory(t *testing.T) {
 	w := newWorld(t)
 	mc := w.create("cache", cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{MemoryChange: cachev1.MemoryResize}})

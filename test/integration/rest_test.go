@@ -10,13 +10,13 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// ofANewMemcached are the requests for a Memcached of size 0.
+// ofANewMemcached are the operator's requests for a new Memcached of size 0.
 var ofANewMemcached = []string{
 	"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status",
 }
 
-// restarts starts the operator again, and returns its requests. Among them are those for a new Memcached, after which the
-// restarted operator has come to the end of its queue.
+// restarts restarts the operator, and returns its requests. They include the requests for a new Memcached: when this
+// one is reconciled, the operator has reconciled all others before.
 func (w *world) restarts() []string {
 	w.t.Helper()
 	before := len(w.quiet())
@@ -27,7 +27,7 @@ func (w *world) restarts() []string {
 	return w.quiet()[before:]
 }
 
-// restartsAtRest checks that the operator, started again, requests nothing for the caches that are there.
+// restartsAtRest checks that a restarted operator sends no request for the existing caches.
 func (w *world) restartsAtRest() {
 	w.t.Helper()
 	if diff := cmp.Diff(ofANewMemcached, w.restarts()); diff != "" {

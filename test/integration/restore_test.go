@@ -19,14 +19,14 @@ import (
 
 const nightly = "nightly-20261127T120000Z"
 
-// fromSnapshot fills a cache with a snapshot.
+// fromSnapshot sets a spec that fills the cache with a snapshot.
 func fromSnapshot(spec *cachev1.MemcachedSpec) {
 	spec.Bootstrap = &cachev1.Bootstrap{From: cachev1.BootstrapSource{Snapshot: &cachev1.BootstrapSnapshot{
 		Name: nightly, SnapshotTarget: cachev1.SnapshotTarget{URL: backups},
 	}}}
 }
 
-// restored waits for a reason of the condition Bootstrapped whose message contains a text.
+// restored waits until the condition Bootstrapped has this reason, and a message with this text.
 func (w *world) restored(reason, text string) *cachev1.Memcached {
 	w.t.Helper()
 	return eventually(w, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
@@ -36,13 +36,13 @@ func (w *world) restored(reason, text string) *cachev1.Memcached {
 	})
 }
 
-// restoringJob waits for the Job of a restore that is not being deleted.
+// restoringJob waits for a Job of a restore that is not being deleted.
 func (w *world) restoringJob() *batchv1.Job {
 	w.t.Helper()
 	return eventually(w, "cache-restore", &batchv1.Job{}, func(job *batchv1.Job) bool { return job.DeletionTimestamp == nil })
 }
 
-// otherRestoringJob waits for the Job that replaces another one, with an argument.
+// otherRestoringJob waits until another Job, with this argument, replaces the Job before.
 func (w *world) otherRestoringJob(before *batchv1.Job, argument string) {
 	w.t.Helper()
 	w.Eventually(func() bool {
@@ -89,7 +89,7 @@ func TestASnapshotIsRestoredOnce(t *testing.T) {
 		t.Errorf("the NetworkPolicy does not admit a Pod with %v: %+v", labels, policy.Spec.Ingress[0].From)
 	}
 	w.endPods("cache-restore", corev1.PodSucceeded, `{"items":30,"restored":{"added":27,"kept":1,"expired":2,"refused":0}}`+"\n")
-	restored := w.restored(cachev1.ReasonBootstrapRestored, "27 items were added; 1 keys were in the cache, 2 had expired, 0 were refused")
+	restored := w.restored(cachev1.ReasonBootstrapRestored, "27 items were added; 1 keys were in the cache already, 2 had expired, 0 were refused")
 	if restored.Status.RestoredSnapshot != nightly || !meta.IsStatusConditionTrue(restored.Status.Conditions, cachev1.ConditionReady) {
 		t.Errorf("got %+v", restored.Status)
 	}
@@ -166,7 +166,8 @@ func TestARestoreThatFailsSaysWhyAndIsTriedAgainWithoutItsJob(t *testing.T) {
 	w.restored(cachev1.ReasonBootstrapRestoring, "")
 }
 
-// TestARestoreFollowsTheSpecAndTakesOverNoOtherJob ends what the spec no longer requests.
+// TestARestoreFollowsTheSpecAndTakesOverNoOtherJob: a Job that the spec no longer requests ends, and a Job of another
+// client stays.
 func TestARestoreFollowsTheSpecAndTakesOverNoOtherJob(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS, fromSnapshot)

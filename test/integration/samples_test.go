@@ -15,8 +15,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestEverySampleBecomesAllPodsReady applies each file in the folder of the samples, as a user does. Each begins with a
-// comment that says what it is for and what it needs.
+// TestEverySampleBecomesAllPodsReady applies each file in the folder of the samples, as a user does. Each sample begins
+// with a comment that says what it is for, and what it needs.
 func TestEverySampleBecomesAllPodsReady(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, "operator/config/samples/*.yaml"))
 	if err != nil || len(files) < 2 {

@@ -11,8 +11,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOperatorServesTheNamespacesOfItsFlag does not run at the same time as other tests: the operator that serves all
-// namespaces would serve unowned too.
+// TestAnOperatorServesTheNamespacesOfItsFlag does not run at the same time as other tests, because its operator that
+// serves all namespaces would serve their Memcacheds, too.
 func TestAnOperatorServesTheNamespacesOfItsFlag(t *testing.T) {
 	tests := map[string]struct {
 		kubeconfig string

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// secret makes a Secret, or writes it again.
+// secret creates a Secret, or replaces its data.
 func (w *world) secret(name string, data map[string]string) {
 	w.t.Helper()
 	secret := &corev1.Secret{}
@@ -33,7 +33,7 @@ func (w *world) secret(name string, data map[string]string) {
 	w.Expect(cluster.Update(w.ctx, there)).To(gomega.Succeed())
 }
 
-const password = history.SecretMarker // That the operator shows it nowhere is a rule.
+const password = history.SecretMarker // A rule of the model checks that the operator shows it nowhere.
 
 func TestSecretNotFoundAndInvalidSecretChangeNoPod(t *testing.T) {
 	w := newWorld(t)
@@ -70,11 +70,11 @@ func TestSecretNotFoundAndInvalidSecretChangeNoPod(t *testing.T) {
 	w.secret("users", map[string]string{"users": "ann:" + password + "\nbob:" + password})
 	w.ready("cache")
 	if diff := cmp.Diff(pods, w.uids("cache")); diff != "" {
-		t.Errorf("what a Secret holds is no reason to replace Pods (-before +after):\n%s", diff)
+		t.Errorf("a change to the content of a Secret must not replace Pods (-before +after):\n%s", diff)
 	}
 }
 
-// certificate is a Secret with a certificate, and the CAs of the clients.
+// certificate returns the data of a Secret with a certificate, and with the CAs of the clients.
 func certificate(t *testing.T, notAfter time.Time, clientCAs ...*pki.Authority) map[string]string {
 	t.Helper()
 	pair, err := certificates.NewAuthority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: []string{"cache"}, NotAfter: notAfter})
@@ -137,7 +137,7 @@ func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	required := w.restartRequired
 
 	w.secret("users", map[string]string{"users": "ann:old\nann:new"})
-	w.secret("tls", certificate(t, hour, other, one)) // Another certificate and another order are nothing to report.
+	w.secret("tls", certificate(t, hour, other, one)) // A new certificate and another order need no restart.
 	w.Consistently(required, "1s").Should(gomega.BeEmpty())
 	w.secret("tls", certificate(t, hour, one))
 	w.Eventually(required).Should(gomega.HavePrefix(`ClientCARemoved: Removed from the Secret "tls": client CA "CN=other"`))
@@ -146,7 +146,7 @@ func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	w.secret("tls", certificate(t, hour, one))
 	w.Eventually(required).Should(gomega.ContainSubstring(`client CA "CN=other"`))
 	w.stop()
-	w.secret("users", map[string]string{"users": "ann:new"}) // Nobody looked, so nobody knows.
+	w.secret("users", map[string]string{"users": "ann:new"}) // The operator is not running, so it misses the change.
 	w.start()
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero)
@@ -156,7 +156,7 @@ func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	w.secret("users", map[string]string{"users": "ann:newer"})
 	w.Eventually(required).Should(gomega.And(
 		gomega.HavePrefix("ClientCARemoved: "), gomega.ContainSubstring(`removed from the Secret "users": a user or a password`)))
-	w.Eventually(func() string { // A Pod that was made within the same second is taken for an older one.
+	w.Eventually(func() string { // A Pod created in the same second counts as older.
 		w.restart()
 		return required()
 	}, patience, "1s").Should(gomega.BeEmpty())
@@ -172,7 +172,7 @@ func (w *world) restartRequired() string {
 	return condition.Reason + ": " + condition.Message
 }
 
-// restart does as kubectl rollout restart, and brings the new Pods up.
+// restart does the same as kubectl rollout restart, and makes the new Pods ready.
 func (w *world) restart() {
 	w.t.Helper()
 	raw := client.RawPatch("application/strategic-merge-patch+json", fmt.Appendf(nil,
@@ -184,7 +184,8 @@ func (w *world) restart() {
 	}).Should(gomega.BeTrue())
 }
 
-// TestSecretsCostOneReadEach counts requests: a Secret is read once for each of its versions, and never at rest.
+// TestSecretsCostOneReadEach counts requests. The operator reads each version of a Secret once, and reads no Secret at
+// rest.
 func TestSecretsCostOneReadEach(t *testing.T) {
 	w := newWorld(t)
 	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))

@@ -21,23 +21,24 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// slotWorld is a world in which the test plays kubelet and agents.
+// slotWorld is a world in which the test acts instead of the kubelet and the agents.
 type slotWorld struct {
 	*world
 
-	// copies is set if the agents that receive keys have copied all of them.
+	// copies says whether agents that copy keys finish their copies.
 	copies atomic.Bool
 
 	// hangs is the cache whose agents never copy all keys.
 	hangs string
 
-	// acts changes what the kubelet reports about the Pods of a cache: an act by the name of the cache.
+	// acts has an act for each cache, by the cache's name.
 	acts sync.Map
 
-	// metrics is where the operator serves its metrics.
+	// metrics is the address at which the operator serves its metrics.
 	metrics string
 
-	// place runs a Pod on a Node, and reports whether the kubelet there acts on it; nil is a world without Nodes.
+	// place puts a Pod on a Node, and reports whether the kubelet of this Node acts on it. It is nil in a world without
+	// Nodes.
 	place func(*corev1.Pod) bool
 }
 
@@ -58,7 +59,7 @@ func startSlotWorld(t *testing.T, w *slotWorld) *slotWorld {
 	return w
 }
 
-// play plays kubelet and agents until the test ends.
+// play acts instead of the kubelet and the agents until the test ends.
 func (w *slotWorld) play() {
 	w.copies.Store(true)
 	ended := make(chan struct{})
@@ -72,7 +73,7 @@ func (w *slotWorld) play() {
 	w.t.Cleanup(func() { <-ended })
 }
 
-// actOnPods does what kubelet and agents do.
+// actOnPods does once what the kubelet and the agents would do.
 func (w *slotWorld) actOnPods() {
 	pods := &corev1.PodList{}
 	if err := cluster.List(w.ctx, pods, client.InNamespace(w.namespace)); err != nil {
@@ -81,12 +82,12 @@ func (w *slotWorld) actOnPods() {
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		if pod.Labels[batchv1.JobNameLabel] != "" || w.place != nil && !w.place(pod) {
-			continue // Tests end the Pods of Jobs themselves.
+			continue // Tests themselves end the Pods of Jobs.
 		}
 		before := pod.DeepCopy()
 		w.run(pod)
 		if fmt.Sprint(before.Status) != fmt.Sprint(pod.Status) {
-			_ = cluster.Status().Update(w.ctx, pod) // A Pod that was changed in the meantime is seen again.
+			_ = cluster.Status().Update(w.ctx, pod) // If the Pod has changed, the next round repeats this.
 		}
 	}
 }
@@ -121,7 +122,7 @@ func (w *slotWorld) run(pod *corev1.Pod) {
 	}
 }
 
-// memcachedWithSlots creates a Memcached with slots, and waits until all of them are served.
+// memcachedWithSlots creates a Memcached with slots, and waits until a Pod serves each slot.
 func (w *slotWorld) memcachedWithSlots(
 	name string, size int32, mode cachev1.SlotsMode, changes ...func(*cachev1.MemcachedSpec),
 ) *cachev1.Memcached {
@@ -145,7 +146,7 @@ func (w *slotWorld) served(name string) *cachev1.Memcached {
 	})
 }
 
-// handoffs returns how many slots another Pod took, by the labels of the metric.
+// handoffs returns how many handoffs the operator has counted, by the labels of the metric.
 func (w *slotWorld) handoffs() map[string]float64 {
 	w.t.Helper()
 	counts := map[string]float64{}
@@ -157,7 +158,7 @@ func (w *slotWorld) handoffs() map[string]float64 {
 	return counts
 }
 
-// holders returns the name of the Pod of each slot, as clients find it.
+// holders returns the name of the Pod of each slot, from the EndpointSlices by which clients find it.
 func (w *slotWorld) holders(name string) map[string]string {
 	w.t.Helper()
 	slice := get(w.world, name+"-slots-ipv4", &discoveryv1.EndpointSlice{})

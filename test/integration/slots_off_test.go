@@ -33,7 +33,7 @@ func TestTurningSlotsOffRemovesTheirObjects(t *testing.T) {
 	w.Eventually(func() []string { return w.namesOfSlots() }).Should(gomega.BeEmpty())
 }
 
-// namesOfSlots are the names of the Services and EndpointSlices of slots.
+// namesOfSlots returns the names of the Services and EndpointSlices of slots.
 func (w *slotWorld) namesOfSlots() []string {
 	w.t.Helper()
 	services, slices := &corev1.ServiceList{}, &discoveryv1.EndpointSliceList{}
@@ -51,8 +51,8 @@ func (w *slotWorld) namesOfSlots() []string {
 	return found
 }
 
-// TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted: of two operators that run for a moment, one may not
-// know yet that the cache has no slots.
+// TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted: if two operators run for a moment, one of them may
+// not know yet that the cache no longer has slots, and create a Service again.
 func TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)

@@ -21,7 +21,7 @@ import (
 // slotKinds are the kinds that an operator watches only for slots.
 var slotKinds = []string{"endpointslices", "replicasets"}
 
-// asked returns the operator's requests for the kinds of slots, and the questions whether the operator may make them.
+// asked returns the operator's requests for the kinds of slots, and its access reviews for them.
 func (w *world) asked() (found []string) {
 	for _, r := range audit.read() {
 		if r.ObjectRef.Namespace == w.namespace && isOperators(r) && slices.Contains(slotKinds, r.ObjectRef.Resource) {
@@ -46,14 +46,14 @@ func TestWithoutSlotsNothingIsReadForThem(t *testing.T) {
 		}
 	}
 	slices.Sort(lists)
-	w.stop() // Watches are logged when they end. A list that is streamed is a watch.
+	w.stop() // The audit log has a watch only when it has ended. A streamed list is a watch, too.
 	w.Eventually(w.asked).Should(gomega.ContainElements("watch endpointslices", "watch replicasets"))
 	if unique := slices.Compact(slices.Clone(lists)); len(unique) != len(lists) {
 		t.Errorf("listed more than once: %v", lists)
 	}
 }
 
-// newRestrictedWorld is a world whose operator has the rights that overlays/components/without-slots leaves.
+// newRestrictedWorld returns a world whose operator has only the rights that overlays/components/without-slots leaves.
 func newRestrictedWorld(t *testing.T) *slotWorld {
 	t.Helper()
 	t.Parallel()
@@ -64,13 +64,13 @@ func newRestrictedWorld(t *testing.T) *slotWorld {
 	return w
 }
 
-// takeSlotRights makes the role of the component take the place of the operator's role.
+// takeSlotRights replaces the operator's role by the role of the component, without the rights for slots.
 func (w *slotWorld) takeSlotRights() {
 	w.t.Helper()
 	w.take(rulesWithoutSlots(w.world))
 }
 
-// take leaves the operator only these rules.
+// take replaces the operator's rights by these rules.
 func (w *slotWorld) take(rules []rbacv1.PolicyRule) {
 	w.t.Helper()
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "restricted"}, Rules: rules}
@@ -84,7 +84,7 @@ func (w *slotWorld) giveSlotRights() {
 	w.bindOnly(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "memcached-operator-manager-role"}, true)
 }
 
-// bindOnly replaces the binding of the operator in the namespace, and waits until the API server knows.
+// bindOnly replaces the operator's RoleBinding in the namespace, and waits until the API server uses it.
 func (w *slotWorld) bindOnly(role rbacv1.RoleRef, withSlots bool) {
 	w.t.Helper()
 	binding := get(w.world, "memcached-operator", &rbacv1.RoleBinding{})
@@ -139,7 +139,8 @@ func TestInvalidSpecNamesTheRightThatSlotsDoNotHave(t *testing.T) {
 	w.served("other")
 }
 
-// TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo is one that was installed again with the component.
+// TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo restarts the operator without the rights for slots, as if it was
+// installed again with the component.
 func TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
@@ -161,7 +162,7 @@ func TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestARestartedOperatorRemovesTheObjectsOfFormerSlots stops the operator when only the objects are left.
+// TestARestartedOperatorRemovesTheObjectsOfFormerSlots stops the operator when only the objects of the slots are left.
 func TestARestartedOperatorRemovesTheObjectsOfFormerSlots(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsClusterIP)

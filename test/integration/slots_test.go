@@ -36,8 +36,8 @@ func TestANewCacheWithSlotsGivesEachPodOne(t *testing.T) {
 	w.restartsAtRest()
 }
 
-// TestACacheThatIsCreatedAgainKeepsItsSlots: after a deletion that orphans its objects, they are taken back as they are,
-// so clients have the addresses at all times.
+// TestACacheThatIsCreatedAgainKeepsItsSlots: a cache is deleted without its objects, and created again. The operator
+// adopts the objects unchanged, so clients find the addresses at all times.
 func TestACacheThatIsCreatedAgainKeepsItsSlots(t *testing.T) {
 	w := newSlotWorld(t)
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
@@ -71,7 +71,8 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	w.served("cache")
 }
 
-// TestScalingChangesTheListOnceTheKeysAreCopied: until then the size may change back without any effect.
+// TestScalingChangesTheListOnceTheKeysAreCopied: until the keys are copied, the size can change back without any effect
+// on clients.
 func TestScalingChangesTheListOnceTheKeysAreCopied(t *testing.T) {
 	w := newSlotWorld(t)
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)

@@ -15,8 +15,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestWithoutTheRightsForSnapshotsCachesAreServed, and without the API, too: an operator that is upgraded without its
-// CRDs, or without its role, continues as before.
+// TestWithoutTheRightsForSnapshotsCachesAreServed: an operator that is upgraded without its CRDs, or without its role,
+// continues to serve caches.
 func TestWithoutTheRightsForSnapshotsCachesAreServed(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
@@ -50,14 +50,15 @@ func TestWithoutTheRightsForSnapshotsCachesAreServed(t *testing.T) {
 	log, err := os.ReadFile(w.log)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	if text := string(log); strings.Count(text, "No snapshots are written or restored: install the CRD") != 2 || strings.Contains(text, "Failed to watch") {
-		t.Errorf("the log does not have the fix, or more:\n%s", text)
+		t.Errorf("the log does not have the fix exactly once:\n%s", text)
 	}
 }
 
-// TestASnapshotIsTheOnlyOneOfItsCache, and fails if the servers of the cache change in the meantime.
+// TestASnapshotIsTheOnlyOneOfItsCache: only one snapshot of a cache runs at a time. It fails if the servers of the
+// cache change during the snapshot.
 func TestASnapshotIsTheOnlyOneOfItsCache(t *testing.T) {
 	w := newSlotWorld(t)
-	w.allow("deletion") // It does not know of MemcachedSnapshots.
+	w.allow("deletion") // This rule does not know MemcachedSnapshots.
 	w.memcachedWithSlots("cache", 1, cachev1.SlotsDNS)
 	w.snapshot("nightly")
 	w.snapshotReason("nightly", cachev1.ReasonSaving, "")

@@ -37,7 +37,8 @@ func (w *world) snapshot(name string, changes ...func(*cachev1.MemcachedSnapshot
 	return snapshot
 }
 
-// snapshotReason waits for a reason of Ready whose message contains a text, and checks the contract of kstatus.
+// snapshotReason waits until the condition Ready has this reason and a message with this text, and checks that the
+// status follows the conventions of kstatus.
 func (w *world) snapshotReason(name, reason, text string) *cachev1.MemcachedSnapshot {
 	w.t.Helper()
 	snapshot := eventually(w, name, &cachev1.MemcachedSnapshot{}, func(s *cachev1.MemcachedSnapshot) bool {
@@ -56,7 +57,7 @@ func (w *world) snapshotReason(name, reason, text string) *cachev1.MemcachedSnap
 	return snapshot
 }
 
-// endPods ends the Pods of a Job in the kubelet's place.
+// endPods ends the Pods of a Job, instead of the kubelet.
 func (w *world) endPods(job string, phase corev1.PodPhase, message string) {
 	w.t.Helper()
 	ended := 0
@@ -150,7 +151,7 @@ func TestASnapshotOfACacheWithSlotsIsSavedOnce(t *testing.T) {
 	w.awaitNoJob("other")
 }
 
-// endJobPods deletes the Pods of a Job that are being deleted, in the kubelet's place.
+// endJobPods completes the deletion of a Job's Pods, instead of the kubelet.
 func (w *world) endJobPods(job string) {
 	list := &corev1.PodList{}
 	w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{batchv1.JobNameLabel: job})).To(gomega.Succeed())
@@ -260,7 +261,7 @@ func TestAnInvalidSnapshotIsRefused(t *testing.T) {
 			s.To.Credentials = &cachev1.SnapshotCredentials{SecretName: "a", ServiceAccountName: "b"}
 		}, "credentials need either a Secret"},
 		"empty credentials":   {"a", func(s *spec) { s.To.Credentials = &cachev1.SnapshotCredentials{} }, "credentials need either a Secret"},
-		"a volume with a key": {"a", func(s *spec) { *s = volume(*s); s.To.Credentials = &cachev1.SnapshotCredentials{SecretName: "a"} }, "credentials are those of a bucket"},
+		"a volume with a key": {"a", func(s *spec) { *s = volume(*s); s.To.Credentials = &cachev1.SnapshotCredentials{SecretName: "a"} }, "credentials are only for a bucket"},
 		"too slow":            {"a", func(s *spec) { s.BytesPerSecond = new(resource.MustParse("1Ki")) }, "bytesPerSecond must be a quantity of at least 64Ki"},
 		"too fast":            {"a", func(s *spec) { s.BytesPerSecond = new(resource.MustParse("65Gi")) }, "bytesPerSecond must be at most 64Gi"},
 		"a name with a dot":   {"a.b", func(*spec) {}, `metadata.name "a.b" can not name a Job`},
@@ -280,7 +281,7 @@ func TestAnInvalidSnapshotIsRefused(t *testing.T) {
 	}
 	for _, patch := range []string{`{"spec":{"to":{"url":"gs://other"}}}`, `{"spec":{"bytesPerSecond":"1Mi"}}`, `{"spec":{"memcachedRef":{"name":"other"}}}`} {
 		err := cluster.Patch(w.ctx, get(w, "volume", &cachev1.MemcachedSnapshot{}), client.RawPatch("application/merge-patch+json", []byte(patch)))
-		if err == nil || !strings.Contains(err.Error(), "spec cannot change, as one MemcachedSnapshot is one snapshot") && !strings.Contains(err.Error(), "a snapshot needs either") {
+		if err == nil || !strings.Contains(err.Error(), "spec cannot change, because each MemcachedSnapshot is one snapshot") && !strings.Contains(err.Error(), "a snapshot needs either") {
 			t.Errorf("%s: got %v", patch, err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestRollingOutInANamespaceThatIsBeingDeleted: its controller does not run here, so it stays as it is then.
+// TestRollingOutInANamespaceThatIsBeingDeleted: the namespace controller does not run here, so the namespace stays in
+// this state.
 func TestRollingOutInANamespaceThatIsBeingDeleted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)
@@ -33,7 +34,7 @@ func TestRollingOutInANamespaceThatIsBeingDeleted(t *testing.T) {
 		t.Errorf("the status says %q, want %q", got, want)
 	}
 	asked := w.quiet()[before:]
-	// The status may be seen to change before its write is answered. That costs one more reconciliation.
+	// The operator may see the change to the status before its write is answered, and then reconciles once more.
 	if count(asked, "patch deployments (failed)") > 2 || count(asked, "patch memcacheds/status") != 1 || len(asked) > 3 {
 		t.Errorf("the operator tries again and again: %v", asked)
 	}

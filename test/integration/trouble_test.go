@@ -79,7 +79,7 @@ func TestPodsNotReadyNamesTheCause(t *testing.T) {
 	}
 }
 
-// quotaOnLimits bounds requests and limits of a namespace, as platform teams do.
+// quotaOnLimits returns a ResourceQuota for the requests and limits of a namespace, as platform teams use it.
 func quotaOnLimits(w *world) client.Object {
 	hard := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{"requests.cpu", "requests.memory", "limits.cpu", "limits.memory"} {
@@ -103,8 +103,8 @@ func TestACacheWithTLSAndUsersStartsUnderAQuotaOnLimitsOnceTheyAreSet(t *testing
 	w.ready("cache")
 }
 
-// quotaIsKnown waits until the quota controller has taken up the quota, if there is one, because before that it limits
-// nothing.
+// quotaIsKnown waits until the quota controller has processed the quota, if the namespace has one, because before that
+// the quota has no effect.
 func (w *world) quotaIsKnown() {
 	w.t.Helper()
 	w.Eventually(func() bool {

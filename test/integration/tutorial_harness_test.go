@@ -18,8 +18,8 @@ import (
 // tutorialManager is the field manager of the Operator SDK tutorial's operator: the name of its binary.
 const tutorialManager = "manager"
 
-// tutorialDeployment is what the tutorial's operator makes of a Memcached, in the edition that has security contexts
-// and still selects by app and memcached_cr.
+// tutorialDeployment returns the Deployment that the tutorial's operator creates for a Memcached, in the edition of the
+// tutorial that has security contexts, and still selects by the labels app and memcached_cr.
 func tutorialDeployment(mc *cachev1.Memcached) *appsv1.Deployment {
 	labels := map[string]string{"app": "memcached", "memcached_cr": mc.Name}
 	return &appsv1.Deployment{
@@ -56,7 +56,7 @@ func tutorialDeployment(mc *cachev1.Memcached) *appsv1.Deployment {
 	}
 }
 
-// extended adds to a Deployment what those add who continue from the tutorial.
+// extended adds fields to a Deployment, as users do who continue from the tutorial.
 func extended(deployment *appsv1.Deployment) {
 	deployment.Labels = map[string]string{"example.com/made-by": "tutorial"}
 	template := &deployment.Spec.Template
@@ -71,7 +71,7 @@ func extended(deployment *appsv1.Deployment) {
 	container.Resources.Limits = corev1.ResourceList{corev1.ResourceEphemeralStorage: resource.MustParse("1Gi")}
 }
 
-// makeAs makes a Deployment as an operator of the given name does: created, and later updated as a whole.
+// makeAs creates a Deployment as an operator with this field manager does, and later updates it as a whole.
 func (w *world) makeAs(manager string, deployment *appsv1.Deployment, change func(*appsv1.Deployment)) {
 	w.t.Helper()
 	operator := client.WithFieldOwner(cluster, manager)
@@ -79,7 +79,7 @@ func (w *world) makeAs(manager string, deployment *appsv1.Deployment, change fun
 	if change == nil {
 		return
 	}
-	w.Eventually(func() error { // The Deployment's controller writes, too.
+	w.Eventually(func() error { // The Deployment controller writes, too, so there may be conflicts.
 		get(w, deployment.Name, deployment)
 		change(deployment)
 		return operator.Update(w.ctx, deployment)
@@ -98,7 +98,7 @@ func (w *world) statusOfTheTutorial(mc *cachev1.Memcached) {
 	w.Expect(client.WithFieldOwner(cluster, tutorialManager).Status().Update(w.ctx, mc)).To(gomega.Succeed())
 }
 
-// changedByOthers changes a Deployment as people and programs do if they have nothing to do with its operator.
+// changedByOthers changes a Deployment as people and other programs do, in fields that its operator does not set.
 func (w *world) changedByOthers(name string) {
 	w.t.Helper()
 	change := func(manager, patch string) {
@@ -128,7 +128,7 @@ func (w *world) rolledOut(name string) *appsv1.Deployment {
 	})
 }
 
-// fewestReady follows a Deployment, and returns how to learn the fewest ready Pods that it had since.
+// fewestReady watches a Deployment. The returned function returns the fewest ready Pods that it has had since.
 func (w *world) fewestReady(name string) func() int32 {
 	w.t.Helper()
 	watch, err := cluster.Watch(w.ctx, &appsv1.DeploymentList{},

@@ -51,7 +51,8 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 		t.Errorf("managers (-want +got):\n%s", diff)
 	}
 	requests := w.quiet()
-	if diff := cmp.Diff([]int{1, 2}, []int{count(requests, "get deployments"), count(requests, "patch deployments")}); diff != "" {
+	if diff := cmp.Diff([]int{1, 2}, []int{count(requests, "get deployments"), count(requests, "patch "+
+		"deployments")}); diff != "" {
 		t.Errorf("reads and writes of the Deployment (-want +got):\n%s\n%v", diff, requests)
 	}
 	w.Eventually(w.events).Should(gomega.ContainElement("Normal Updated Deployment"))
@@ -60,14 +61,14 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 	w.stop()
 	w.start()
 	w.memcached("fresh", size)
-	want := w.ready("fresh") // The restarted operator has also come to the end of its queue.
+	want := w.ready("fresh") // Now the restarted operator has reconciled all caches.
 	w.Expect(count(w.quiet()[len(requests):], "get")).To(gomega.BeZero())
 	assertSameButForOthers(w, w.deployment(want.Name), w.deployment("cache"))
 	w.Expect(w.deployment("cache").Generation).To(gomega.Equal(after.Generation))
 }
 
-// assertSameButForOthers checks that nothing distinguishes an inherited Deployment from one that was made by us, except
-// what changedByOthers did.
+// assertSameButForOthers checks that an inherited Deployment is the same as one that this operator created, except for
+// the changes of changedByOthers.
 func assertSameButForOthers(w *world, fresh, inherited *appsv1.Deployment) {
 	w.t.Helper()
 	fresh.Labels["team"] = "shop"
@@ -87,7 +88,7 @@ func assertSameButForOthers(w *world, fresh, inherited *appsv1.Deployment) {
 		return strings.ReplaceAll(string(content), `"fresh"`, `"cache"`)
 	}
 	if diff := cmp.Diff(as(fresh), as(inherited)); diff != "" {
-		w.t.Errorf("an own Deployment and the inherited one (-own +inherited):\n%s", diff)
+		w.t.Errorf("a Deployment that the operator created and the inherited one (-created +inherited):\n%s", diff)
 	}
 	w.Expect(inherited.Annotations).To(gomega.HaveKeyWithValue("injector.example.com/injected", "yes"))
 }
@@ -177,7 +178,8 @@ func TestATutorialDeploymentThatIsRefusedAtFirstIsTakenOverLater(t *testing.T) {
 	w.Expect(w.deployment("cache").Spec.Template.Spec.Containers[0].Command).To(gomega.BeEmpty())
 }
 
-// TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs: nothing can make it owned.
+// TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs: its selector is immutable, so the operator can't take it
+// over.
 func TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
@@ -204,7 +206,7 @@ func TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs(t *testing.T) {
 	w.ready("cache")
 }
 
-// settled waits until the workload controllers have nothing more to write to an object, and spells it.
+// settled waits until the workload controllers have nothing more to write to an object, and returns it as text.
 func settled(w *world, object client.Object) string {
 	w.t.Helper()
 	if deployment, ok := object.(*appsv1.Deployment); ok {

@@ -93,11 +93,11 @@ func TestAnOrphanedDeploymentIsAdoptedWithItsPods(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
 }
 
-// orphan deletes a Memcached, and leaves its managed objects.
+// orphan deletes a Memcached, and keeps its managed objects.
 func (w *world) orphan(mc *cachev1.Memcached) {
 	w.t.Helper()
 	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())
-	w.Eventually(func() bool { // It is deleted when it owns nothing any more.
+	w.Eventually(func() bool { // It is deleted once it owns no objects.
 		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &cachev1.Memcached{}))
 	}).Should(gomega.BeTrue())
 }

@@ -24,16 +24,16 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// release is an operator as one release after another could be. A field that is not set has today's value.
+// release describes an operator of a possible release. A field that is not set means the current value.
 type release struct {
 	image         string
 	agent         string
 	architectures string
-	revision      bool // one more revision of the Pod template
+	revision      bool // whether it has one more revision of the Pod template
 	clusterIs     clusterState
 }
 
-// clusterState is how the cluster looks to an operator that requests its API groups.
+// clusterState is the answer that an operator gets when it requests the API groups of the cluster.
 type clusterState int
 
 const (
@@ -42,7 +42,7 @@ const (
 	noAnswer
 )
 
-// start starts the operator of a release, instead of the one before it.
+// start starts the operator of a release, and stops the operator before it.
 func (r release) start(w *world, at *apiServer) {
 	w.t.Helper()
 	if w.operator != nil {
@@ -100,10 +100,10 @@ func nextBinary(t *testing.T) string {
 type apiServer struct {
 	*proxy.Proxy
 
-	groups *proxy.Rule // if set, changes what the operator learns of the API groups
+	groups *proxy.Rule // if set, changes the answer about the API groups
 }
 
-// newUpgradeWorld makes a namespace, and a proxy by which its operators connect.
+// newUpgradeWorld creates a namespace, and a proxy through which its operators connect.
 func newUpgradeWorld(t *testing.T) (*world, *apiServer) {
 	t.Helper()
 	t.Parallel()
@@ -123,7 +123,7 @@ func newUpgradeWorld(t *testing.T) (*world, *apiServer) {
 	return emptyWorld(t, kubeconfig), &apiServer{Proxy: p}
 }
 
-// looks changes how the cluster looks.
+// looks changes the answer about the API groups.
 func (a *apiServer) looks(state clusterState) {
 	if a.groups != nil {
 		a.Remove(a.groups)
@@ -145,9 +145,9 @@ func (a *apiServer) looks(state clusterState) {
 	a.Add(a.groups)
 }
 
-// during makes something happen once, right before the API server sees a request of the operator and right before the
-// operator gets the answer, of which it returns the status code. The request is like "patch deployments/cache", and may
-// have a parameter.
+// during calls before once, right before the API server gets a request of the operator, and after, right before the
+// operator gets the answer. It returns the status code of the answer. request is a text like "patch deployments/cache",
+// and parameter is a text that the query of the request must contain.
 func (a *apiServer) during(request, parameter string, before, after func()) (code <-chan int) {
 	answers := make(chan int, 1)
 	a.Add(&proxy.Rule{
@@ -166,7 +166,7 @@ func (a *apiServer) during(request, parameter string, before, after func()) (cod
 	return answers
 }
 
-// waits waits until UpdatePending says what waits, or is False if nothing waits.
+// waits waits until the condition UpdatePending says that this update is pending, or is False if what is empty.
 func (w *world) waits(name, what string) {
 	w.t.Helper()
 	last := &cachev1.Memcached{}
@@ -194,7 +194,7 @@ func (w *world) uids(name string) []types.UID {
 	return uids
 }
 
-// rollouts is how often the Pods of a cache were made again, the first time among them.
+// rollouts returns how many rollouts a cache has had, including its creation.
 func (w *world) rollouts(name string) int {
 	w.t.Helper()
 	list := &appsv1.ReplicaSetList{}

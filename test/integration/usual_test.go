@@ -14,13 +14,13 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// isUsed makes each Pod report a number of connections.
+// isUsed makes each Pod report this number of connections.
 func (w *usageWorld) isUsed(connections int) {
 	w.report.Store(new(fmt.Sprintf(`{"recentReads":1000,"recentHitRatio":0.9,"connections":%d,"latencyMicroseconds":90}`,
 		connections)))
 }
 
-// learned is what was learned in eight days in which each hour was the same.
+// learned returns a status with what the operator would have learned in eight days with the same use in each hour.
 func learned(connections int64) string {
 	hours := func(value int64) (list []int64) {
 		for range 24 {
@@ -37,7 +37,7 @@ func learned(connections int64) string {
 	return string(encoded)
 }
 
-// asUsual is the condition, without the time.
+// asUsual returns the condition AsUsual, without its time.
 func (w *usageWorld) asUsual() metav1.Condition {
 	condition := meta.FindStatusCondition(get(w.world, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionAsUsual)
 	if condition == nil {
@@ -54,7 +54,8 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 	})
 	w.Eventually(func() string { return w.asUsual().Reason }).Should(gomega.Equal(cachev1.ReasonLearning))
 
-	// By the status, a week has passed; the reports are those of a quarter of an hour that is just ending.
+	// According to the status, more than a week has passed. The reports are about the quarter of an hour that is just
+	// ending.
 	w.stop()
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), learned(1000))
 	w.start()
@@ -67,7 +68,7 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 		t.Errorf("with reports that say the same, the operator requested %v", more)
 	}
 
-	// What began continues with another operator.
+	// A new operator process continues to report a deviation that began before.
 	w.stop()
 	w.patchStatus(get(w.world, "cache", &cachev1.Memcached{}), `{"autoscaling":{"usualDay":{"deviations":[
 		{"reason":"ConnectionsFell","message":"a Pod has 5 connections, usually 1000"}]}}}`)

@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-// violations are changes to a spec that break the CEL rules of the CRD. What is refused by bounds needs no line,
-// because test/faults/schema makes the API server judge values of each field on both sides of each bound.
+// violations are changes to a spec that violate the CEL rules of the CRD. Values beyond bounds need no line here,
+// because test/faults/schema makes the API server validate values on both sides of each bound of each field.
 var violations = map[string][]string{
 	"spec.agent.resources.limits rule 1":   {`{agent: {resources: {limits: {cpu: 1e1.5}}}}`},
 	"spec.agent.resources.requests rule 1": {`{agent: {resources: {requests: {cpu: 1e1.5}}}}`},
@@ -112,7 +112,7 @@ func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {
 	for _, field := range fields {
 		for i, rule := range field.Schema.XValidations {
 			if strings.Contains(rule.Rule, "oldSelf") {
-				continue // It is about a change: see TestACutOverDoesNotGoBack.
+				continue // The rule is about changes: see TestACutOverDoesNotGoBack.
 			}
 			name := fmt.Sprintf("%s rule %d", field.Path, i+1)
 			changes := violations[name]
@@ -135,7 +135,7 @@ func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {
 	}
 }
 
-// TestASpecThatKeepsTheRulesIsAccepted has the values next to those that CEL rules refuse.
+// TestASpecThatKeepsTheRulesIsAccepted tries the values next to those that CEL rules refuse.
 func TestASpecThatKeepsTheRulesIsAccepted(t *testing.T) {
 	live := liveMemcached(t)
 	for _, change := range []string{
@@ -180,14 +180,14 @@ func TestANameThatCanNotNameAServiceIsRefused(t *testing.T) {
 	}
 }
 
-// tryOut is try with a spec in YAML.
+// tryOut does the same as try, with a spec in YAML.
 func tryOut(t *testing.T, live client.Object, spec string) map[string]error {
 	t.Helper()
 	return try(t, live, memcachedObject(t, "cache", spec).Object["spec"].(map[string]any))
 }
 
-// try makes the API server judge a request to create a Memcached with the spec, and to update the live one to it. It
-// keeps nothing.
+// try sends dry-run requests to create a Memcached with the spec, and to update the live one to it, and returns the API
+// server's errors.
 func try(t *testing.T, live client.Object, spec map[string]any) map[string]error {
 	t.Helper()
 	object := memcachedObject(t, "cache", "{}")

@@ -19,8 +19,8 @@ const (
 	nextImage   = "registry.example.com/memcached:next"
 )
 
-// automatic makes caches of two Pods with updatePolicy Automatic, and makes an operator with the former image bring
-// them up.
+// automatic creates caches of two Pods with updatePolicy Automatic, and waits until an operator with the former image
+// has made them ready.
 func (w *world) automatic(names ...string) {
 	w.t.Helper()
 	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=" + formerImage}, "--watch-namespaces="+w.namespace)
@@ -32,7 +32,7 @@ func (w *world) automatic(names ...string) {
 	}
 }
 
-// upgrade starts an operator with the next image instead of the one before it.
+// upgrade starts an operator with the next image, instead of the operator before it.
 func (w *world) upgrade(flags ...string) {
 	w.t.Helper()
 	w.stop()
@@ -88,7 +88,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 			w.Eventually(func() []string {
 				all, inProgress := w.updated()
 				w.Expect(len(inProgress)).To(gomega.BeNumerically("<=", tc.most), "caches in progress: %v", inProgress)
-				for _, cache := range all { // They come sorted, so those that begin together are in order.
+				for _, cache := range all { // all is sorted, so caches that begin together are in order.
 					if !slices.Contains(order, cache) {
 						order = append(order, cache)
 					}
@@ -96,7 +96,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 				w.makeAllReady(inProgress...)
 				return all
 			}).WithTimeout(patience).Should(gomega.Equal(want))
-			for i, cache := range order { // Caches that are next at the same time may overtake each other.
+			for i, cache := range order { // Updates that begin together may be seen in any order.
 				if off := i - slices.Index(want, cache); off >= tc.most || -off >= tc.most {
 					t.Errorf("order %v, want %v, %d at a time", order, want, tc.most)
 				}
@@ -120,7 +120,7 @@ func TestUpdateQueuedUntilTheCacheThatFailedIsReady(t *testing.T) {
 		w.patch(&cachev1.Memcached{}, name, `{"spec":{"rollout":{"progressDeadlineSeconds":2}}}`)
 		w.ready(name)
 	}
-	// The first one does not start, although others do; it was not Ready before.
+	// The update of cache a does not start, although others do, because a was not Ready before.
 	w.patch(&cachev1.Memcached{}, "a", `{"spec":{"size":3}}`)
 	w.reason("a", cachev1.ReasonProgressDeadlineExceeded)
 	address := unused.Address(t)
@@ -145,7 +145,7 @@ func TestUpdateQueuedUntilTheCacheThatFailedIsReady(t *testing.T) {
 	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonUpdateQueued))
 	w.Expect(waiting.Message).To(gomega.ContainSubstring("The update is queued"))
 	w.upgrade(metrics...)
-	stopped() // A restarted operator knows it.
+	stopped() // A restarted operator knows it, too.
 
 	w.makeAllReady("b")
 	w.ready("b")

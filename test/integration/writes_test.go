@@ -10,8 +10,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestARolloutOfAHundredPodsCostsAtMostTwentyWritesOfTheStatus also brings the Pods up first, and removes half of them
-// afterwards: each costs at most as many writes.
+// TestARolloutOfAHundredPodsCostsAtMostTwentyWritesOfTheStatus also counts the writes while the Pods first become
+// ready, and while half of them are removed. The same limit holds for each.
 func TestARolloutOfAHundredPodsCostsAtMostTwentyWritesOfTheStatus(t *testing.T) {
 	w := newWorld(t)
 	spent := 0

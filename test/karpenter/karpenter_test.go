@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// leaves is how long a Node with Pods of the cache may take to leave: a minute, and the handoffs of its Pods, which
-	// take a second or two each here.
+	// leaves is how long the removal of a Node with Pods of the cache may take: a minute, and the handoffs of its Pods,
+	// each of which takes a second or two here.
 	leaves = 70 * time.Second
 
-	// patience is for Karpenter, which looks at a Node several times before it disrupts it.
+	// patience is how long Karpenter may take to disrupt a Node, because it evaluates a Node several times before.
 	patience = 4 * time.Minute
 )
 
-// TestKarpenterRemovesNodesOfACacheWithSlots for each of its reasons. An interruption of a spot Node is the deletion of
-// its NodeClaim, as in the provider of AWS.
+// TestKarpenterRemovesNodesOfACacheWithSlots makes Karpenter remove Nodes for each of its reasons. The interruption of
+// a spot Node is a deletion of its NodeClaim, as in the provider of AWS.
 func TestKarpenterRemovesNodesOfACacheWithSlots(t *testing.T) {
 	w := newWorld(t)
 	w.apply("nodepool.yaml", "filler.yaml", "memcached.yaml")
@@ -33,7 +33,7 @@ func TestKarpenterRemovesNodesOfACacheWithSlots(t *testing.T) {
 	steps := []struct {
 		name string
 		do   func(claims []string)
-		left int // NodeClaims in the end
+		left int // how many NodeClaims exist in the end
 	}{
 		{"consolidation", func([]string) { w.delete("apps/v1", "Deployment", "default", "filler") }, 1},
 		{"drift", func([]string) { w.template(`{"metadata":{"labels":{"generation":"2"}},"spec":{"expireAfter":"60s"}}`) }, 1},
@@ -67,13 +67,13 @@ func TestKarpenterRemovesNodesOfACacheWithSlots(t *testing.T) {
 	w.Expect(w.watch.End()).To(gomega.BeEmpty(), "what clients saw")
 }
 
-// isNotBlocked makes sure that Karpenter never had to wait for the PodDisruptionBudget of a cache at rest.
+// isNotBlocked asserts that Karpenter never had to wait for the PodDisruptionBudget of a cache at rest.
 func (w *world) isNotBlocked() {
 	w.t.Helper()
 	w.Expect(w.notes("DisruptionBlocked")).NotTo(gomega.ContainElement(gomega.ContainSubstring("shop")))
 }
 
-// template changes the NodeClaims to come, and so those that exist drift.
+// template changes the template of future NodeClaims, so that the existing ones drift.
 func (w *world) template(change string) {
 	w.t.Helper()
 	pool := &unstructured.Unstructured{}
@@ -84,7 +84,7 @@ func (w *world) template(change string) {
 	w.Expect(w.kube.Patch(w.t.Context(), pool, patch)).To(gomega.Succeed())
 }
 
-// notes returns the notes of all events with a reason.
+// notes returns the notes of all events with this reason.
 func (w *world) notes(reason string) (notes []string) {
 	w.t.Helper()
 	events := &corev1.EventList{}

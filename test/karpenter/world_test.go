@@ -1,7 +1,7 @@
 //go:build karpenter
 
-// Package karpenter runs Karpenter itself, with its provider of simulated Nodes, with an operator and a cache with
-// slots. It is in no make target, because building it takes minutes:
+// Package karpenter runs Karpenter itself, with its provider of simulated Nodes, together with an operator and a cache
+// with slots. No make target runs it, because building Karpenter takes minutes. Run it by:
 //
 //	go test -tags karpenter -v ./test/karpenter
 package karpenter
@@ -34,19 +34,19 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// karpenter is a version that the Go of this repository builds.
+// karpenter is the module of Karpenter, in a version that the Go version of this repository can build.
 const karpenter = "sigs.k8s.io/karpenter@v1.14.1"
 
 const repository = "../.."
 
-// world is a cluster whose Nodes come from Karpenter. The agents of Pods are played.
+// world is a cluster whose Nodes Karpenter creates. The test acts instead of the agents of Pods.
 type world struct {
 	*gomega.WithT
 	t     *testing.T
 	kube  client.WithWatch
 	watch *slotwatch.Watch
 
-	leaving map[string]time.Duration // how long each NodeClaim took, by name
+	leaving map[string]time.Duration // how long the deletion of each NodeClaim took, by name
 }
 
 func newWorld(t *testing.T) *world {
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = e.Stop(context.WithoutCancel(t.Context())) })
 	w.kube = e.Client
-	for _, name := range []string{"amd64-1", "arm64-1", "s390x-1"} { // Pods are to go to Karpenter's.
+	for _, name := range []string{"amd64-1", "arm64-1", "s390x-1"} { // Pods must use Karpenter's Nodes.
 		w.Expect(nodes.Remove(t.Context(), w.kube, name)).To(gomega.Succeed())
 	}
 	w.install(e)
@@ -136,7 +136,7 @@ func (w *world) serves() {
 	}).Should(gomega.And(gomega.HaveLen(3), gomega.HaveEach(cachev1.SlotServing)))
 }
 
-// nodeClaims are the names of those that exist. It notes how long those that are being deleted take.
+// nodeClaims returns the names of the existing NodeClaims. It records how long those that are being deleted have taken.
 func (w *world) nodeClaims() (names []string) {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("karpenter.sh/v1")
@@ -155,12 +155,12 @@ func (w *world) nodeClaims() (names []string) {
 	return names
 }
 
-// longest is how long a NodeClaim existed after its deletion.
+// longest returns the longest time for which a NodeClaim existed after its deletion was requested.
 func (w *world) longest() time.Duration {
 	return slices.Max(slices.AppendSeq([]time.Duration{0}, maps.Values(w.leaving)))
 }
 
-// holders are the Pods of the slots.
+// holders returns the Pods of the slots.
 func (w *world) holders() (pods []string) {
 	slice := &discoveryv1.EndpointSlice{}
 	if err := w.kube.Get(w.t.Context(), client.ObjectKey{Namespace: "default", Name: "shop-slots-ipv4"}, slice); err != nil {

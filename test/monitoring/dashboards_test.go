@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// TestGrafanasSchemaTakesTheDashboards: reading them is the test. Nothing here is a Grafana.
+// TestGrafanasSchemaTakesTheDashboards reads the dashboards by Grafana's schema. It runs no Grafana.
 func TestGrafanasSchemaTakesTheDashboards(t *testing.T) {
 	uids := map[string]string{}
 	for file, read := range readDashboards(t) {
@@ -94,17 +94,17 @@ var (
 	dashboardID = regexp.MustCompile(`/d/(memcached-\w+)\?`)
 )
 
-// TestTheDashboardsUseVariablesThatExist looks at queries, and at links to other dashboards.
+// TestTheDashboardsUseVariablesThatExist checks the variables in queries, and in links to other dashboards.
 func TestTheDashboardsUseVariablesThatExist(t *testing.T) {
 	all := readDashboards(t)
-	variables := map[string][]string{} // by uid
+	variables := map[string][]string{} // by the uid of the dashboard
 	for _, read := range all {
 		for _, variable := range read.Templating.List {
 			variables[*read.Uid] = append(variables[*read.Uid], variable.Name)
 		}
 	}
 	for file, read := range all {
-		// Grafana has those that begin with two underscores.
+		// Grafana defines the variables that begin with two underscores.
 		uses := variableUse.FindAllStringSubmatch(page.Read(t, filepath.Join(folderOfDashboards, file)), -1)
 		for _, use := range uses {
 			if !strings.HasPrefix(use[1], "__") && !slices.Contains(variables[*read.Uid], use[1]) {
@@ -163,7 +163,7 @@ func TestTheLinksOfDashboardsLeadToPages(t *testing.T) {
 	}
 }
 
-// asInGrafana are values of variables as Grafana fills them in.
+// asInGrafana has values for variables, in the form in which Grafana inserts them.
 var asInGrafana = map[string]string{
 	"cluster": ".*", "namespace": "team", "memcached": "sessions", "pod": "sessions-0",
 	"__rate_interval": "1m", "__range": "6h",
@@ -183,7 +183,8 @@ func TestPrometheusTakesTheQueriesOfTheDashboards(t *testing.T) {
 	}
 }
 
-// TestTheConfigMapHasAllDashboards, unchanged. A test of the chart compares its ConfigMap with this one.
+// TestTheConfigMapHasAllDashboards checks that the ConfigMap has all dashboards unchanged. A test of the chart compares
+// the chart's ConfigMap with this one.
 func TestTheConfigMapHasAllDashboards(t *testing.T) {
 	want := map[string]string{}
 	for _, file := range namesIn(t, folderOfDashboards) {

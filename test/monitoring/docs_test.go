@@ -24,7 +24,8 @@ const (
 	runbooks       = repository + "/docs/runbooks"
 )
 
-// published is where a page is to be read: on the branch, and once make release-prepare wrote a version, on its tag.
+// published matches the URL of a published page: on the branch or, once make release-prepare has written a version, on
+// its tag.
 var published = regexp.MustCompile(
 	`^https://github\.com/example-inc/memcached-operator/blob/(main|v[0-9][^/]*)/docs/runbooks/(\w+\.md)$`)
 
@@ -68,7 +69,7 @@ func TestTheDocsListEverySeriesThatIsRecorded(t *testing.T) {
 	}
 }
 
-// meaning is the first paragraph of an alert's page.
+// meaning returns the first paragraph of an alert's page.
 func meaning(t *testing.T, alert string) string {
 	t.Helper()
 	title, rest, _ := strings.Cut(page.Read(t, filepath.Join(runbooks, alert+".md")), "\n\n")
@@ -109,8 +110,8 @@ var (
 	metricName = regexp.MustCompile(`\b(?:memcached[_:][\w:]+|` + strings.Join(ofLibraries, "|") + `)\b`)
 )
 
-// ofLibraries are metrics of Prometheus, controller-runtime, client-go and the process. An e2e test has them from the
-// operator itself.
+// ofLibraries are metrics of Prometheus, controller-runtime, client-go and the process. An end-to-end test reads them
+// from the operator itself.
 var ofLibraries = []string{
 	"up", "leader_election_master_status", "rest_client_requests_total",
 	"workqueue_depth", "workqueue_longest_running_processor_seconds",
@@ -144,7 +145,7 @@ func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 		for _, query := range queries {
 			names := metricName.FindAllString(query, -1)
 			if len(names) == 0 {
-				t.Errorf("%s: %s is of no metric", where, query)
+				t.Errorf("%s: %s is not the name of a metric", where, query)
 			}
 			for _, name := range names {
 				if !known[name] {
@@ -160,7 +161,8 @@ var (
 	queryCell  = regexp.MustCompile("(?m)^\\| .* \\| `([^`]+)` \\|$")
 )
 
-// queriesOfDocs are the queries of the table of the page, and of the blocks of the runbooks, by page.
+// queriesOfDocs returns the queries in the table of docs/monitoring.md, and in the code blocks of the runbooks, by
+// page.
 func queriesOfDocs(t *testing.T) map[string][]string {
 	t.Helper()
 	queries := map[string][]string{}
@@ -174,7 +176,7 @@ func queriesOfDocs(t *testing.T) map[string][]string {
 			queries[alert.Alert] = append(queries[alert.Alert], split(block[1])...)
 		}
 		if len(blocks) == 0 {
-			t.Errorf("%s.md has no query to look with", alert.Alert)
+			t.Errorf("%s.md has no query by which a reader can investigate the alert", alert.Alert)
 		}
 	}
 	if len(queries["page"]) == 0 {
@@ -183,7 +185,7 @@ func queriesOfDocs(t *testing.T) map[string][]string {
 	return queries
 }
 
-// split takes the queries of a block apart: each is a line, with further lines that are indented.
+// split returns the queries of a block. Each query is a line, together with the indented lines that follow it.
 func split(block string) []string {
 	var queries []string
 	for line := range strings.Lines(block) {
@@ -222,7 +224,7 @@ func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
 	}
 }
 
-// TestRunbooksCanBeOnAMirror builds the overlay of the page.
+// TestRunbooksCanBeOnAMirror builds the overlay that the page shows for this.
 func TestRunbooksCanBeOnAMirror(t *testing.T) {
 	text := page.Read(t, monitoringPage)
 	replacements := page.Find(t, text, "(?s)```yaml\n[^`]*operator/config/monitoring\n(replacements:.*?)```")

@@ -13,18 +13,18 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// This is the fleet of the benchmark. docs/monitoring.md states what was measured with it.
+// These are the sizes of the fleet in the benchmark. docs/monitoring.md has the figures that were measured with it.
 const (
 	caches       = 1000
 	podsOfCache  = 3
 	slabClasses  = 15
-	shown        = 6 * time.Hour    // what the dashboard shows
-	counted      = 10 * time.Minute // what its queries of the moment read, and more
+	shown        = 6 * time.Hour    // the time range that the dashboard shows
+	counted      = 10 * time.Minute // longer than the range of the queries for current values
 	betweenReads = 30 * time.Second // Prometheus' usual interval
 )
 
-// BenchmarkQueriesOfAFleet measures each query of the fleet dashboard, with made-up series of 1,000 caches whose metrics
-// are of each slab class, and which all evict.
+// BenchmarkQueriesOfAFleet measures each query of the fleet dashboard, with made-up series of 1,000 caches. All of them
+// evict, and have metrics for each slab class.
 func BenchmarkQueriesOfAFleet(b *testing.B) {
 	at := time.Now().Truncate(time.Minute)
 	server := madeUpFleet(b, at)
@@ -44,7 +44,7 @@ func BenchmarkQueriesOfAFleet(b *testing.B) {
 	}
 }
 
-// madeUpFleet is a Prometheus that has the series of a fleet, and scrapes nothing.
+// madeUpFleet starts a Prometheus with the series of a fleet, which scrapes nothing.
 func madeUpFleet(b *testing.B, at time.Time) prometheus.Server {
 	b.Helper()
 	dir, text := b.TempDir(), filepath.Join(b.TempDir(), "fleet.txt")
@@ -60,7 +60,7 @@ func madeUpFleet(b *testing.B, at time.Time) prometheus.Server {
 	if err := command.Start(); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = command.Wait() }) // The context of the benchmark has ended.
+	b.Cleanup(func() { _ = command.Wait() }) // It fails, because the context has ended.
 	if err := server.AwaitReady(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func writeFleet(b *testing.B, path string, at time.Time) {
 	}
 }
 
-// ofEachPod calls with the labels of each Pod, and the number of its cache.
+// ofEachPod calls do with the labels of each Pod, and the number of its cache.
 func ofEachPod(do func(labels string, cache int)) {
 	for cache := range caches {
 		for pod := range podsOfCache {

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the PrometheusRule and the table of docs/monitoring.md again")
 
-// ruleHead is the object around the rules.
+// ruleHead is the beginning of the object that contains the rules.
 const ruleHead = `# Made of rules.yaml: make generate.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
@@ -61,7 +61,7 @@ func TestThePrometheusRuleHoldsTheRules(t *testing.T) {
 	}
 }
 
-// nodeMetric is a metric of a node, and the beginning of what it is selected by.
+// nodeMetric matches a metric in a query, and the first label by which it is selected.
 var nodeMetric = regexp.MustCompile(`\b(up|memcached_operator_\w+|memcached_\w+)\b(\{[^,}]*)?`)
 
 func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
@@ -88,7 +88,7 @@ func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 	}
 	relabeling := monitor.Spec.PodMetricsEndpoints[0].RelabelConfigs[0]
 	if from := string(relabeling.SourceLabels[0]); from != "__meta_kubernetes_pod_label_memcached_cr" {
-		t.Errorf("the label %s is made of %s", relabeling.TargetLabel, from)
+		t.Errorf("the label %s has its value from %s", relabeling.TargetLabel, from)
 	}
 	for _, rule := range rules(t) {
 		for _, selector := range nodeMetric.FindAllString(rule.Expr.StrVal, -1) {
@@ -136,7 +136,7 @@ func TestTheServiceMonitorFindsTheOperatorAndMayReadItsMetrics(t *testing.T) {
 	}
 }
 
-// folder is one with a kustomization, as a user would write it, that names the repository as ROOT.
+// folder makes a folder with a kustomization as a user would write it. In it, ROOT stands for the repository.
 func folder(t *testing.T, kustomization string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -163,7 +163,8 @@ func build(t *testing.T, dir string) resmap.ResMap {
 	return objects
 }
 
-// decode reads the object of a kind/name, or the only one of a kind, and takes no field that the kind does not have.
+// decode reads the object with this kind/name, or the only object of this kind. It refuses fields that the kind does
+// not have.
 func decode(t *testing.T, objects resmap.ResMap, id string, into any) {
 	t.Helper()
 	kind, name, _ := strings.Cut(id, "/")

@@ -1,5 +1,5 @@
-// Package monitoring holds the alerts and what brings them to Prometheus to what they claim: by promtool, by the types
-// of the Prometheus Operator, and by the pages that state what to do.
+// Package monitoring tests the alerts, the dashboards, and the objects that bring them to Prometheus. It uses promtool
+// and the types of the Prometheus Operator, and compares them with the pages that state what to do.
 package monitoring
 
 import (
@@ -53,7 +53,8 @@ func TestEachFixtureIsOfAnAlert(t *testing.T) {
 	}
 }
 
-// TestEachFixtureHasSilenceAndAnAlert keeps a fixture from proving only half.
+// TestEachFixtureHasSilenceAndAnAlert checks that each fixture has a time at which the alert fires, and one at which it
+// does not.
 func TestEachFixtureHasSilenceAndAnAlert(t *testing.T) {
 	for _, alert := range alerts(t) {
 		var fixture struct {
@@ -81,13 +82,13 @@ func TestEachFixtureHasSilenceAndAnAlert(t *testing.T) {
 	}
 }
 
-// alerts are the rules of the file that alert.
+// alerts returns the alerting rules of the file.
 func alerts(t *testing.T) []monitoringv1.Rule {
 	t.Helper()
 	return slices.DeleteFunc(rules(t), func(r monitoringv1.Rule) bool { return r.Alert == "" })
 }
 
-// recorded are the names of the series that the file's other rules make.
+// recorded returns the names of the series that the recording rules of the file make.
 func recorded(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -125,10 +126,10 @@ func writeRules(t *testing.T, path string, rules []monitoringv1.Rule) {
 	tree.Write(t, filepath.Dir(path), map[string]string{filepath.Base(path): string(content)})
 }
 
-// fetching lets one test bring promtool for all.
+// fetching ensures that only one test downloads promtool, for all of them.
 var fetching sync.Mutex
 
-// run returns what promtool says, and whether all was well.
+// run runs promtool, and returns its output, and whether it succeeded.
 func run(t testing.TB, arguments ...string) (string, bool) {
 	t.Helper()
 	fetching.Lock()

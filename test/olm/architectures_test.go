@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// These places name architectures and are not files.
+// These are places that name architectures, but are not files.
 const (
 	osLabels  = "the labels operatorframework.io/os.*"
 	enum      = "the enum of spec.placement.architectures"
@@ -26,10 +26,11 @@ const (
 	bundled    = "bundle/" + csvFile
 	definition = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
 
-	affinity, operand, labels = ": the node affinity", ": OPERAND_ARCHITECTURES", ": the labels operatorframework.io/arch.*"
+	affinity, operand, labels = ": the node affinity", ": OPERAND_ARCHITECTURES", ": the labels " +
+		"operatorframework.io/arch.*"
 )
 
-// wanted are the architectures that each place must name if the operator's image supports these platforms.
+// wanted returns the architectures that each place must name if the operator's image supports these platforms.
 func wanted(released []v1.Platform) map[string][]string {
 	var all, systems []string
 	for _, platform := range released {
@@ -48,7 +49,7 @@ func wanted(released []v1.Platform) map[string][]string {
 	return want
 }
 
-// named are the architectures that each place in the repository names, sorted.
+// named returns the architectures that each place in the repository names, sorted.
 func named(t *testing.T) map[string][]string {
 	t.Helper()
 	promises, err := inspect.Promises(root)
@@ -110,6 +111,6 @@ func content(t *testing.T, file string) string {
 
 func TestEveryPlaceNamesTheSameArchitectures(t *testing.T) {
 	if diff := cmp.Diff(wanted(oci.Platforms()), named(t)); diff != "" {
-		t.Errorf("(-of oci.Platforms +named there):\n%s", diff)
+		t.Errorf("architectures (-platforms of oci.Platforms +named in this place):\n%s", diff)
 	}
 }

@@ -9,16 +9,18 @@ import (
 	"testing"
 )
 
-// levels of the operator framework, the lowest first.
+// levels are the capability levels of the Operator Framework, the lowest first.
 var levels = []string{"Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"}
 
 var (
-	// criterion is a row of a level's table, proof a test in its second column, with the file that holds it.
+	// criterion matches a row of a level's table. proof matches a test in the second column of such a row, with the file
+	// of the test.
 	criterion = regexp.MustCompile(`(?m)^\| (.+) \| (.+) \|$`)
 	proof     = regexp.MustCompile("^`(Test[A-Za-z0-9_]+)` in \\[[^]]*\\]\\(([^)]+)\\)$")
 )
 
-// TestTheCapabilityLevelIsTheHighestThatTestsProve: each criterion of the page names tests that exist, or is open.
+// TestTheCapabilityLevelIsTheHighestThatTestsProve: each criterion on the page names existing tests, or is marked as
+// open. The level is the highest one up to which no criterion is open.
 func TestTheCapabilityLevelIsTheHighestThatTestsProve(t *testing.T) {
 	sections := strings.Split(content(t, "docs/capability-levels.md"), "\n## Level ")[1:]
 	if len(sections) != len(levels) {
@@ -30,7 +32,7 @@ func TestTheCapabilityLevelIsTheHighestThatTestsProve(t *testing.T) {
 			t.Errorf("a level is %.30q, want %q", section, title)
 		}
 		rows := criterion.FindAllStringSubmatch(section, -1)
-		if len(rows) < 3 { // two are the head of the table
+		if len(rows) < 3 { // two of them are the head of the table
 			t.Errorf("the page has no criteria of %s", levels[i])
 		}
 		for _, row := range rows[2:] {
@@ -55,7 +57,7 @@ func TestTheCapabilityLevelIsTheHighestThatTestsProve(t *testing.T) {
 	}
 }
 
-// assertExists looks for the test that proves a criterion, whatever the build tags of its file.
+// assertExists asserts that the test that proves a criterion exists. It ignores the build tags of the test's file.
 func assertExists(t *testing.T, criterion, text string) {
 	t.Helper()
 	named := proof.FindStringSubmatch(text)

@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts: nobody reaches a port that the Deployment has and the
-// NetworkPolicy does not have.
+// TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts: if the NetworkPolicy does not have a port of the
+// Deployment, no client can reach this port.
 func TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts(t *testing.T) {
 	overlays, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
 	if err != nil || len(overlays) < 6 {
@@ -41,7 +41,8 @@ func TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts(t *testing.T) {
 	}
 }
 
-// TestTheNetworkPolicyCanBeAppliedSeparately, such as for an operator that OLM installed.
+// TestTheNetworkPolicyCanBeAppliedSeparately: users may add the NetworkPolicy to an operator that OLM installed, for
+// example.
 func TestTheNetworkPolicyCanBeAppliedSeparately(t *testing.T) {
 	alone, inOverlay := &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicy{}
 	builtInto(t, root+"/operator/config/network-policy", alone)
@@ -53,7 +54,7 @@ func TestTheNetworkPolicyCanBeAppliedSeparately(t *testing.T) {
 
 func isSelector(path cmp.Path) bool { return path.String() == "PodSelector" }
 
-// served are the ports that the containers name.
+// served returns the ports that the containers declare.
 func served(deployment *appsv1.Deployment) (ports []networkingv1.NetworkPolicyPort) {
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		for _, port := range container.Ports {
@@ -72,7 +73,7 @@ func ingressOnly(ports []networkingv1.NetworkPolicyPort) networkingv1.NetworkPol
 	}
 }
 
-// builtInto builds a folder, and reads the one object of each kind that is requested.
+// builtInto builds a kustomization, and reads the only object of the kind of each given object.
 func builtInto(t *testing.T, folder string, into ...metav1.Object) {
 	t.Helper()
 	objects, err := kustomize.Objects(folder)

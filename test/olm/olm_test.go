@@ -1,5 +1,6 @@
-// Package olm tests what is committed in bundle/: that it is what its sources generate, that it keeps the rules of OLM
-// and OperatorHub, and that the architectures and the capability level in it are those of the rest of the repository.
+// Package olm tests the committed files in bundle/: they must be the same as the ones that their sources generate,
+// follow the rules of OLM and OperatorHub, and name the same architectures and capability level as the rest of the
+// repository.
 package olm
 
 import (
@@ -24,8 +25,8 @@ const (
 	csvFile = bundle.CSVFile
 )
 
-// TestBundleAndCatalogAreWhatTheirSourcesGenerate renews copies of them, by the options that they state. That also checks
-// the rules of OLM and OperatorHub.
+// TestBundleAndCatalogAreWhatTheirSourcesGenerate generates copies of the bundle and the catalog, with the options that
+// they contain, and compares them. The generation also checks the rules of OLM and OperatorHub.
 func TestBundleAndCatalogAreWhatTheirSourcesGenerate(t *testing.T) {
 	dir, have := t.TempDir(), tree.Read(t, bundleDir)
 	tree.Write(t, dir, have)
@@ -53,8 +54,8 @@ func unmarshal(t *testing.T, text string, into any) {
 	}
 }
 
-// TestTheSettingsOfArgoCDNameTheCatalogOfThisTree, as long as they name the registry of the last release. Whoever has a
-// separate catalog may pin any.
+// TestTheSettingsOfArgoCDNameTheCatalogOfThisTree compares the catalog image in the settings, if the settings name the
+// registry of the last release. Users with a separate catalog may pin any image.
 func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
 	s, err := values.Read(root)
 	if err != nil {

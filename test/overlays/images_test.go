@@ -1,4 +1,5 @@
-// Package overlays proves that a consumer sets all images of an overlay by kustomize alone, even without a clone.
+// Package overlays proves that consumers can set all images of an overlay with kustomize alone, even without a clone of
+// the repository.
 package overlays
 
 import (
@@ -14,13 +15,13 @@ import (
 
 const root = "../.."
 
-// image is one that the manifests name, and one of a consumer.
+// image is an image in the manifests, and the image by which a consumer replaces it.
 type image struct{ ref, name, newName, newTag string }
 
-// imageInManager is an image of the operator's Deployment, even if a variable of the environment holds it.
+// imageInManager matches an image in the operator's Deployment, including images in environment variables.
 var imageInManager = regexp.MustCompile(`(?m)(?:^ +image:|name: RELATED_IMAGE_\w+\n +value:) (\S+)$`)
 
-// defaults are the images of the manifests.
+// defaults returns the images in the manifests.
 func defaults(t *testing.T) []image {
 	t.Helper()
 	manager, err := os.ReadFile(root + "/operator/config/manager/manager.yaml")
@@ -43,7 +44,7 @@ func defaults(t *testing.T) []image {
 	return images
 }
 
-// all are the overlays that install the operator.
+// all returns the overlays that install the operator.
 func all(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
@@ -64,8 +65,8 @@ func replaced(manifests string, images []image) string {
 	return manifests
 }
 
-// tempDir is a folder by its own name, and not by that of a link to it, because from there two dots would lead
-// elsewhere.
+// tempDir makes a folder, and returns its path without symbolic links, because relative paths with two dots would lead
+// elsewhere from a link.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -15,9 +15,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// TestAConsumerSetsEachImageOfEveryOverlay by `kustomize edit set image`, which changes each place of an image, and
-// nothing else. Without a clone, a kustomization names a tag of the repository by URL: Git's own server is the remote. In
-// a clone, as in that of Argo CD for an Application that names images, the overlay itself is edited.
+// TestAConsumerSetsEachImageOfEveryOverlay sets images by `kustomize edit set image`, which must change each place of
+// an image, and nothing else. It does so in two ways. Without a clone, a kustomization refers to a tag of the
+// repository by URL, and Git's own server serves the repository. In a clone, as Argo CD does for an Application that
+// names images, it edits the overlay itself.
 func TestAConsumerSetsEachImageOfEveryOverlay(t *testing.T) {
 	const tag = "v0.1.0"
 	kustomize, remote, clone, images := pinned(t), serve(t, tag), copied(t), defaults(t)
@@ -44,7 +45,7 @@ func TestAConsumerSetsEachImageOfEveryOverlay(t *testing.T) {
 	}
 }
 
-// TestTheBootstrapNeedsNoClone: the folders of gitops/ that users apply build by their URL, too.
+// TestTheBootstrapNeedsNoClone: the folders of gitops/ that users apply can also be built by their URL.
 func TestTheBootstrapNeedsNoClone(t *testing.T) {
 	const tag = "v0.1.0"
 	kustomize := pinned(t)
@@ -61,7 +62,8 @@ func TestTheBootstrapNeedsNoClone(t *testing.T) {
 	}
 }
 
-// TestArgoCDAddsAComponent: the Application of the operator names an overlay, and a component of the tree.
+// TestArgoCDAddsAComponent: the operator's Application may name an overlay, and a component of the tree that Argo CD
+// adds to it.
 func TestArgoCDAddsAComponent(t *testing.T) {
 	const component = "gitops/operator/direct"
 	kustomize, clone := pinned(t), copied(t)
@@ -78,7 +80,7 @@ func TestArgoCDAddsAComponent(t *testing.T) {
 	}
 }
 
-// pinned is the path of the kustomize that scripts/tools has.
+// pinned returns the path of the kustomize program in the version of scripts/tools.
 func pinned(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(run(t, root, "go", "tool", "-modfile=scripts/tools/go.mod", "-n", "kustomize"))
@@ -96,14 +98,14 @@ func serve(t *testing.T, tag string) string {
 	programs := tree.Git(t, clone, "--exec-path")
 	server := httptest.NewServer(&cgi.Handler{
 		Path:   filepath.Join(programs, "git-http-backend"),
-		Stderr: t.Output(), // Before anything else, kustomize requests a file of that URL.
+		Stderr: t.Output(), // kustomize first requests a file with this URL, which fails.
 		Env:    []string{"GIT_PROJECT_ROOT=" + served, "GIT_HTTP_EXPORT_ALL=1"},
 	})
 	t.Cleanup(server.Close)
 	return server.URL + "/memcached-operator.git"
 }
 
-// copied is a copy of all that overlays and gitops/ are made of.
+// copied makes a copy of all files that overlays/ and gitops/ use.
 func copied(t *testing.T) string {
 	t.Helper()
 	return tree.Copy(t, root, "overlays", "operator/config", "gitops")

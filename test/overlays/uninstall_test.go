@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// TestTheSelectorOfTheDocsKeepsTheCRD: what docs/install.md deletes is all of an overlay except the CRD, whose deletion
-// would delete every cache.
+// TestTheSelectorOfTheDocsKeepsTheCRD: the command in docs/install.md deletes all objects of an overlay except the
+// CRDs, because their deletion would delete every cache.
 func TestTheSelectorOfTheDocsKeepsTheCRD(t *testing.T) {
 	text := page.Find(t, page.Read(t, root+"/docs/install.md"), `kubectl delete -f dist/install.yaml -l '(.+)'`)
 	selector, err := labels.Parse(text)

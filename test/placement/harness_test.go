@@ -27,10 +27,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
-// patience is how long something may take that normally takes a second or two.
+// patience is how long steps may take that normally take a second or two.
 const patience = 2 * time.Minute
 
-// places counts Pods by the value of a label of their Node. Pods without a Node are counted under the key nowhere.
+// places is the number of Pods for each value of a label of their Nodes. Pods without a Node have the key nowhere.
 type places map[string]int
 
 const nowhere = "nowhere"
@@ -44,7 +44,7 @@ type world struct {
 	by        string
 }
 
-// newWorld adds Nodes and starts an operator. All of it is deleted with the test, so tests run one after another.
+// newWorld adds Nodes and starts an operator. All of these are deleted with the test, so tests run one after another.
 func newWorld(t *testing.T, tc test) *world {
 	t.Helper()
 	w := &world{t: t, ctx: t.Context(), WithT: gomega.NewWithT(t), by: corev1.LabelArchStable}
@@ -78,8 +78,8 @@ func (w *world) startOperator(tc test) {
 	operator.Start(w.t, operatorBinary, filepath.Join(kubeconfigs, user), []string{"OPERAND_ARCHITECTURES=" + tc.operand}, flags...)
 }
 
-// end deletes the Nodes and the Memcached, because the operator of the next test is not to see it. The Pods are deleted
-// with the Nodes, and the namespace is deleted when its controller comes to it.
+// end deletes the Nodes and the Memcached, because the operator of the next test must not see the Memcached. The Pods
+// are deleted with the Nodes. The namespace controller deletes the namespace later.
 func (w *world) end() {
 	ctx := context.WithoutCancel(w.ctx)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
@@ -105,7 +105,7 @@ func (w *world) key() client.ObjectKey {
 	return client.ObjectKey{Namespace: w.namespace, Name: "cache"}
 }
 
-// create makes the Memcached.
+// create creates the Memcached.
 func (w *world) create(spec string) {
 	w.t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
@@ -113,7 +113,7 @@ func (w *world) create(spec string) {
 	w.Expect(kube.Create(w.ctx, mc)).To(gomega.Succeed())
 }
 
-// change merges something into the spec.
+// change merges these fields into the spec.
 func (w *world) change(spec string) {
 	w.t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
@@ -137,7 +137,7 @@ func (w *world) remove(name string) {
 
 func (w *world) machine(name string) string { return name + "-" + w.namespace }
 
-// settles waits until the Pods are on the expected Nodes, and the status of the current spec has this message.
+// settles waits until the Pods are on the expected Nodes, and the status for the current spec has this message.
 func (w *world) settles(want places, says string) {
 	w.t.Helper()
 	w.Eventually(func() string {
@@ -167,7 +167,7 @@ func (w *world) places() places {
 	return found
 }
 
-// says is the message of the Ready condition, if it is of the current spec.
+// says returns the message of the condition Ready, if it is about the current spec.
 func (w *world) says() string {
 	w.t.Helper()
 	mc := &cachev1.Memcached{}

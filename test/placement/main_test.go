@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package placement shows where Pods go: the operator's own binary, with the generated role, and the real scheduler in
-// a cluster of simulated Nodes. Nothing runs in the Pods; it is about their places alone.
+// Package placement tests on which Nodes Pods run. It uses the operator's own binary with the generated role, and the
+// real scheduler, in a cluster of simulated Nodes. No program runs in the Pods.
 package placement
 
 import (
@@ -26,8 +26,8 @@ import (
 const (
 	repository = "../.."
 
-	// narrowUser has the operator's role only in the namespaces of tests that say so. The operator's own account has it in
-	// the whole cluster.
+	// narrowUser is a user who has the operator's role only in the namespaces of tests with narrow. The operator's own
+	// service account has the role in the whole cluster.
 	narrowUser = "system:serviceaccount:" + install.Namespace + ":narrow"
 )
 
@@ -36,7 +36,7 @@ var (
 	cluster        *local.Cluster
 	kube           client.Client
 	operatorBinary string
-	kubeconfigs    string // folder of them, by user
+	kubeconfigs    string // folder with a kubeconfig for each user
 )
 
 func TestMain(m *testing.M) {
@@ -61,8 +61,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start brings the cluster up, installs the operator's manifests and builds the operator. What it returns stops all
-// that did start, even after an error.
+// start starts the cluster, applies the operator's manifests and builds the operator. The function stop stops
+// everything that was started. It is returned even after an error.
 func start(ctx context.Context, dir string) (stop func(), err error) {
 	stop = func() {}
 	name, err := clusterName()
@@ -98,14 +98,16 @@ func start(ctx context.Context, dir string) (stop func(), err error) {
 	return stop, errors.Join(writeKubeconfig("wide", install.User), writeKubeconfig("narrow", narrowUser))
 }
 
-// clusterName differs for each copy of the repository, so that tests may run in several at a time.
+// clusterName returns a name that differs for each copy of the repository, so that tests can run in several copies at a
+// time.
 func clusterName() (string, error) {
 	dir, err := os.Getwd()
 	sum := sha256.Sum256([]byte(dir))
 	return fmt.Sprintf("placement-%x", sum[:4]), err
 }
 
-// writeKubeconfig writes one by which the administrator acts as another user, with the rights of that one alone.
+// writeKubeconfig writes a kubeconfig with which the administrator impersonates another user, and has only the rights
+// of this user.
 func writeKubeconfig(name, user string) error {
 	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig)
 	if err != nil {

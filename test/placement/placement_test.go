@@ -10,15 +10,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
-// test is a cluster, an operator and a cache in it.
+// test describes the Nodes of a cluster, an operator and a cache, and the expected places of the Pods.
 type test struct {
 	machines []local.Node
-	operand  string // OPERAND_ARCHITECTURES of the operator
+	operand  string // the operator's variable OPERAND_ARCHITECTURES
 	narrow   bool   // the operator serves one namespace, and has no rights beyond it
 	spec     string
-	by       string // label of the Nodes that places are counted by, instead of the architecture
+	by       string // the label of the Nodes by which places are counted, instead of the architecture
 	want     places
-	says     string // what the status must hold
+	says     string // what the message in the status must contain
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 		`"whenUnsatisfiable":"DoNotSchedule"}]`
 )
 
-// one is a Node of an architecture, named after it, with changes.
+// one returns a Node of an architecture, which is named after it, with changes.
 func one(architecture string, changes ...func(*local.Node)) local.Node {
 	node := local.Node{Name: architecture, Architecture: architecture, Labels: map[string]string{}}
 	for _, change := range changes {
@@ -39,7 +39,7 @@ func one(architecture string, changes ...func(*local.Node)) local.Node {
 	return node
 }
 
-// all are Nodes that nothing is special about.
+// all returns plain Nodes of these architectures.
 func all(architectures ...string) (nodes []local.Node) {
 	for _, architecture := range architectures {
 		nodes = append(nodes, one(architecture))

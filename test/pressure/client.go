@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// segment is what fits into a packet on Ethernet. On the loopback interface packets are larger, and so are the
-	// kernel's buffers.
+	// segment is the number of bytes that fit into a packet on Ethernet. It is set because packets on the loopback
+	// interface are larger, and so are the kernel's buffers for them.
 	segment = 1448
 
-	// window is how much of an answer a client takes in without reading.
+	// window is how many bytes of an answer the kernel of a client accepts before the client reads them.
 	window = 16 << 10
 
 	patience = 5 * time.Minute
@@ -59,7 +59,7 @@ func (l Load) dial(ctx context.Context) (*client, error) {
 	return &client{Conn: connection, answers: bufio.NewReader(connection)}, nil
 }
 
-// set stores a value of a size, and returns memcached's answer.
+// set stores a value of this size, and returns memcached's answer.
 func (c *client) set(key string, size int64) (answer string, err error) {
 	out := bufio.NewWriter(c)
 	fmt.Fprintf(out, "set %s 0 0 %d\r\n", key, size)
@@ -72,7 +72,7 @@ func (c *client) set(key string, size int64) (answer string, err error) {
 	return strings.TrimSpace(answer), err
 }
 
-// stored is set for what there must be room for.
+// stored does the same as set, and returns an error if the value was not stored.
 func (c *client) stored(key string, size int64) error {
 	answer, err := c.set(key, size)
 	if err == nil && answer != "STORED" {
@@ -81,7 +81,7 @@ func (c *client) stored(key string, size int64) error {
 	return err
 }
 
-// stats requests statistics: of a kind, or the general ones.
+// stats requests statistics of this kind, or the general statistics.
 func (c *client) stats(kind string) (map[string]string, error) {
 	if _, err := fmt.Fprintf(c, "stats%s\r\n", kind); err != nil {
 		return nil, err

@@ -1,4 +1,5 @@
-// Package pressure makes a memcached need as much memory as it can, and reports by its control group how much that was.
+// Package pressure makes a memcached use as much memory as it ever can, and reads from its control group how much that
+// was.
 package pressure
 
 import (
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// Group is a control group for memory, as every container has one, of version 1 or 2.
+// Group is a control group for memory, of version 1 or 2. Each container has such a group.
 type Group struct {
 	dir string
 	v2  bool
@@ -21,7 +22,7 @@ type Group struct {
 
 const root = "/sys/fs/cgroup"
 
-// memoryRoot is the root of the hierarchy that accounts memory.
+// memoryRoot returns the root of the control group hierarchy that accounts memory.
 func memoryRoot() Group {
 	v1 := filepath.Join(root, "memory")
 	if _, err := os.Stat(v1); err == nil {
@@ -30,7 +31,7 @@ func memoryRoot() Group {
 	return Group{dir: root, v2: true}
 }
 
-// NewGroup makes a group with a limit in bytes, and without swap.
+// NewGroup creates a group with a limit in bytes, and without swap.
 func NewGroup(name string, limit int64) (Group, error) {
 	g := memoryRoot()
 	if g.v2 {
@@ -57,7 +58,7 @@ func NewGroup(name string, limit int64) (Group, error) {
 	return g, g.CountSockets()
 }
 
-// GroupOf finds the group of a process.
+// GroupOf returns the group of a process.
 func GroupOf(pid int) (Group, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
@@ -80,7 +81,8 @@ func (g Group) Command(name string, arguments ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", join, filepath.Join(g.dir, "cgroup.procs"), name}, arguments...)...)
 }
 
-// Remove removes the group, which must be empty. The kernel takes a moment to notice that it is.
+// Remove removes the group, which must have no processes. It tries again for a while, because the kernel needs a moment
+// to notice that they have ended.
 func (g Group) Remove() (err error) {
 	for range 100 {
 		if err = os.Remove(g.dir); err == nil {
@@ -91,8 +93,8 @@ func (g Group) Remove() (err error) {
 	return err
 }
 
-// CountSockets makes the kernel account the memory of sockets. Version 2 does so always, and adds it to the rest;
-// version 1 does so only if sockets have a limit, and accounts it separately.
+// CountSockets makes the kernel account the memory of sockets. With version 2, the kernel always does so, and includes
+// it in the group's memory. With version 1, it does so only if sockets have a limit, and accounts it separately.
 func (g Group) CountSockets() error {
 	if g.v2 {
 		return nil
@@ -101,7 +103,8 @@ func (g Group) CountSockets() error {
 	return g.write("memory.kmem.tcp.limit_in_bytes", strconv.FormatInt(none, 10))
 }
 
-// SetLimit sets the most that the group may use, in bytes. Version 1 refuses less than is in use.
+// SetLimit sets how much memory the group may use, in bytes. With version 1, the kernel refuses a limit below the
+// current usage.
 func (g Group) SetLimit(bytes int64) error {
 	if g.v2 {
 		return g.write("memory.max", strconv.FormatInt(bytes, 10))
@@ -109,7 +112,7 @@ func (g Group) SetLimit(bytes int64) error {
 	return g.write("memory.limit_in_bytes", strconv.FormatInt(bytes, 10))
 }
 
-// Limit returns the most that the group may use, in bytes.
+// Limit returns how much memory the group may use, in bytes.
 func (g Group) Limit() (int64, error) {
 	if g.v2 {
 		return g.sum("memory.max")
@@ -117,7 +120,7 @@ func (g Group) Limit() (int64, error) {
 	return g.sum("memory.limit_in_bytes")
 }
 
-// Peak returns the most that the group ever used, in bytes, with its sockets.
+// Peak returns the largest amount of memory that the group has used, in bytes, including its sockets.
 func (g Group) Peak() (int64, error) {
 	if g.v2 {
 		return g.sum("memory.peak")
@@ -143,7 +146,8 @@ func (g Group) Kills() (int, error) {
 	return 0, fmt.Errorf("%s of %s does not count kills:\n%s", file, g.dir, content)
 }
 
-// Judge finds fault with the group's limit if it was too little, or more than 25 % and 32 MiB beyond what was needed.
+// Judge returns an error if the group's limit was too low, or was too high: by more than 25 % and more than 32 MiB
+// above the peak.
 func (g Group) Judge() (figures string, err error) {
 	limit, limitErr := g.Limit()
 	peak, peakErr := g.Peak()

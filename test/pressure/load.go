@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// These are the number of keys of a multiget, and the size of each value. A client's window takes in a part of the
-	// answer, and 64 KiB are left to the server's side of the connection.
+	// These are the number of keys of a multiget, and the size of each value. A client's window accepts a part of the
+	// answer, and the remaining 64 KiB stay on the server's side of the connection.
 	keys  = 12
 	value = 7 << 10
 
-	// pending is how much of its next request a client has sent already: nearly a read buffer full.
+	// pending is how many bytes of its next request a client has already sent. They nearly fill memcached's read buffer.
 	pending = 15 << 10
 
-	// fillers are the connections by which the memory is filled, and the control connection is one more.
+	// fillers is the number of connections that fill the memory, in addition to the control connection.
 	fillers = 2
 
-	// smallest is the memory of the smallest item, on which it depends how many items fill the memory.
+	// smallest is the memory that the smallest item needs. It decides how many items fill the memory.
 	smallest = 96
 )
 
-// Load is the load that a memcached has to bear at the same time.
+// Load describes a memcached, and the largest load that it must bear.
 type Load struct {
 	// Address is where memcached listens.
 	Address string
@@ -37,19 +37,19 @@ type Load struct {
 	// TLS is set if memcached listens with TLS.
 	TLS *tls.Config
 
-	// ItemMemory is its -m in bytes.
+	// ItemMemory is memcached's option -m, in bytes.
 	ItemMemory int64
 
-	// Connections is spec.maxConnections: all of them are opened.
+	// Connections is spec.maxConnections. All of these connections are opened.
 	Connections int
 
-	// MaxItemSize is its -I in bytes.
+	// MaxItemSize is memcached's option -I, in bytes.
 	MaxItemSize int64
 }
 
-// Bear opens all connections and has a multiget in flight on each, whose answer is not read. In the meantime the memory
-// is filled with the smallest items, the hash table grows to that, and every slab class is touched. It returns how many
-// slab classes there are.
+// Bear opens all connections, and sends a multiget on each without reading its answer. In the meantime, it fills the
+// memory with the smallest items, so that the hash table grows to its largest size, and stores an item in every slab
+// class. It returns the number of slab classes.
 func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	control, err := l.dial(ctx)
 	if err != nil {
@@ -70,14 +70,14 @@ func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	if err := l.fill(ctx); err != nil {
 		return 0, fmt.Errorf("fill the memory: %w", err)
 	}
-	// This is done while the hash table grows, which takes seconds.
+	// Do this while the hash table grows, which takes seconds.
 	if slabClasses, err = touchClasses(control); err != nil {
 		return 0, fmt.Errorf("touch the slab classes: %w", err)
 	}
 	return slabClasses, until(ctx, control, full)
 }
 
-// store stores what the multigets request, and an item near the largest.
+// store stores the keys of the multigets, and an item of nearly the largest size.
 func (l Load) store(control *client) error {
 	for i := range keys {
 		if err := control.stored(fmt.Sprint("multiget", i), value); err != nil {
@@ -104,7 +104,7 @@ func closeAll(clients []*client) {
 	}
 }
 
-// multiget returns when all answers are on their way.
+// multiget sends a multiget on each connection, and returns when memcached is sending all answers.
 func (l Load) multiget(ctx context.Context, control *client, busy []*client) error {
 	var request strings.Builder
 	request.WriteString("get")
@@ -123,7 +123,7 @@ func (l Load) multiget(ctx context.Context, control *client, busy []*client) err
 	})
 }
 
-// fill fills the memory with the smallest items, of which there are the most.
+// fill fills the memory with the smallest items, because more of these fit into it than of any other size.
 func (l Load) fill(ctx context.Context) error {
 	clients, err := l.dialAll(ctx, fillers)
 	defer closeAll(clients)
@@ -137,8 +137,8 @@ func (l Load) fill(ctx context.Context) error {
 	return group.Wait()
 }
 
-// full reports whether there is no room left for items, and the hash table is as large as it gets: with up to 1.5 of
-// them for each bucket. It begins to grow when an item is set.
+// full reports whether the memory has no room for more items, and the hash table has its largest size: it has at most
+// 1.5 items for each bucket. The table begins to grow only when an item is set.
 func full(stats map[string]string) bool {
 	items, itemsErr := strconv.ParseInt(stats["curr_items"], 10, 64)
 	power, powerErr := strconv.Atoi(stats["hash_power_level"])
@@ -146,7 +146,8 @@ func full(stats map[string]string) bool {
 		stats["evictions"] != "0" && stats["hash_is_expanding"] == "0" && items <= 3<<power/2
 }
 
-// fill sets items, and waits for the answers of a batch at a time: more requests would pile up in the kernel.
+// fill sets items in batches, and waits for the answers of each batch, because otherwise requests would pile up in the
+// kernel.
 func (c *client) fill(prefix string, items int64) error {
 	const batch = 5000
 	out := bufio.NewWriterSize(c, 1<<16)
@@ -168,8 +169,8 @@ func (c *client) fill(prefix string, items int64) error {
 	return nil
 }
 
-// touchClasses sets items of all sizes. There is no room left for some, which is no matter: each slab class has got a
-// page for the first.
+// touchClasses sets items of all sizes. It ignores that memcached has no room for some of them, because each slab class
+// gets a page for its first item.
 func touchClasses(control *client) (number int, err error) {
 	const largest = 511 << 10
 	for size := int64(16); size < largest; size += 4 + size/50 {
@@ -185,12 +186,14 @@ func touchClasses(control *client) (number int, err error) {
 	}
 	number--
 	if stats["active_slabs"] != strconv.Itoa(number) {
-		return 0, fmt.Errorf("of the slab classes after %d only some are in use: there are %s", number, stats["active_slabs"])
+		return 0, fmt.Errorf("not all slab classes were used after an item of each size: %d are in use, and memcached "+
+			"has %s", number, stats["active_slabs"])
 	}
 	return number, nil
 }
 
-// until waits until memcached's statistics have reached a goal, and sets an item before each look at them.
+// until waits until done returns true for memcached's statistics. It sets an item before each request for the
+// statistics.
 func until(ctx context.Context, control *client, done func(stats map[string]string) bool) error {
 	for end := time.Now().Add(patience); ; {
 		if err := control.stored("asked", 1); err != nil {

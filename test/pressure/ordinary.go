@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// busyShare is the number of connections of which one has a request in flight at a time.
+	// busyShare says that one of this number of connections has a request in flight.
 	busyShare = 10
 
-	// medianValue and spread describe the sizes of values, which are log-normal: a twentieth is larger than 4 KiB.
+	// medianValue and spread describe the log-normal distribution of the sizes of values. One in twenty values is larger
+	// than 4 KiB.
 	medianValue = 500
 	spread      = 1.3
 
@@ -23,9 +24,9 @@ const (
 	multiget = 10
 )
 
-// Use opens all connections, and uses one in ten as applications use a cache: they get and set values of all sizes, and
-// read each answer before the next request. It returns when more was written than there is room for, with the number of
-// evictions.
+// Use opens all connections, and uses one in ten of them as applications do: these clients get and set values of all
+// sizes, and read each answer before they send the next request. When the clients have written more than memcached has
+// room for, Use returns the number of evictions.
 func (l Load) Use(ctx context.Context) (evictions string, err error) {
 	control, err := l.dial(ctx)
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *client) use(seed uint64, memory int64, clients int) error {
 	key := func() string { return fmt.Sprint("user:", random.Int64N(memory/medianValue)) }
 	for written := int64(0); written < memory*3/2/int64(clients); {
 		size := min(int64(medianValue*math.Exp(spread*random.NormFloat64())), longest)
-		if _, err := c.set(key(), size); err != nil { // There may be no room for it in the class, as for any client.
+		if _, err := c.set(key(), size); err != nil { // Its slab class may have no room.
 			return err
 		}
 		written += size

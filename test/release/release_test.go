@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package release makes releases in copies of the repository, and runs the tests of what a release writes there: they
-// must pass after a release to another registry, too.
+// Package release makes releases in copies of the repository, and runs the tests of the files that a release writes in
+// these copies. These tests must pass even after a release to another registry.
 package release
 
 import (
@@ -24,17 +24,17 @@ import (
 const (
 	repository = "../.."
 	registry   = "ghcr.io/acme/team"
-	version    = "1000.2.3" // newer than any other
+	version    = "1000.2.3" // newer than any real version
 
 	built = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 )
 
-// images are the tests of what memcached's image is written into.
+// images are the commands that test the files into which a release writes memcached's image.
 var images = [][]string{
 	{"test", "-trimpath", "-count=1", "-vet=off", "./test/olm", "./scripts/versions/..."},
 }
 
-// all are the tests of all that a release writes.
+// all are the commands that test all files that a release writes.
 var all = [][]string{
 	{"test", "-trimpath", "-count=1", "-vet=off", "./test/olm", "./test/docs", "./test/crd", "./scripts/release/cut",
 		"./scripts/release/bundle", "./scripts/release/catalog", "./scripts/release/operatorhub", "./scripts/release/chart",
@@ -42,13 +42,13 @@ var all = [][]string{
 	{"-C", "scripts/gitops", "test", "-trimpath", "-count=1", "-vet=off", "./..."},
 }
 
-// versions are the tests of what is not to follow a candidate.
+// versions are the commands that test the files which a release candidate must not change.
 var versions = [][]string{{"test", "-trimpath", "-count=1", "-vet=off", "./test/docs", "./scripts/versions/..."}}
 
 func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 	tests := map[string]struct {
 		version   string
-		memcached string // The images of operator and agent always have a digest.
+		memcached string // memcached's image. The other images always have a digest.
 		commands  [][]string
 	}{
 		"a candidate": {version + "-rc.1", "docker.io/library/memcached:1.6.46@" + built, versions},
@@ -72,7 +72,7 @@ func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 	}
 }
 
-// released is its own repository with the files of this one, in which a release was made.
+// released makes a Git repository with the files of this one, and makes a release in it.
 func released(t *testing.T, version, memcached string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -93,7 +93,7 @@ func released(t *testing.T, version, memcached string) string {
 	return root
 }
 
-// failures leaves out what went well.
+// failures returns the output without the packages whose tests passed.
 func failures(out []byte) string {
 	var kept bytes.Buffer
 	for line := range bytes.Lines(out) {

@@ -33,7 +33,7 @@ func open(t *testing.T) browser {
 		}
 	}
 	if program == "" {
-		t.Fatal("there is no Chromium, which reads the pages: apt-get install chromium, or install Chrome")
+		t.Fatal("these tests need Chromium to open the pages: apt-get install chromium, or install Chrome")
 	}
 	// Chromium has no sandbox for root, the user in a container.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox)
@@ -55,7 +55,8 @@ func (b browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// complaints are the errors and warnings of the console since the last call, including exceptions and failed requests.
+// complaints returns the errors and warnings in the console since the last call, including exceptions and failed
+// requests.
 func (b browser) complaints(t *testing.T) (texts []string) {
 	t.Helper()
 	const end = "end of the page"
@@ -73,7 +74,7 @@ func (b browser) complaints(t *testing.T) (texts []string) {
 	}
 }
 
-// result is the value of an expression of JavaScript in the page.
+// result returns the value of a JavaScript expression in the page.
 func result[T any](t *testing.T, b browser, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b, time.Minute)
@@ -94,7 +95,8 @@ func prefer(scheme string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// requests returns what has been requested since then, including what the browser refuses to load.
+// requests returns a function that lists the browser's requests since the call of requests, including those that the
+// browser refuses to send.
 func (b browser) requests(t *testing.T) func() []string {
 	t.Helper()
 	var mutex sync.Mutex

@@ -16,11 +16,11 @@ import (
 
 const (
 	root = "../.."
-	base = "/under/a/path/" // of the address, as the forge has it
+	base = "/under/a/path/" // the path of the site in the address on the forge
 	tag  = "v0.1.0"
 )
 
-// built is the site of a copy of this repository that has a release, with the address of a server that has it.
+// built is the site of a copy of this repository in which a release was made, and the address of a server for the site.
 type built struct {
 	repository, out, address string
 }
@@ -45,7 +45,7 @@ func build(t *testing.T) built {
 	return b
 }
 
-// pages are the addresses of the pages of the tree.
+// pages returns the addresses of the site's pages.
 func (b built) pages(t *testing.T) (addresses []string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(b.out, "main"), func(file string, entry fs.DirEntry, err error) error {
@@ -62,7 +62,7 @@ func (b built) pages(t *testing.T) (addresses []string) {
 	return addresses
 }
 
-// source is the Markdown of a page.
+// source returns the Markdown of a page.
 func (b built) source(t *testing.T, address string) string {
 	t.Helper()
 	file := strings.TrimPrefix(address, b.address+"main/")

@@ -13,14 +13,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// plot is a picture of a report, as a reader sees it.
+// plot is a picture in a report, as the browser shows it.
 type plot struct {
 	Title        string
-	Bars, Hidden int     // bars with a length; texts that are not within the picture
+	Bars, Hidden int     // bars with a length; texts that extend beyond the picture
 	Smallest     float64 // the height of the smallest letters, in pixels
 }
 
-// plots returns the pictures of a page.
+// plots is JavaScript that returns the pictures of a page.
 const plots = `[...document.querySelectorAll('figure')].map((figure) => {
 	const svg = figure.querySelector('svg');
 	const frame = svg.getBoundingClientRect();
@@ -37,7 +37,8 @@ const plots = `[...document.querySelectorAll('figure')].map((figure) => {
 	};
 })`
 
-// TestAReportOfThePluginIsReadable opens what kubectl memcached report writes, as a file: on a phone and on a desk.
+// TestAReportOfThePluginIsReadable opens the file that kubectl memcached report writes, in a window as wide as a phone,
+// and in a wide one.
 func TestAReportOfThePluginIsReadable(t *testing.T) {
 	file, err := filepath.Abs(root + "/operator/internal/plugin/commands/testdata/report.html")
 	if err != nil {

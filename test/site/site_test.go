@@ -23,16 +23,16 @@ var (
 	look string
 )
 
-// forge is where links to other files of the repository lead.
+// forge is the address to which links to other files of the repository lead.
 const forge = "https://github.com/example-inc/memcached-operator/"
 
-// seen is what look.js returns.
+// seen is the result of look.js for a page.
 type seen struct {
 	Hard, Links, Content, Anchors []string
 	Mustaches, Width              int
 }
 
-// TestTheSite is one test, because all of it reads the same site by the same browser.
+// TestTheSite is one test, because all of its parts read the same site in the same browser.
 func TestTheSite(t *testing.T) {
 	b, site := open(t), build(t)
 	pages := map[string]seen{}
@@ -70,7 +70,7 @@ func read(t *testing.T, b browser, site built, address string) seen {
 	return page
 }
 
-// visit reads a page in a window, and reports text within an element that is hard to read.
+// visit opens a page in a window of this width, and reports texts inside the selected element that are hard to read.
 func visit(t *testing.T, b browser, address string, width int64, selector string) seen {
 	t.Helper()
 	b.do(t, chromedp.EmulateViewport(width, 844), chromedp.Navigate(address), chromedp.WaitReady(".VPContent"),
@@ -93,7 +93,7 @@ func checkLinks(t *testing.T, site built, pages map[string]seen) {
 	}
 }
 
-// follow returns what is wrong with a link. Those that leave site and repository are not followed.
+// follow returns what is wrong with a link. It ignores links to other sites than this one and the repository's.
 func follow(site built, link string, pages map[string]seen) string {
 	for _, kind := range []string{"blob/main/", "tree/main/"} {
 		if file, found := strings.CutPrefix(link, forge+kind); found {
@@ -122,7 +122,8 @@ func follow(site built, link string, pages map[string]seen) string {
 	return ""
 }
 
-// checkHops follows the links in the text, not those of the menus.
+// checkHops checks that a reader needs at most three links in the text to get from the front page to certain pages. It
+// ignores the links in menus.
 func checkHops(t *testing.T, front string, pages map[string]seen) {
 	t.Helper()
 	hops, next := map[string]int{front: 0}, []string{front}
@@ -143,12 +144,12 @@ func checkHops(t *testing.T, front string, pages map[string]seen) {
 		"how to add a field":            "CONTRIBUTING.html#a-new-field",
 	} {
 		if n, found := hops[front+answer]; !found || n > 3 {
-			t.Errorf("%s: %d hops from the front page to %s, or 0 for none", question, n, answer)
+			t.Errorf("%s: a reader needs %d links (0: there are none) from the front page to %s, want at most 3", question, n, answer)
 		}
 	}
 }
 
-// phrases are what readers look for, and where it is.
+// phrases are texts that readers search for, and the pages that the search must find.
 var phrases = map[string]string{
 	"keep the keys":             "docs/slots",
 	"MemcachedEvictsYoungItems": "docs/runbooks/MemcachedEvictsYoungItems",
@@ -210,7 +211,7 @@ func TestThePicturesAreReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for scheme, background := range backgrounds {
-			// An animation has to be readable if it is not run, and when it begins.
+			// An animated picture must be readable without its animation, and at the beginning of the animation.
 			for _, style := range []string{"animation: none !important", "animation-play-state: paused !important"} {
 				t.Run(filepath.Base(file)+" in "+scheme+" with "+style, func(t *testing.T) {
 					page := fmt.Sprintf("<style>body { background: %s } svg, svg * { %s }</style>%s", background, style, svg)

@@ -30,7 +30,8 @@ func TestMakeHelpFitsATerminal(t *testing.T) {
 	}
 }
 
-// If nobody names a registry, images are on the example registry. Nothing can pull them from there.
+// TestPlaceholdersOfImagesAreRefused: without a registry from the user, the image names use the example registry, from
+// which no Node can pull them.
 func TestPlaceholdersOfImagesAreRefused(t *testing.T) {
 	for target, fix := range map[string]string{
 		"run": "make run REGISTRY=YOUR-REGISTRY", "deploy": "make deploy REGISTRY=YOUR-REGISTRY",

@@ -24,13 +24,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/arch/base"
 )
 
-// reader has a clone of the repository, a cluster, and buildah.
+// reader acts as a reader of the tutorial who has a clone of the repository, a cluster, and buildah.
 type reader struct {
 	t       *testing.T
 	clone   string
 	cluster *local.Cluster
 	env     []string
-	// mirrors are variables of make that stand in for the internet: images that can't be pulled here.
+	// mirrors are variables of make that replace images which can't be pulled without the internet.
 	mirrors []string
 }
 
@@ -53,7 +53,7 @@ func newReader(t *testing.T) *reader {
 	return v
 }
 
-// clone is a copy of the working tree: make bundle writes to it.
+// clone makes a copy of the working tree, because make bundle writes to it.
 func clone(t *testing.T) string {
 	t.Helper()
 	root, err := builds.Root()
@@ -67,7 +67,7 @@ func clone(t *testing.T) string {
 	return dir
 }
 
-// configureBuildah makes it keep its images in a folder of the test, and use the cluster's registry without TLS.
+// configureBuildah makes buildah keep its images in a folder of the test, and use the cluster's registry without TLS.
 func (v *reader) configureBuildah() (env []string) {
 	v.t.Helper()
 	dir := v.t.TempDir()
@@ -85,7 +85,7 @@ func (v *reader) configureBuildah() (env []string) {
 	return append(env, "BUILDAH_ISOLATION=chroot", "TMPDIR="+v.t.TempDir())
 }
 
-// make runs a target of the Makefile, with buildah in Docker's place.
+// make runs a target of the Makefile, with buildah instead of Docker.
 func (v *reader) make(target string, variables ...string) {
 	v.t.Helper()
 	args := append([]string{target, "CONTAINER_TOOL=buildah"}, append(variables, v.mirrors...)...)
@@ -117,7 +117,7 @@ func (v *reader) read(name string) string {
 	return string(content)
 }
 
-// filesOf are the contents of an image, one after the other.
+// filesOf returns the content of all files of an image, one after the other.
 func (v *reader) filesOf(ref string) string {
 	v.t.Helper()
 	image, err := crane.Pull(ref)
@@ -131,7 +131,7 @@ func (v *reader) filesOf(ref string) string {
 	return files.String()
 }
 
-// assertKeysAreKept speaks with a cache by way of kubectl port-forward.
+// assertKeysAreKept stores and reads keys in a cache, through kubectl port-forward.
 func (v *reader) assertKeysAreKept() {
 	v.t.Helper()
 	ctx, cancel := context.WithCancel(v.t.Context())

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestEveryTargetOfTheOperatorSDKExists walks the targets that the documentation of the Operator SDK and of kubebuilder
-// names, with the variables that they take there. It reads the commands that make would run.
+// TestEveryTargetOfTheOperatorSDKExists checks the make targets in the documentation of the Operator SDK and of
+// kubebuilder, with the variables that are used there. It reads the commands that make would run, and does not run
+// them.
 func TestEveryTargetOfTheOperatorSDKExists(t *testing.T) {
 	const (
 		img     = "example.com/a/operator:1"

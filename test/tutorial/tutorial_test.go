@@ -1,7 +1,7 @@
 //go:build e2e
 
 // Package tutorial runs the commands of the Operator SDK's tutorial in order, like a reader who has never seen this
-// repository: they have to work as they stand there.
+// repository. The commands must work unchanged.
 package tutorial
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestTheTutorial leaves out what needs operator-sdk, and what writes code. The sample is where kustomize bases are here,
-// below operator/.
+// TestTheTutorial omits the commands that need operator-sdk, and the steps that write code. The path of the sample
+// differs: here it is below operator/, next to the other kustomize bases.
 func TestTheTutorial(t *testing.T) {
 	v := newReader(t)
 	img := v.cluster.Image("memcached-operator", "v0.0.1")
@@ -53,7 +53,7 @@ func TestTheTutorial(t *testing.T) {
 	}
 }
 
-// assertNodes: the Deployment has the size, and the status names its Pods.
+// assertNodes checks that the Deployment has this size, and that the status lists its Pods.
 func (v *reader) assertNodes(size int) {
 	v.t.Helper()
 	pods := strings.Fields(v.kubectl("get", "pods", "-l", "memcached_cr=memcached-sample", "-o", "jsonpath={.items[*].metadata.name}"))
@@ -65,7 +65,8 @@ func (v *reader) assertNodes(size int) {
 	}
 }
 
-// assertHolds: an image in the registry is there for all platforms, and names other images in its files.
+// assertHolds checks that the registry has an image for all platforms, and that its files contain the names of other
+// images.
 func (v *reader) assertHolds(ref string, images ...string) {
 	v.t.Helper()
 	description, err := oci.Describe(v.t.Context(), ref)

@@ -21,14 +21,14 @@ type Certificate struct {
 	signer *ecdsa.PrivateKey
 }
 
-// NewCertificate creates a certificate for 127.0.0.1, signed by a CA, or self-signed without one. It can be a CA as
-// well.
+// NewCertificate creates a certificate for 127.0.0.1, signed by a CA, or self-signed without one. The certificate can
+// also serve as a CA.
 func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
 	t.Helper()
 	return NewCertificateWith(t, ca, func(*x509.Certificate) {})
 }
 
-// NewCertificateWith creates one that a test changes before it is signed.
+// NewCertificateWith does the same, and lets the test change the fields of the certificate before it is signed.
 func NewCertificateWith(t testing.TB, ca *Certificate, change func(*x509.Certificate)) *Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Mount mounts a version of a Secret: it writes the version into a new folder, atomically points ..data at it, links
-// the entries, and removes the previous version.
+// Mount mounts a version of a Secret: it writes the version into a new folder, makes the link ..data point to that
+// folder in one step, links the entries, and removes the folder of the previous version.
 func Mount(t testing.TB, dir string, secret map[string]string) {
 	t.Helper()
 	data := filepath.Join(dir, "..data")

@@ -1,5 +1,5 @@
-// Package arbitrary makes objects from a fuzzer's bytes: whatever users, other programs and the cluster may produce,
-// and more. Only tests use it.
+// Package arbitrary makes objects from a fuzzer's bytes. They include all objects that users, other programs and the
+// cluster may produce, and more. Only tests use this package.
 package arbitrary
 
 import (
@@ -21,8 +21,8 @@ func Filler(data []byte) *randfill.Filler {
 		Funcs(text, number, pairs, quantity, percentage, timestamp, managedFields)
 }
 
-// Memcached has an arbitrary spec and status, and the name that all fuzz targets use. Usually its spec is valid where
-// a random one rarely is.
+// Memcached returns an object with an arbitrary spec and status, and with the name that all fuzz targets use. In most
+// objects, the fields of the spec that would rarely be valid by chance have valid values.
 func Memcached(filler *randfill.Filler) *cachev1.Memcached {
 	mc := &cachev1.Memcached{}
 	filler.Fill(&mc.Spec)
@@ -57,7 +57,7 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 	}
 }
 
-// named returns the items with a name that no item before has.
+// named returns the items whose name is not empty, and not that of an earlier item.
 func named[T any](items []T, name func(T) string) []T {
 	seen := map[string]bool{"": true}
 	return slices.DeleteFunc(items, func(item T) bool {
@@ -85,7 +85,7 @@ func makePossible(filler *randfill.Filler, spec *cachev1.MemcachedSpec) {
 	}
 }
 
-// words are strings with a meaning somewhere.
+// words are strings that have a meaning in some field.
 var words = []string{
 	"", "cache", "memcached", "app", "memcached_cr", "kubernetes.io/arch", "kubernetes.io/hostname", "amd64", "s390x",
 	"-m", "--memory-limit=1", "-vv", "memory", "cpu", "25%", "memcached:1.6", "localhost:5000/m@sha256:1", "DoNotSchedule",
@@ -100,14 +100,14 @@ func text(s *string, c randfill.Continue) {
 	*s = c.String(20)
 }
 
-// number is usually small.
+// number fills in a number that is usually small.
 func number(n *int32, c randfill.Continue) {
 	if *n = c.Int31n(8); c.Intn(4) == 0 {
 		*n = int32(c.Uint32())
 	}
 }
 
-// pairs are labels, annotations and selectors, usually valid ones.
+// pairs fills in labels, annotations or a selector, usually valid ones.
 func pairs(m *map[string]string, c randfill.Continue) {
 	keys := []string{"app", "memcached_cr", "team", "example.com/team", "kubernetes.io/arch", "cache.example.com/adopt-by"}
 	*m = map[string]string{}
@@ -121,8 +121,8 @@ func pairs(m *map[string]string, c randfill.Continue) {
 	}
 }
 
-// quantity is one as it is read. One that is made may have another spelling once it is read: 6000 with the format
-// BinarySI becomes 6k.
+// quantity fills in a quantity as it is after it was parsed from text. Parsing may change the spelling of a quantity
+// that was made from a number: 6000 with the format BinarySI becomes 6k.
 func quantity(q *resource.Quantity, c randfill.Continue) {
 	formats := []resource.Format{resource.BinarySI, resource.DecimalSI, resource.DecimalExponent}
 	value := c.Int63() >> c.Intn(63)
@@ -151,7 +151,7 @@ func timestamp(t *metav1.Time, c randfill.Continue) {
 	*t = metav1.NewTime(time.Unix(c.Int63n(1<<32), 0).UTC())
 }
 
-// managedFields are not cached.
+// managedFields leaves the field empty, because the operator's cache removes it from each object.
 func managedFields(fields *[]metav1.ManagedFieldsEntry, _ randfill.Continue) {
 	*fields = nil
 }

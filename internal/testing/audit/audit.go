@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Request is what the API server logged of a request.
+// Request is what the API server logged about one request.
 type Request struct {
 	Verb      string
 	URI       string `json:"requestURI"`
@@ -24,8 +24,8 @@ type Request struct {
 	UserAgent string
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
-	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only if the policy's level is Request, or
-	Stored    json.RawMessage    `json:"responseObject,omitempty"` // RequestResponse, which alone has this one
+	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only at the policy's levels Request and
+	Stored    json.RawMessage    `json:"responseObject,omitempty"` // RequestResponse; this one only at the latter
 	Received  time.Time          `json:"requestReceivedTimestamp"`
 	Answered  time.Time          `json:"stageTimestamp"` // if the policy logs only the stage ResponseComplete
 }
@@ -35,7 +35,7 @@ func (r Request) Resource() string {
 	return strings.Trim(r.ObjectRef.Resource+"/"+r.ObjectRef.Subresource, "/")
 }
 
-// FieldManager returns the parameter fieldManager; empty without one.
+// FieldManager returns the parameter fieldManager of the request, or an empty string if it has none.
 func (r Request) FieldManager() string {
 	_, after, _ := strings.Cut(r.URI, "fieldManager=")
 	manager, _, _ := strings.Cut(after, "&")
@@ -88,7 +88,7 @@ func (l Log) Read(offset int64) (requests []Request, end int64, err error) {
 		switch err := json.Unmarshal(line, &request); {
 		case err == nil:
 			requests = append(requests, request)
-		case end != offset || offset == 0: // The first line may be the rest of one that was half written at the offset.
+		case end != offset || offset == 0: // The first line may be the end of one that was incomplete at the offset.
 			return requests, end, fmt.Errorf("%s: %w", l.Path, err)
 		}
 		end += int64(len(line))

@@ -17,7 +17,7 @@ func NewAuthority(t testing.TB, name string) *pki.Authority {
 	return authority
 }
 
-// Issue makes a certificate of a CA, of a server with these hosts or of a client without any.
+// Issue makes a certificate that a CA signs: of a server if there are hosts, and of a client otherwise.
 func Issue(t testing.TB, authority *pki.Authority, hosts ...string) pki.Pair {
 	t.Helper()
 	pair, err := authority.Issue(pki.Identity{User: "leaf", Hosts: hosts})

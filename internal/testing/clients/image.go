@@ -1,5 +1,5 @@
-// Package clients knows memcached clients of other projects that test/clients uses, and makes an image with all of
-// them, from packages of Debian and npm.
+// Package clients has the list of the memcached clients of other projects that test/clients tests. It makes an image
+// with those of them that are packages of Debian or npm.
 package clients
 
 import (
@@ -27,10 +27,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Suite is the suite of Debian that the clients are from, with their languages.
+// Suite is the suite of Debian whose packages have the clients and the programs that run their languages.
 const Suite = "trixie"
 
-// javaPackage has the Java runtime, which also runs sources.
+// javaPackage is the package of the Java runtime, which can also run a program from its source file.
 const javaPackage = "openjdk-25-jre-headless"
 
 var packages = []string{
@@ -38,7 +38,7 @@ var packages = []string{
 	"python3-memcache", "php-cli", "php-memcached", "ruby", "ruby-dalli", "nodejs",
 }
 
-// without are dependencies of packages that install and start services.
+// without are dependencies that are left out. Other packages need them only to install or to start services.
 var without = []string{
 	"adduser", "ca-certificates", "ca-certificates-java", "debconf", "dpkg", "init-system-helpers", "media-types",
 	"openssl", "perl", "perl-base", "sensible-utils", "systemd", "sysvinit-utils", "ucf",
@@ -75,7 +75,7 @@ func Push(ctx context.Context, repository, ref string) (string, error) {
 	return oci.Push(ctx, image, ref)
 }
 
-// sourcesLayer has the programs themselves.
+// sourcesLayer returns the layer with the programs in test/clients.
 func sourcesLayer(programs string) (v1.Layer, error) {
 	var archive bytes.Buffer
 	if err := pack(&archive, programs, Folder); err != nil {
@@ -86,7 +86,8 @@ func sourcesLayer(programs string) (v1.Layer, error) {
 	}, tarball.WithMediaType(types.OCILayer))
 }
 
-// packagesLayer is what is fetched. It is kept, because it takes some time to fetch.
+// packagesLayer returns the layer with the packages. The layer is kept in the cache, because the packages take some
+// time to fetch.
 func packagesLayer(ctx context.Context, programs string) (v1.Layer, error) {
 	home, err := builds.CacheHome()
 	if err != nil {
@@ -111,7 +112,8 @@ func compressed(file string) (v1.Layer, error) {
 		tarball.WithCompression(compression.ZStd), tarball.WithMediaType(types.OCILayerZStd))
 }
 
-// fetch writes the layer, in one step, because another process may look for it at the same time.
+// fetch fetches the packages, and writes the layer. Its file appears in one step, because another process may look for
+// it at the same time.
 func fetch(ctx context.Context, programs, file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -128,7 +130,7 @@ func fetch(ctx context.Context, programs, file string) error {
 	if err != nil {
 		return err
 	}
-	// Of all libraries, spymemcached alone does not know its version.
+	// Unlike all other libraries, spymemcached does not know its version, so its program reads it from this file.
 	java := filepath.Join(root, Folder, "java")
 	err = errors.Join(os.MkdirAll(java, 0o755), os.WriteFile(filepath.Join(java, "VERSION"), []byte(version), 0o644))
 	if err != nil {
@@ -154,7 +156,7 @@ func fetch(ctx context.Context, programs, file string) error {
 // fetchNode installs the packages of npm into a folder.
 func fetchNode(ctx context.Context, programs, folder string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("npm is missing, which fetches clients for Node.js")
+		return errors.New("npm is missing, which fetches memcached clients for Node.js")
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

@@ -25,17 +25,17 @@ const (
 // phases are the columns of the table.
 var phases = []string{Rollout, Evicted, ScaledUp, ScaledDown, Killed, Rotated}
 
-// keys is how many a program has.
+// keys is how many keys a program stores.
 const keys = 500
 
-// connections is how many a program has: one to each Pod.
+// connections is how many connections a program has: one to each Pod.
 const connections = 3
 
 // longest is how many milliseconds a request may take.
 const longest = 1000
 
-// allowed is how many errors a client may see: one for its connection to each Pod that is replaced. While a killed Pod
-// has no successor, its keys have no server.
+// allowed is how many errors a client may see: one for its connection to each Pod that is replaced. There is no limit
+// for Killed, because no server has the keys of a killed Pod until another Pod replaces it.
 var allowed = map[string]int{Rollout: connections, Evicted: 1}
 
 // Result is what a client saw.
@@ -66,8 +66,8 @@ func (r Result) Failures() (failures []string) {
 	return failures
 }
 
-// allowed returns how many errors and misses a client may see in a phase. A client that learns of another list looks
-// for about a quarter of its keys at another server, because the cache has no clientHash.
+// allowed returns how many errors and misses a client may see in a phase. A client that discovers a changed list of
+// servers looks for about a quarter of its keys at another server than before, because the cache has no clientHash.
 func (c Client) allowed(phase string) (errors, misses int) {
 	errors = allowed[phase]
 	misses = c.PausedMisses * errors
@@ -77,7 +77,7 @@ func (c Client) allowed(phase string) (errors, misses int) {
 	return errors, misses
 }
 
-// Results are those of all clients, of several tests at a time.
+// Results collects the results of all clients. Several tests may add results at the same time.
 type Results struct {
 	mutex sync.Mutex
 	all   []Result
@@ -90,7 +90,7 @@ func (r *Results) Add(results []Result) {
 	r.all = append(r.all, results...)
 }
 
-// Table is the table of the page, in the order of All.
+// Table returns the table of the page, with the clients in the order of All.
 func (r *Results) Table(at time.Time) string {
 	var table strings.Builder
 	fmt.Fprintf(&table, "| client | version | %s | longest request |\n|%s\n",

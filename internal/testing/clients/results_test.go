@@ -66,7 +66,7 @@ func TestGoals(t *testing.T) {
 func TestAClientThatLearnsOfANewServerMayMissTheKeysThatMove(t *testing.T) {
 	tests := map[string]struct {
 		seen   Seen
-		misses bool // the goal
+		misses bool // whether the client misses the goal
 	}{
 		ScaledUp:   {Seen{Misses: 130}, false},
 		ScaledDown: {Seen{Misses: 130}, false},

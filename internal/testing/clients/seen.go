@@ -12,12 +12,12 @@ type Seen struct {
 	Reads   int
 	Misses  int
 	Errors  int
-	Wrong   int // other values than were stored
-	Longest int // milliseconds of a request
+	Wrong   int // reads of other values than were stored
+	Longest int // milliseconds of the longest request
 	Error   string
 
-	Start   bool   // the first second, in which the keys are stored
-	Version string // of the library, with Start
+	Start   bool   // whether this is the first second, in which the program stores the keys
+	Version string // of the library; empty unless Start is set
 }
 
 // Parse reads what a program printed. Libraries print other lines, too.
@@ -34,7 +34,7 @@ func Parse(output []byte) (lines []Seen) {
 // Phase is a change to the cache.
 type Phase struct {
 	Name         string
-	Began, Ended time.Time // by then the clients did not notice it any more
+	Began, Ended time.Time // at the end, the clients did not notice the change any more
 }
 
 // Of sums up what was seen in a phase.
@@ -58,7 +58,7 @@ func (p Phase) Of(lines []Seen) (sum Seen) {
 // quiet is how many seconds without an error show that a client has recovered.
 const quiet = 3
 
-// Recovered reports whether a client reads without errors since a time, for some seconds.
+// Recovered reports whether a client has read without errors in each of its last seconds, all of them after a time.
 func Recovered(lines []Seen, since time.Time) bool {
 	if len(lines) < quiet {
 		return false

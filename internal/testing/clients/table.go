@@ -11,42 +11,42 @@ import (
 type Client struct {
 	Name     string // of its Pod and its keys
 	Program  string // its folder in test/clients
-	Use      string // the program's name of the library
-	File     string // connects, and is shown by the documentation
+	Use      string // the name by which the program knows the library
+	File     string // the source file that connects; the documentation shows it
 	Mode     Mode
 	Secured  string // the Memcached with TLS that it uses, in its own namespace; empty without TLS
-	Recipe   string // its file in docs/recipes, with which it uses the cache of the recipes
-	Discover bool   // the client is given the endpoint of discovery alone, and learns of each server
+	Recipe   string // its file in docs/recipes; with one, it uses the cache of the recipes
+	Discover bool   // the client knows only the discovery endpoint, and learns the servers from it
 	Language string
 	Protocol string
-	Chooses  string // by what it chooses a server
+	Chooses  string // how it chooses the server of a key
 	TLS      string
 	Login    string
 
-	// PausedMisses is how many reads may miss for each replaced Pod, if no option can prevent that. Such reads are those
-	// that the library is to send to a server in the second after it closed a connection or, for Mimir's, as it closes
-	// one.
+	// PausedMisses is how many reads may miss for each replaced Pod, if no option of the library can prevent that. Such a
+	// read misses because the library is to send it to a server in the second after it closed a connection or, in Mimir's
+	// library, while it closes one.
 	PausedMisses int
 }
 
 // Mode is the mode of slots that a client needs.
 type Mode string
 
-// The modes give clients names, and addresses that stay.
+// The mode DNS gives clients names that stay, and the mode ClusterIP gives them addresses that stay.
 const (
 	DNS       Mode = "DNS"
 	ClusterIP Mode = "ClusterIP"
 )
 
-// The caches that clients use, besides the one of all others.
+// These caches are each for some of the clients. All other clients share one more cache.
 const (
 	WithTLS   = "clients-tls"
-	WithLogin = "clients-login" // and with TLS
+	WithLogin = "clients-login" // and TLS
 	OfRecipes = "clients-recipes"
 	Discovers = "clients-discovery"
 )
 
-// The programs that have separate images.
+// These programs have separate images.
 const (
 	Go      = "gomemcache"
 	Recipes = "recipes/load"
@@ -154,7 +154,7 @@ func (c Client) cache() string {
 	}
 }
 
-// Of are the clients of a cache, or for an empty name those of none of the caches above.
+// Of returns the clients that use a cache. For an empty name, it returns those that use none of the caches above.
 func Of(cache string) (of []Client) {
 	for _, client := range All {
 		if client.cache() == cache {
@@ -175,14 +175,15 @@ var commands = map[string][]string{
 	"node": {"/usr/bin/node", "node/load.js"},
 	"java": {java(), "-cp", "/usr/share/java/spymemcached.jar", "java/Load.java"},
 	Go:     {"/" + Go},
-	// The last part of a path is the name of what Go builds.
+	// Go names a program after the last part of its path.
 	Recipes: {"/" + path.Base(Recipes)},
 }
 
 // Command starts the client's program.
 func (c Client) Command() []string { return commands[c.Program] }
 
-// Servers are the names of a cache's slots, or its endpoint of discovery, as the client is given them.
+// Servers returns the servers with which the client is started: the names of a cache's slots, or only its discovery
+// endpoint.
 func (c Client) Servers(namespace, cache string, size, port int) string {
 	if c.Discover {
 		return fmt.Sprintf("%s-discovery.%s.svc:%d", cache, namespace, port)

@@ -23,7 +23,7 @@ func packFile(archive, folder string) error {
 	return errors.Join(pack(to, folder, ""), to.Close())
 }
 
-// pack does the same, below a path in the archive.
+// pack writes what is in a folder into an archive, below a path in the archive.
 func pack(to io.Writer, folder, under string) error {
 	archive := tar.NewWriter(to)
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {

@@ -1,5 +1,5 @@
-// Package consistency judges what memcached's clients read by what they wrote. It is the only judge of that: its users
-// are the client of the end-to-end tests, the fault campaign, and the tests of the agent's handoff.
+// Package consistency judges whether what memcached's clients read is consistent with what they wrote. All tests that
+// judge this use it: the client of the end-to-end tests, the fault campaign, and the tests of the agent's handoff.
 package consistency
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Access is a request for a key, from before it was sent until after it was answered.
+// Access is a request for a key, with a time before it was sent and a time after it was answered.
 type Access struct {
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended"`
@@ -18,10 +18,11 @@ type Access struct {
 	Writes bool   `json:"writes,omitempty"`
 	Value  string `json:"value,omitempty"`
 
-	// Stale is how long before a read its value may have been overwritten or deleted.
+	// Stale is how long before a read the value that it returned may have been overwritten or deleted.
 	Stale time.Duration `json:"stale,omitempty"`
 
-	// Error is why there is no answer. A write without an answer may have happened, even later, or not.
+	// Error is the reason why there is no answer. A write without an answer may take effect, even later than Ended, or
+	// never.
 	Error string `json:"error,omitempty"`
 }
 
@@ -38,7 +39,7 @@ func (a Access) String() string {
 	return text
 }
 
-// earliest returns of which time a read may return the value.
+// earliest returns the earliest time whose value a read may return.
 func (a Access) earliest() time.Time { return a.Began.Add(-a.Stale) }
 
 // History collects the accesses of clients that work at the same time.

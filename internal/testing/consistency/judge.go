@@ -16,19 +16,19 @@ import (
 type Violation struct {
 	Read Access
 
-	// Since is the last write that the read had to see; none if it has no key.
+	// Since is the last write that the read had to see. If Since has no key, there is no such write.
 	Since Access
 }
 
 // String reads like `get key-3 = "1", but "2" was stored 120ms before`.
 func (v Violation) String() string {
 	if v.Since.Key == "" {
-		return fmt.Sprintf("%s, which nobody stored", v.Read)
+		return fmt.Sprintf("%s, a value that no client stored", v.Read)
 	}
 	return fmt.Sprintf("%s, but %q was stored %s before", v.Read, v.Since.Value, v.Read.Began.Sub(v.Since.Ended))
 }
 
-// patience is how long the judge may think about one key. Normally it takes milliseconds.
+// patience is how long the judgment of one key may take. Normally it takes milliseconds.
 const patience = time.Minute
 
 // Judge returns the violations, at most one for each key, the earliest first. No two writes of a key may store the same
@@ -48,8 +48,8 @@ func Judge(accesses []Access) (violations []Violation, err error) {
 	return violations, nil
 }
 
-// Oldest returns how long before a read its value was overwritten or deleted at most, in milliseconds that are rounded
-// up: the least Stale for all reads with which they are right. It is at most the given one.
+// Oldest returns the longest time by which a read came after its value had been overwritten or deleted, rounded up to
+// milliseconds. This is the smallest Stale that makes all keys right if all reads have it. The result is at most most.
 func Oldest(accesses []Access, most time.Duration) (oldest time.Duration, err error) {
 	for _, key := range byKey(accesses) {
 		enough := func(milliseconds int) bool {
@@ -67,7 +67,7 @@ func Oldest(accesses []Access, most time.Duration) (oldest time.Duration, err er
 	return oldest, err
 }
 
-// byKey returns the accesses that matter, for each key.
+// byKey returns the accesses to each key, without reads that failed or missed.
 func byKey(accesses []Access) [][]Access {
 	keys := map[string][]Access{}
 	for _, a := range accesses {
@@ -79,7 +79,7 @@ func byKey(accesses []Access) [][]Access {
 }
 
 // register is one key as porcupine sees it. Since no two writes store the same value, a value can't be overwritten
-// before all its reads have happened: that spares porcupine most orders of concurrent requests.
+// before all its reads have happened. So porcupine need not try most orders of concurrent requests.
 var register = porcupine.Model{
 	Init: func() any { return write{} },
 	Step: func(state, input, output any) (bool, any) {
@@ -92,7 +92,7 @@ var register = porcupine.Model{
 	},
 }
 
-// write stores a value, which is read as often until it is overwritten.
+// write stores a value, and says how many reads must happen before the value is overwritten.
 type write struct {
 	value string
 	reads int
@@ -131,15 +131,16 @@ func operations(accesses []Access) (all []porcupine.Operation) {
 		switch {
 		case a.Writes && a.Error == "":
 			add(next, nil, a.Began, a.Ended)
-		case a.Writes && isRead: // Otherwise it may as well not have happened.
+		case a.Writes && isRead: // If no read returned its value, the write may not have happened.
 			add(next, nil, a.Began, began.Add(math.MaxInt64))
 		}
 	}
 	return all
 }
 
-// decisive returns two reads of each value: the one that ended first, until when the value must have been stored, and
-// the one that began last, until when it must not have been overwritten. If both are right, all reads between are.
+// decisive returns two reads of each value: the read that ended first, because the value must have been stored before
+// that end, and the read that began last, because the value must not have been overwritten before that beginning. If
+// these two reads are right, all other reads of the value are.
 func decisive(accesses []Access) (first, last map[string]Access) {
 	first, last = map[string]Access{}, map[string]Access{}
 	for _, a := range accesses {
@@ -156,7 +157,7 @@ func decisive(accesses []Access) (first, last map[string]Access) {
 	return first, last
 }
 
-// firstViolation returns the read with whose answer the accesses to one key became impossible.
+// firstViolation returns the read whose answer made the accesses to one key impossible.
 func firstViolation(accesses []Access) (v Violation) {
 	reads := slices.DeleteFunc(slices.Clone(accesses), func(a Access) bool { return a.Writes })
 	slices.SortFunc(reads, func(a, b Access) int { return a.Ended.Compare(b.Ended) })
@@ -173,7 +174,8 @@ func firstViolation(accesses []Access) (v Violation) {
 	return v
 }
 
-// until returns what clients knew at a time.
+// until returns the accesses to one key as the clients knew them at a time: without reads that were not answered by
+// then.
 func until(at time.Time, accesses []Access) (known []Access) {
 	for _, a := range accesses {
 		isOpen := a.Ended.After(at)

@@ -37,8 +37,8 @@ func TestJudge(t *testing.T) {
 	}{
 		"the value that was stored":     {[]Access{set(0, "1"), get(20, "1")}, ""},
 		"a miss":                        {[]Access{set(0, "1"), get(20, "")}, ""},
-		"a value that nobody stored":    {[]Access{get(0, "1")}, `get k = "1", which nobody stored`},
-		"a read before the first write": {[]Access{get(0, "1"), set(20, "1")}, `get k = "1", which nobody stored`},
+		"a value that nobody stored":    {[]Access{get(0, "1")}, `get k = "1", a value that no client stored`},
+		"a read before the first write": {[]Access{get(0, "1"), set(20, "1")}, `get k = "1", a value that no client stored`},
 		"a read during a write":         {[]Access{set(0, "1"), set(20, "2"), get(25, "1"), get(25, "2")}, ""},
 		"an overwritten value":          {[]Access{set(0, "1"), set(20, "2"), get(40, "1")}, `get k = "1", but "2" was stored 10ms before`},
 		"a deleted value":               {[]Access{set(0, "1"), set(20, ""), get(40, "1")}, `get k = "1", but "" was stored 10ms before`},
@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 		"a failed write that came twice": {[]Access{failed(set(0, "1")), get(20, "1"), set(40, "2"), get(60, "1")}, `get k = "1", but "2" was stored 10ms before`},
 		"a failed write that did not":    {[]Access{set(0, "1"), failed(set(20, "2")), get(40, "1")}, ""},
 		"a failed read":                  {[]Access{set(0, "1"), failed(get(20, "0"))}, ""},
-		"another key":                    {[]Access{set(0, "1"), {Began: at(20), Ended: at(30), Key: "l", Value: "1"}}, `get l = "1", which nobody stored`},
+		"another key":                    {[]Access{set(0, "1"), {Began: at(20), Ended: at(30), Key: "l", Value: "1"}}, `get l = "1", a value that no client stored`},
 		"the first of two violations":    {[]Access{set(0, "1"), get(30, "3"), get(20, "2")}, `get k = "2", but "1" was stored 10ms before`},
 	}
 	for name, tc := range tests {
@@ -94,8 +94,8 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// BenchmarkJudge judges one key of the end-to-end tests after five minutes: clients write it twice a second, and read it
-// six times, on a machine that is late by a fifth of a second.
+// BenchmarkJudge judges one key of the end-to-end tests after five minutes: clients write it twice a second, and read
+// it six times, on a machine so slow that a read returns the previous value for up to a fifth of a second.
 func BenchmarkJudge(b *testing.B) {
 	const writes, readsAWrite = 600, 3
 	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the same accesses each time

@@ -1,4 +1,4 @@
-// Package dashboards reads the dashboards for Grafana by Grafana's published schema, and returns what they query.
+// Package dashboards reads the dashboards for Grafana by Grafana's published schema, and returns their queries.
 package dashboards
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 )
 
-// Folder has the dashboards, below the root of the repository.
+// Folder is the folder of the dashboards, below the root of the repository.
 const Folder = "operator/config/monitoring/dashboards"
 
 // Dashboard is what Grafana's sidecar loads.
@@ -26,10 +26,11 @@ type Dashboard = dashboard.Dashboard //nolint:staticcheck // Its successor is an
 type Query struct {
 	Of      string // the title of the panel, or the name of the annotation or of the variable
 	Expr    string
-	Instant bool // only the values of the moment
+	Instant bool // returns only the current values
 }
 
-// Read reads all dashboards, by the names of their files. It takes no field that the schema does not have.
+// Read returns all dashboards by the names of their files. It returns an error if a dashboard has a field that the
+// schema does not have.
 func Read(root string) (map[string]Dashboard, error) {
 	plugins.RegisterDefaultPlugins()
 	files, err := filepath.Glob(filepath.Join(root, Folder, "*.json"))
@@ -59,14 +60,15 @@ func parse(content []byte) (read Dashboard, err error) {
 		json.Unmarshal(content, &raw), json.Unmarshal(content, &read),
 		found((&Dashboard{}).UnmarshalJSONStrict(content)),
 	}
-	for _, panel := range raw.Panels { // The strict method of the dashboard does not include them.
+	for _, panel := range raw.Panels { // The dashboard's strict method does not check their fields.
 		errs = append(errs, found((&dashboard.FieldConfigSource{}).UnmarshalJSONStrict(panel.FieldConfig)))
 	}
 	return read, errors.Join(append(errs, read.Validate())...)
 }
 
-// found is the error, if it has any: the strict methods return an empty list that is not nil, and stop where they see
-// one. So the result is read by the other methods.
+// found returns the error of a strict method, or nil if its list of errors is empty. Without errors, the strict methods
+// return an empty list that is not nil; within a dashboard they take such a list for an error, and stop. So parse only
+// checks the dashboard by the strict methods, and reads it by json.Unmarshal.
 func found(err error) error {
 	if list, ok := err.(cog.BuildErrors); ok && len(list) == 0 { //nolint:errorlint // The others return it as it is.
 		return nil
@@ -101,8 +103,8 @@ func Queries(d Dashboard) (queries []Query) {
 
 var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
-// VariableQueries are the queries of the variables that Prometheus fills: the series, whose label is the value. A
-// selector of series is a query, too, so each of them is returned as a query.
+// VariableQueries are the queries of the variables that get their values from Prometheus. Each is the selector of the
+// series whose label has the values. A selector of series is a query, too.
 func VariableQueries(d Dashboard) (queries []Query) {
 	for _, variable := range d.Templating.List {
 		if variable.Query == nil || variable.Query.String == nil {
@@ -115,7 +117,8 @@ func VariableQueries(d Dashboard) (queries []Query) {
 	return queries
 }
 
-// With replaces the variables in a query. Grafana knows those that begin with two underscores.
+// With returns the query with values in place of its variables. Grafana itself defines the variables whose names begin
+// with two underscores.
 func (q Query) With(values map[string]string) string {
 	var pairs []string
 	for name, value := range values {

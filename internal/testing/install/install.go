@@ -31,7 +31,7 @@ const (
 	Role = "memcached-operator-manager-role"
 )
 
-// NewClient returns an administrator's client that knows the API.
+// NewClient returns an administrator's client that knows the operator's API.
 func NewClient(config *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
@@ -40,8 +40,8 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// Manifests applies those of the repository at root, with every right that is optional and without some kinds, and
-// waits until the CRD is served.
+// Manifests applies the operator's manifests of the repository at root, including all optional rights, except objects
+// of some kinds, and waits until the CRD is served.
 func Manifests(ctx context.Context, config *rest.Config, kube client.Client, root string, without ...string) error {
 	objects, err := kustomize.Objects(filepath.Join(root, "internal/testing/install/everything"))
 	if err != nil {
@@ -64,7 +64,7 @@ func Manifests(ctx context.Context, config *rest.Config, kube client.Client, roo
 // tokenLife is longer than any run.
 const tokenLife = 24 * time.Hour
 
-// Connect returns how the operator connects: with a token of its service account.
+// Connect returns the configuration with which the operator connects: with a token of its service account.
 func Connect(ctx context.Context, admin *rest.Config, kube client.Client) (*rest.Config, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		ExpirationSeconds: new(int64(tokenLife.Seconds())),

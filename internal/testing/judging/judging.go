@@ -1,4 +1,4 @@
-// Package judging runs the judging client of test/client on a cache with slots.
+// Package judging runs the client of test/client on a cache with slots, to judge whether clients read what was written.
 package judging
 
 import (
@@ -29,26 +29,26 @@ type Result struct {
 	Failures                                              []string
 
 	Began   time.Time
-	Seconds []Second // since it began
+	Seconds []Second // one by one since Began
 }
 
-// Second is what clients saw of untouched keys in a second.
+// Second is what clients saw, within one second, of the keys that are only stored once.
 type Second struct {
 	Reads, Misses int
 	P99           float64 // microseconds
 }
 
-// Judge is a client of a cache in its namespace.
+// Judge is a client that judges a cache. It runs in the namespace of the cache.
 type Judge struct {
 	clientpod.Clients
 	Cache        string
 	Port         int
-	Keys, Writes int    // keys that are stored once, and writes of others per second
-	Flags        string // further ones, for each client
-	Arguments    string // further ones, for this client
+	Keys, Writes int    // how many keys are stored once, and writes of other keys per second
+	Flags        string // further flags of each client
+	Arguments    string // further arguments of this client
 }
 
-// Run judges while something happens, which begins when all keys are stored.
+// Run starts the client, calls during once all keys are stored, and ends the client when during has returned.
 func (j Judge) Run(ctx context.Context, during func() error) (result Result, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // An error ends the client, too.
@@ -75,7 +75,7 @@ func (j Judge) Run(ctx context.Context, during func() error) (result Result, err
 	return result, err
 }
 
-// awaitStored waits until the Pods have all keys together.
+// awaitStored waits until the Pods together have all keys.
 func (j Judge) awaitStored(ctx context.Context, done <-chan error) error {
 	return wait.PollUntilContextTimeout(ctx, time.Second, j.Timeout, true, func(ctx context.Context) (bool, error) {
 		select {

@@ -17,26 +17,26 @@ type Order struct {
 	Scale Scale  `json:"scale"`
 }
 
-// Scale is a change to the length of clients' list.
+// Scale is a change to the length of the clients' list of servers.
 type Scale struct {
 	Before  int    `json:"before"`
 	After   int    `json:"after"`
 	Servers string `json:"servers"`
 }
 
-// Copies reports whether the agent is ready once it has copied keys.
+// Copies reports whether the agent becomes ready only when it has copied keys.
 func (o Order) Copies() bool { return o.Role == "receive" || o.Role == "send" }
 
-// IsUnready reports whether the agent is not ready in any case.
+// IsUnready reports whether the agent must not be ready yet, whatever it has copied.
 func (o Order) IsUnready(now time.Time) bool {
 	since, err := time.Parse(time.RFC3339, o.Since)
 	return o.Role == "send" && err == nil && now.Before(since.Add(sendUnready))
 }
 
-// sendUnready is for how long an agent that sends its keys away is not ready in any case.
+// sendUnready is for how long an agent that sends its keys to another Pod must not be ready, whatever it has copied.
 const sendUnready = 12 * time.Second
 
-// OrderOf reads the annotation. One that cannot be read is followed by nobody.
+// OrderOf reads the annotation with the instruction. An agent does not follow an annotation that cannot be parsed.
 func OrderOf(pod *corev1.Pod) Order {
 	var read Order
 	if json.Unmarshal([]byte(pod.Annotations[annotation]), &read) != nil {
@@ -54,15 +54,15 @@ type player struct {
 
 	next, current Order
 	nextAt        time.Time
-	copied        time.Time // when all keys are copied; zero is never
+	copied        time.Time // when all keys are copied; zero means never
 	isReady       bool
 
-	ending *ending // of its Pod
+	ending *ending // set once its Pod terminates
 
 	ended *corev1.ContainerStateTerminated // how the container ended since the last report
 }
 
-// follow notes an instruction, and carries out one that the agent has read by now.
+// follow notes an instruction, and carries it out once the agent has had the time to read it.
 func (a *player) follow(o Order, now time.Time) {
 	if o != a.next {
 		a.next, a.nextAt = o, now.Add(a.delay)
@@ -75,7 +75,7 @@ func (a *player) follow(o Order, now time.Time) {
 	}
 }
 
-// begin carries out an instruction. A Pod that continues after its copy stays ready.
+// begin carries out an instruction. The agent is ready immediately, unless the instruction makes it copy keys first.
 func (a *player) begin(o Order, now time.Time) {
 	a.current, a.isReady = o, o.Role != "" && !o.Copies()
 	switch {

@@ -35,7 +35,8 @@ func SetConditions(pod *corev1.Pod, reason string) {
 	SetCondition(status, corev1.PodReady, ready, reason)
 }
 
-// isNotReady ignores init containers that have completed: kwok reports them ready.
+// isNotReady reports whether a container is not ready. Init containers that have completed need no exception, because
+// kwok reports them as ready.
 func isNotReady(status corev1.ContainerStatus) bool { return !status.Ready }
 
 func isTrue(conditions []corev1.PodCondition, name corev1.PodConditionType) bool {
@@ -44,7 +45,7 @@ func isTrue(conditions []corev1.PodCondition, name corev1.PodConditionType) bool
 	})
 }
 
-// SetCondition sets a condition. The reason is that of False.
+// SetCondition sets a condition. The condition gets the reason only if it is False.
 func SetCondition(status *corev1.PodStatus, name corev1.PodConditionType, is bool, reason string) {
 	value := corev1.ConditionFalse
 	if is {

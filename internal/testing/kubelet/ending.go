@@ -22,16 +22,18 @@ const (
 // ending is what the agent of a Pod that terminates knows.
 type ending struct {
 	began  time.Time
-	copied bool // a copy began
+	copied bool // another Pod has begun to copy its keys
 
 	holder types.UID // the Pod that has the slot, or none
-	since  time.Time // when it had it first
+	since  time.Time // when the holder was first seen
 }
 
-// holders are the Pods by namespace and slot. No slot is in it that has no address.
+// holders has the UID of the Pod that has a slot, by the namespace and the name of the slot. A slot without an address
+// is not in it.
 type holders map[types.NamespacedName]types.UID
 
-// readHolders returns who has which slot, as DNS would. Nobody knows it while the API server does not answer.
+// readHolders returns which Pod has which slot. Like DNS, it leaves out endpoints that are not ready. It fails while
+// the API server does not answer.
 func (k *Kubelet) readHolders(ctx context.Context) (holders, error) {
 	list := &discoveryv1.EndpointSliceList{}
 	err := k.kube.List(ctx, list, client.MatchingLabels{discoveryv1.LabelManagedBy: "memcached-operator.cache.example.com"})
@@ -53,7 +55,7 @@ func (k *Kubelet) ends(pod *corev1.Pod, found holders, now time.Time) bool {
 	defer k.mu.Unlock()
 	a := k.agents[pod.UID]
 	if a == nil || pod.Status.Phase != corev1.PodRunning || now.After(pod.DeletionTimestamp.Time) {
-		return true // Nothing runs in it, or the kubelet does not wait for longer.
+		return true // Nothing runs in the Pod, or its grace period is over.
 	}
 	slot := a.current.Slot
 	if a.ending == nil {
@@ -86,5 +88,5 @@ func (e *ending) until(role string, pod types.UID) time.Time {
 	return e.began.Add(patience)
 }
 
-// isUnready reports whether an endpoint is published as not ready. Without a value it is ready.
+// isUnready reports whether an endpoint is published as not ready. An endpoint without a value is ready.
 func isUnready(ready *bool) bool { return ready != nil && !*ready }

@@ -14,8 +14,8 @@ const (
 	Hangs    = "hangs"    // the copy makes no progress while the fault lasts
 
 	Deferred   = corev1.PodReasonDeferred   // the Node has no room now
-	Infeasible = corev1.PodReasonInfeasible // it never has
-	Halfway    = "halfway"                  // containers have what they request, and not their limits yet
+	Infeasible = corev1.PodReasonInfeasible // the Node never has room
+	Halfway    = "halfway"                  // containers have their new requests, and still their old limits
 )
 
 // Fault is something that happens to the copies of a cache, once to each, or to the resizes of its Pods.
@@ -23,14 +23,14 @@ type Fault struct {
 	Namespace, Cache string
 	Kind             string
 
-	// Struck is called for each of them.
+	// Struck is called each time that the fault happens to a copy or a resize.
 	Struck func()
 
 	struck map[Order]bool
 	hung   []*player
 }
 
-// Begin begins a fault. A nil Kubelet, that of real Nodes, has none.
+// Begin begins a fault. A nil Kubelet, which stands for real Nodes, has no faults.
 func (k *Kubelet) Begin(f *Fault) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package kubelet completes what kwok does instead of kubelets, for Pods with slots: it plays their agents, whose
-// readiness follows the operator's instruction, and lets the Pods become ready only with their readiness gates. It
-// knows the documentation, and nothing of the operator's code.
+// Package kubelet does what kwok does not do for simulated Pods with slots: it plays their agents, whose readiness
+// follows the operator's instruction, and makes a Pod ready only if its readiness gates are true. The package follows
+// the operator's documentation, and uses none of the operator's code.
 package kubelet
 
 import (
@@ -47,7 +47,7 @@ func Start(kube client.Client) *Kubelet {
 	return k
 }
 
-// Stop ends it. A nil Kubelet plays nothing.
+// Stop stops the Kubelet. A nil Kubelet plays nothing.
 func (k *Kubelet) Stop() {
 	if k != nil {
 		k.stop()
@@ -55,7 +55,8 @@ func (k *Kubelet) Stop() {
 	}
 }
 
-// act updates each Pod whose status changes. A Pod that another client changed in the meantime is seen again.
+// act updates each Pod whose status changes. If another client changed a Pod in the meantime, the next call updates the
+// Pod.
 func (k *Kubelet) act(ctx context.Context) {
 	pods := &corev1.PodList{}
 	if k.kube.List(ctx, pods, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}) != nil {
@@ -96,7 +97,7 @@ func (k *Kubelet) actOn(ctx context.Context, pod *corev1.Pod, held holders, isKn
 	}
 }
 
-// update writes the status of a Pod if a change makes it differ.
+// update calls change, and writes the status of the Pod if it differs afterwards.
 func (k *Kubelet) update(ctx context.Context, pod *corev1.Pod, change func()) {
 	before := pod.Status.DeepCopy()
 	change()
@@ -105,7 +106,7 @@ func (k *Kubelet) update(ctx context.Context, pod *corev1.Pod, change func()) {
 	}
 }
 
-// play changes the status of a Pod as its agent and its kubelet do at a time.
+// play changes the status of a Pod to what its agent and its kubelet would report at a time.
 func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -118,7 +119,7 @@ func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 		if status := &pod.Status.InitContainerStatuses[i]; status.Name == agent && status.State.Waiting == nil {
 			o := OrderOf(pod)
 			if pod.DeletionTimestamp != nil {
-				o = a.next // The kubelet shows it no other any more.
+				o = a.next // The kubelet passes no new instruction to a terminating Pod.
 			}
 			a.follow(o, now)
 			k.strike(a, pod, now)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// moment is the instruction of a Pod, and what is seen of it a while later.
+// moment is the role in the instruction of a Pod, and the status that the Pod must have a while later.
 type moment struct {
 	role  string
 	later time.Duration

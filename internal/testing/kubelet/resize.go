@@ -30,7 +30,7 @@ func (k *Kubelet) resize(pod *corev1.Pod) {
 	k.faults[i].Struck()
 }
 
-// halfway gives containers only what they request.
+// halfway gives containers their new requests, and keeps their old limits.
 func halfway(before, after corev1.PodStatus) corev1.PodStatus {
 	for i := range before.ContainerStatuses {
 		if had := before.ContainerStatuses[i].Resources; had != nil {
@@ -40,7 +40,8 @@ func halfway(before, after corev1.PodStatus) corev1.PodStatus {
 	return after
 }
 
-// ItemMemory is what memcached in a Pod has for items, in bytes: by the operator's instruction, or as it was started.
+// ItemMemory is how many bytes memcached in a Pod has for items: by the operator's instruction or, if that does not say
+// it, by memcached's arguments.
 func ItemMemory(pod *corev1.Pod) int64 {
 	var instruction struct{ Memory int64 }
 	if json.Unmarshal([]byte(pod.Annotations[annotation]), &instruction) == nil && instruction.Memory > 0 {
@@ -65,8 +66,8 @@ func differ(before, after []corev1.ContainerStatus) bool {
 	return false
 }
 
-// Resize gives the containers of a Pod the resources of its spec, as a kubelet on a Node with room does without a
-// restart.
+// Resize gives the containers of a Pod the resources of its spec, without a restart, as a kubelet does if its Node has
+// room.
 func Resize(pod *corev1.Pod) {
 	if isTrue(pod.Status.Conditions, corev1.PodResizePending) {
 		return
@@ -81,7 +82,8 @@ func Resize(pod *corev1.Pod) {
 	}
 }
 
-// ResourcesOf returns the resources that memcached's container has; at first those of the spec.
+// ResourcesOf returns the resources that memcached's container has. Until the status reports them, these are those of
+// the spec.
 func ResourcesOf(pod *corev1.Pod) *corev1.ResourceRequirements {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == "memcached" && status.Resources != nil {

@@ -1,5 +1,5 @@
-// Package memcachedtest starts real memcacheds for tests. If the machine's memcached is too old for slots, it takes the
-// memcached of a newer Debian, with its libraries, into the cache of this repository, without root.
+// Package memcachedtest starts real memcacheds for tests. If the machine's memcached is too old for slots, it unpacks
+// the memcached of a newer Debian, with its libraries, into the cache of this repository. That needs no root.
 package memcachedtest
 
 import (
@@ -37,7 +37,8 @@ func command(ctx context.Context) ([]string, error) {
 	return unpacked(root)
 }
 
-// unpacked starts the program with the loader and the libraries next to it: this machine's may be older.
+// unpacked returns the beginning of a command that starts the unpacked memcached with the unpacked loader and
+// libraries, because those of this machine may be older.
 func unpacked(root string) ([]string, error) {
 	loaders, err := filepath.Glob(filepath.Join(root, "usr/lib*/ld-linux*"))
 	if err != nil || len(loaders) == 0 {
@@ -52,7 +53,8 @@ func unpacked(root string) ([]string, error) {
 	}, nil
 }
 
-// fetch moves the complete folder into place, because another process may look for it at the same time.
+// fetch unpacks into another folder, and moves that to its place when it is complete, because another process may look
+// for it at the same time.
 func fetch(ctx context.Context, root string) error {
 	if err := os.MkdirAll(filepath.Dir(root), 0o755); err != nil {
 		return err

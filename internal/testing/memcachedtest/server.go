@@ -27,16 +27,16 @@ func Start(t testing.TB, arguments ...string) *Server {
 	return StartAt(t, unused.Address(t), arguments...)
 }
 
-// StartAt starts one at an address, such as that of one that has ended.
+// StartAt starts a memcached at an address, such as that of a memcached that has ended.
 func StartAt(t testing.TB, address string, arguments ...string) *Server {
 	t.Helper()
 	return startBy(t, exec.Command, address, arguments...)
 }
 
-// Run is exec.Command, or starts a program elsewhere.
+// Run is exec.Command, or a function that makes a command which runs elsewhere, such as in a control group.
 type Run func(program string, arguments ...string) *exec.Cmd
 
-// StartBy starts one as Run does, such as in a control group.
+// StartBy starts a memcached with the command that a Run makes.
 func StartBy(t testing.TB, run Run, arguments ...string) *Server {
 	t.Helper()
 	return startBy(t, run, unused.Address(t), arguments...)
@@ -51,7 +51,8 @@ func startBy(t testing.TB, run Run, address string, arguments ...string) *Server
 	if os.Geteuid() == 0 {
 		begin = append(begin, "--user=root")
 	}
-	// memcached listens in this order: once it accepts connections here, it does at the addresses of arguments, too.
+	// memcached begins to listen at its addresses in this order. So once it accepts connections at this last one, it also
+	// accepts them at those in arguments.
 	begin = append(append(begin, arguments...), "--listen="+address)
 	s := &Server{Address: address, cmd: run(begin[0], begin[1:]...), ended: make(chan struct{})}
 	var log bytes.Buffer
@@ -95,7 +96,7 @@ func (s *Server) await(t testing.TB) {
 	}
 }
 
-// Signal sends a signal. SIGUSR1 ends memcached in order, SIGTERM and SIGKILL immediately.
+// Signal sends a signal. SIGUSR1 makes memcached shut down gracefully; SIGTERM and SIGKILL end it immediately.
 func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	select {

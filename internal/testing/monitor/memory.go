@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Memory is what the operator holds, in bytes.
+// Memory is how much memory the operator uses, in bytes.
 type Memory struct {
 	Heap     float64 // after a garbage collection
-	Resident float64 // before it
+	Resident float64 // before that collection
 	Peak     float64 // the most that was ever resident
 }
 
-// ReadMemory reads it. Only Linux reports what is resident.
+// ReadMemory reads the operator's memory. Only Linux reports the resident memory.
 func (p Process) ReadMemory(ctx context.Context) (memory Memory, err error) {
 	status := fmt.Sprintf("/proc/%d/status", p.Pid)
 	memory.Resident, memory.Peak = BytesOf(ProcField(status, "VmRSS")), BytesOf(ProcField(status, "VmHWM"))
@@ -42,7 +42,8 @@ func (p Process) ReadProfile(ctx context.Context, profile string) (io.ReadCloser
 	return get(ctx, "http://"+p.Profiles+"/debug/pprof/"+profile)
 }
 
-// ProcField reads a field of a file in /proc: the first line with that name. It is empty if it does not exist.
+// ProcField reads a field of a file in /proc: the first line with that name. It returns an empty string if there is no
+// such line.
 func ProcField(path, name string) string {
 	content, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(content)) {

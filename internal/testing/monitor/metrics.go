@@ -33,7 +33,7 @@ func FreeAddresses() (metrics, profiles string, err error) {
 	return metrics, profiles, nil
 }
 
-// Flags are the flags that make the operator listen there.
+// Flags are the flags that make the operator listen at these addresses.
 func (p Process) Flags() []string {
 	return []string{
 		"--metrics-insecure", "--metrics-bind-address=" + p.Metrics, "--pprof-bind-address=" + p.Profiles,
@@ -43,7 +43,7 @@ func (p Process) Flags() []string {
 // Metrics are the operator's metrics.
 type Metrics map[string]*dto.MetricFamily
 
-// Sum adds up the series of a counter or gauge: all, or those where some label has the value.
+// Sum adds up the series of a counter or gauge: all of them or, if there is a value, those that have a label with it.
 func (m Metrics) Sum(name, value string) float64 {
 	sum := 0.0
 	for _, metric := range m[name].GetMetric() {
@@ -63,7 +63,7 @@ func (m Metrics) Busy() bool {
 	return m.Sum("workqueue_depth", "")+m.Sum("controller_runtime_active_workers", "") > 0
 }
 
-// ReadMetrics reads them now.
+// ReadMetrics reads the operator's metrics.
 func (p Process) ReadMetrics(ctx context.Context) (Metrics, error) {
 	body, err := get(ctx, "http://"+p.Metrics+"/metrics")
 	if err != nil {
@@ -73,13 +73,14 @@ func (p Process) ReadMetrics(ctx context.Context) (Metrics, error) {
 	return Parse(body)
 }
 
-// Parse reads metrics as they are exported.
+// Parse reads metrics in the text format in which they are exported.
 func Parse(body io.Reader) (Metrics, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	return parser.TextToMetricFamilies(body)
 }
 
-// uncompressed is a client that saves the operator the compression: it would take some of the time that is measured.
+// uncompressed is a client that requests answers without compression, because compressing would take some of the
+// operator's time, which is measured.
 var uncompressed = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 
 func get(ctx context.Context, url string) (io.ReadCloser, error) {

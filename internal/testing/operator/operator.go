@@ -21,7 +21,8 @@ func Build(ctx context.Context, repository, dir string) (string, error) {
 	return binary, nil
 }
 
-// Start starts an operator that listens nowhere, with a kubeconfig, more variables and flags. It ends with the test.
+// Start starts an operator with a kubeconfig, and with further environment variables and flags. The operator listens on
+// no port, and ends with the test.
 func Start(t *testing.T, binary, kubeconfig string, env []string, flags ...string) {
 	t.Helper()
 	flags = append([]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, flags...)
@@ -30,7 +31,7 @@ func Start(t *testing.T, binary, kubeconfig string, env []string, flags ...strin
 	Run(t, command)
 }
 
-// Run starts a program that ends with the test, which logs what the program said if it fails.
+// Run starts a program that ends with the test. If the test fails, Run logs the end of the program's output.
 func Run(t *testing.T, command *exec.Cmd) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), filepath.Base(command.Path)+".log"))
@@ -51,5 +52,5 @@ func Run(t *testing.T, command *exec.Cmd) {
 	})
 }
 
-// longestLog is how much of a log is shown.
+// longestLog is how many bytes of a log are shown at most.
 const longestLog = 100_000

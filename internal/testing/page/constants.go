@@ -15,8 +15,8 @@ type Constant struct {
 	Name, Value, Meaning string
 }
 
-// Constants are the constants of the blocks in a folder whose comment begins with a text, in their order. Each has a
-// comment: on lines above it, which begin with its name, or on its own line, without its name.
+// Constants are the constants of a Go package, in their order, from the blocks whose comment begins with a text. Each
+// constant must have a comment: on lines above it, which begin with its name, or on its own line, without its name.
 func Constants(t testing.TB, folder, begin string) []Constant {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

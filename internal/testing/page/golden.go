@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Golden compares a text with a file, or writes the file again.
+// Golden compares a text with a file. With update, it writes the text into the file instead.
 func Golden(t testing.TB, path, text string, update bool) {
 	t.Helper()
 	if update {

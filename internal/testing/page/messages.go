@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Messages are the texts with which the source below a folder calls a method of a logger, such as Error. That of logr
-// has the text as its second argument, that of slog as its first.
+// Messages are the texts with which the source below a folder calls a method of a logger, such as Error. A method of
+// logr has the text as its second argument, a method of slog as its first.
 func Messages(t testing.TB, folder, method string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
@@ -36,7 +36,8 @@ func Messages(t testing.TB, folder, method string) (found []string) {
 	return found
 }
 
-// isLogged reports whether an expression is the method of a logger, and not the function of the package http.
+// isLogged reports whether an expression is the method of a logger, and not a function of the package http with that
+// name.
 func isLogged(function ast.Expr, method string) bool {
 	called, isMethod := function.(*ast.SelectorExpr)
 	if !isMethod || called.Sel.Name != method {

@@ -41,7 +41,7 @@ func replace(t testing.TB, file, text, name, table string) string {
 	return after
 }
 
-// Replace replaces what stands between a marker and the next end.
+// Replace replaces the text between a marker and the next end marker.
 func Replace(text, mark, table string) (string, error) {
 	const end = "<!-- end -->"
 	mark = "<!-- " + mark + " -->\n"

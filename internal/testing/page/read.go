@@ -16,7 +16,8 @@ func Read(t testing.TB, path string) string {
 	return string(content)
 }
 
-// Find returns what the first group of a regular expression matches in a text, which must have it.
+// Find returns what the first group of a regular expression matches in a text. The test fails if the expression does
+// not match.
 func Find(t testing.TB, text, expression string) string {
 	t.Helper()
 	found := regexp.MustCompile(expression).FindStringSubmatch(text)

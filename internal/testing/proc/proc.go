@@ -25,8 +25,8 @@ func OfPod(pod types.UID, program string) (pid int, err error) {
 	return 0, err
 }
 
-// InNetworkOf does something in the network of a process, which has to be done in one goroutine. It needs root, and
-// Linux. A socket stays in the network that it was made in.
+// InNetworkOf calls a function in the network namespace of a process. The function must start no other goroutine for
+// its work. InNetworkOf needs root, and Linux. A socket stays in the network namespace in which it was made.
 func InNetworkOf(pid int, do func() error) error {
 	done := make(chan error)
 	go func() {

@@ -10,8 +10,9 @@ import (
 // AgentVersion is the version of the agent that Write writes.
 const AgentVersion = "7.8.9"
 
-// Write writes a module with the programs that images are built of, where their real ones are, and returns its
-// folder. They do nothing, and so build in little time: for tests of the packing, whatever is in the programs.
+// Write writes a module with stand-ins at the paths of the programs that images are built of, and returns its folder.
+// The stand-ins do nothing, so they build in little time. They are for tests of how images are packed, whatever the
+// programs do.
 func Write(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

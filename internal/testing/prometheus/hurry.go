@@ -12,8 +12,8 @@ import (
 // span is a length of time in a query.
 var span = regexp.MustCompile(`(\[|offset )(\d+[smhd])`)
 
-// Hurried are rules for which time passes faster: that many times as fast. Thresholds stay the same, including those in
-// seconds.
+// Hurried returns rules with all lengths of time divided by a number, so that an alert fires that many times as fast.
+// Thresholds stay the same, including those in seconds.
 func Hurried(rules []byte, times int) ([]byte, error) {
 	var spec monitoringv1.PrometheusRuleSpec
 	if err := yaml.UnmarshalStrict(rules, &spec); err != nil {

@@ -1,6 +1,6 @@
 // Package prometheus provides the programs of Debian's package prometheus: promtool, which checks and tests rules, and
-// the server. It unpacks the package into the cache of this repository, without root. To compile them would take
-// minutes: they contain the client libraries of all clouds.
+// the server. It unpacks the package into the cache of this repository, without root. Compiling the programs instead
+// would take minutes, because they contain the client libraries of all clouds.
 package prometheus
 
 import (
@@ -22,7 +22,8 @@ const (
 	server   = "prometheus"
 )
 
-// without are dependencies of the web pages. The programs need only the C library, and use this machine's.
+// without are dependencies that only the web pages need. They are not unpacked. The programs need only the C library,
+// and use that of this machine.
 var without = []string{
 	"adduser", "debconf", "fonts-glyphicons-halflings", "init-system-helpers", "libc6", "libjs-bootstrap4",
 	"libjs-eonasdan-bootstrap-datetimepicker", "libjs-jquery", "libjs-jquery-hotkeys", "libjs-moment",
@@ -45,7 +46,8 @@ func Path(ctx context.Context, name string) (string, error) {
 	return program, nil
 }
 
-// fetch moves the complete programs into place, because another process may look for them at the same time.
+// fetch unpacks into another folder, and moves the programs to their place when they are complete, because another
+// process may look for them at the same time.
 func fetch(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

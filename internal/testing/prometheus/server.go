@@ -47,7 +47,7 @@ func (s Server) Command(ctx context.Context, dir, config string) (*exec.Cmd, err
 	return command, nil
 }
 
-// AwaitReady waits until it answers queries.
+// AwaitReady waits until the server answers queries.
 func (s Server) AwaitReady(ctx context.Context) error {
 	answers := func(ctx context.Context) (bool, error) {
 		_, err := s.Query(ctx, "vector(1)", time.Now())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Answer is the API server's, before the operator gets it.
+// Answer is an answer of the API server that the operator has not received yet.
 type Answer struct {
 	code   int
 	header http.Header
@@ -48,7 +48,7 @@ func (a *Answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // WriteHeader implements http.ResponseWriter.
 func (a *Answer) WriteHeader(code int) {
-	if code >= http.StatusOK { // Others announce an answer.
+	if code >= http.StatusOK { // A lower code only announces an answer.
 		a.code = code
 	}
 }

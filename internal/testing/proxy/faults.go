@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Wait waits for a time, and reports whether it passed: the fault may be over before, or the operator give up.
+// Wait waits for a time, and reports whether the whole time passed. It returns earlier if the fault ends, or if the
+// operator gives up the request.
 func (c Call) Wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -25,7 +26,8 @@ func (c Call) Wait(d time.Duration) bool {
 	return false
 }
 
-// Refuse answers with an error instead of passing the request on. retryAfter is in seconds; 0 sends no such header.
+// Refuse answers with an error instead of passing the request on. retryAfter is the value of the header Retry-After, in
+// seconds; 0 means no such header.
 func Refuse(code, retryAfter int) Fault {
 	return func(c Call) { refuse(c, code, retryAfter) }
 }
@@ -44,7 +46,7 @@ func refuse(c Call, code, retryAfter int) {
 	_, _ = c.W.Write(content)
 }
 
-// statusOf is an error as the API server answers with it.
+// statusOf returns the Status object with which the API server answers in case of this error.
 func statusOf(c Call, code, retryAfter int) metav1.Status {
 	request := describe(c.R)
 	var err *apierrors.StatusError
@@ -68,7 +70,7 @@ func statusOf(c Call, code, retryAfter int) metav1.Status {
 // Cut cuts the connection instead of answering.
 func Cut() Fault { return Call.Abort }
 
-// Hang does not answer for a time, or ever if it is 0, and cuts the connection then.
+// Hang does not answer for a time, and then cuts the connection. If the time is 0, it waits until the fault ends.
 func Hang(d time.Duration) Fault {
 	if d == 0 {
 		d = time.Hour
@@ -85,7 +87,8 @@ func (c Call) abortWatch() {
 	}
 }
 
-// CarriedOut passes the request on, and replaces the API server's answer by a fault. Watches are only refused.
+// CarriedOut passes the request on, and replaces the API server's answer by a fault. A watch is not passed on; it only
+// gets the fault.
 func CarriedOut(instead Fault) Fault {
 	return func(c Call) {
 		if describe(c.R).Verb != "watch" {
@@ -114,10 +117,10 @@ func Half() Fault {
 	}
 }
 
-// pieces of a slow answer.
+// pieces is in about how many pieces Trickle sends an answer.
 const pieces = 8
 
-// Trickle sends the answer's body in pieces; not that of a watch.
+// Trickle sends the answer's body in pieces, with pauses between them. It cuts the connection of a watch immediately.
 func Trickle(d time.Duration) Fault {
 	return func(c Call) {
 		c.abortWatch()
@@ -132,7 +135,8 @@ func Trickle(d time.Duration) Fault {
 	}
 }
 
-// Dated moves the API server's clock, of which the operator sees the header Date.
+// Dated makes the API server's clock look ahead: it changes the header Date of the answer, from which the operator
+// learns that clock.
 func Dated(ahead time.Duration) Fault {
 	return func(c Call) {
 		c.Next.ServeHTTP(&dated{ResponseWriter: c.W, ahead: ahead}, c.R)

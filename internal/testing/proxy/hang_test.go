@@ -11,7 +11,7 @@ func TestAHangingRequestEndsWithTheFault(t *testing.T) {
 	p, url := between(t, func(http.ResponseWriter, *http.Request) {})
 	rule := &Rule{Matches: Request.IsWrite, Fault: Hang(0)}
 	p.Add(rule)
-	around := &Rule{Matches: Request.IsWrite, Fault: CarriedOut(Cut())} // It has to wait for the one that hangs.
+	around := &Rule{Matches: Request.IsWrite, Fault: CarriedOut(Cut())} // Its request has to wait for the rule that hangs.
 	p.Add(around)
 	answers := make(chan string)
 	go func() {

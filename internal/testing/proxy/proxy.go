@@ -17,13 +17,14 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Mark is before the time when a process of the operator started, at the end of the User-Agent of each request. So the
-// audit log shows which process sent it.
+// Mark stands at the end of the User-Agent of each request, followed by the time when the operator's process started.
+// So the audit log shows which process sent the request.
 const Mark = " started/"
 
-// Proxy is a running proxy. The operator behind it may be replaced: the faults stay.
+// Proxy is a running proxy. The faults stay when another process of the operator replaces the one that uses the proxy.
 type Proxy struct {
-	// Delayed gets what held up requests or watches, once that is over. It must be set before the first request.
+	// Delayed is called with each request or watch that a fault may have delayed, once the delay is over, and with the
+	// time when it began. Delayed must be set before the first request.
 	Delayed func(what string, began time.Time)
 
 	listener net.Listener
@@ -32,8 +33,8 @@ type Proxy struct {
 	mu      sync.Mutex
 	rules   []*Rule
 	lates   []*Lateness
-	last    time.Time // when a request began or ended
-	running int       // requests, without watches
+	last    time.Time // when the last request began or ended
+	running int       // how many requests run, without watches
 
 	streams map[*stream]bool
 	watches []string             // resources that each process watches from its start
@@ -41,8 +42,8 @@ type Proxy struct {
 	blind   map[string]time.Time // since when a resource that the process has watched does not have a watch
 }
 
-// Start starts a proxy to an API server, which presents the config's credentials. A process has started once it watches
-// the given resources.
+// Start starts a proxy to an API server. The proxy presents the config's credentials. For the proxy, a process of the
+// operator has started once it watches the given resources.
 func Start(config *rest.Config, watches ...string) (*Proxy, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
@@ -65,7 +66,7 @@ func Start(config *rest.Config, watches ...string) (*Proxy, error) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // The API server is meant to be cut off at times.
+		ErrorLog:      log.New(io.Discard, "", 0), // The test makes the API server unreachable at times.
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	p.server = &http.Server{Handler: p.handler(reverse), ReadHeaderTimeout: time.Minute}
@@ -81,11 +82,13 @@ func (p *Proxy) Close() {
 	p.forget()
 }
 
-// processes is before the time when a process started, in the path of each of its requests to the proxy.
+// processes stands in the path of each request to the proxy, followed by the time when the process that sends it
+// started.
 const processes = "/processes/"
 
-// Kubeconfig writes one for a process that connects through the proxy. The path of its server has the time of now,
-// which marks each request of the process: a late one of an earlier process keeps its own mark.
+// Kubeconfig writes a kubeconfig for a process that connects through the proxy. The server's URL in it has the current
+// time in its path, which marks each request of the process. So a late request of an earlier process keeps the time of
+// that process.
 func (p *Proxy) Kubeconfig(path string) error {
 	server := "http://" + p.listener.Addr().String() + processes + time.Now().UTC().Format(time.RFC3339Nano)
 	return clientcmd.WriteToFile(clientcmdapi.Config{
@@ -128,7 +131,7 @@ func (p *Proxy) count(request Request, change int) {
 	}
 }
 
-// Reset prepares for a new process: it ends what is left of the one before.
+// Reset prepares for a new process: it ends the watches that are left of the process before.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +145,7 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// forget ends what the process did not have when it ended.
+// forget reports, as over, the delays by watches that the process did not have when it ended.
 func (p *Proxy) forget() {
 	for resource := range p.blind {
 		p.sees(resource)

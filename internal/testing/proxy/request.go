@@ -58,7 +58,8 @@ func (r Request) Writes() bool {
 	return false
 }
 
-// IsWrite leaves out events and leases: they are no part of the work.
+// IsWrite reports whether the request changes anything except events and leases, which are no part of the operator's
+// work.
 func (r Request) IsWrite() bool {
 	return r.Writes() && r.Resource != "events" && r.Resource != "leases"
 }
@@ -69,7 +70,8 @@ type Class struct {
 	Contains func(Request) bool
 }
 
-// Classes returns sets of requests from which faults are drawn. Each has requests of the operator.
+// Classes returns the sets of requests of which a campaign draws one for each fault. The operator sends requests of
+// each set.
 func Classes() []Class {
 	classes := []Class{
 		{"all", func(r Request) bool { return r.Verb != "watch" }},

@@ -15,7 +15,7 @@ type Call struct {
 	W http.ResponseWriter
 	R *http.Request
 
-	// Next hands the request over: to the next fault that concerns it, at last to the API server.
+	// Next hands the request to the next fault that concerns it or, after the last one, to the API server.
 	Next http.Handler
 
 	// Over is closed when the fault has to end. A fault that waits then ends immediately.
@@ -30,7 +30,8 @@ type Rule struct {
 	// Matches says which requests are concerned.
 	Matches func(Request) bool
 
-	// Skip is how many of them pass before the first that the fault concerns, and Times how many that are; 0 means all.
+	// Skip is how many matching requests pass before the first one that gets the fault, and Times is how many get it; 0
+	// means all.
 	Skip, Times int
 
 	Fault Fault
@@ -58,7 +59,7 @@ func (p *Proxy) Remove(rule *Rule) {
 	rule.running.Wait()
 }
 
-// Release lets all rules end. Otherwise the removal of one could wait for a request that another one holds.
+// Release ends the faults of all rules. Otherwise Remove of one rule could wait for a request that another rule delays.
 func (p *Proxy) Release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +68,8 @@ func (p *Proxy) Release() {
 	}
 }
 
-// end ends the waiting of a rule's requests. The caller holds the lock of the proxy.
+// end ends the waits of the rule's faults, and makes the rule concern no further request. The caller has locked the
+// proxy.
 func (r *Rule) end() {
 	if !r.removed {
 		r.removed = true
@@ -90,7 +92,7 @@ func (p *Proxy) chain(rules []*Rule, request Request, last http.Handler) http.Ha
 			}
 			next := p.chain(rules[i+1:], request, last)
 			if request.Verb == "watch" {
-				rule.running.Done() // A watch may last as long as the operator.
+				rule.running.Done() // Do not wait for a watch: it may last as long as the operator.
 			} else {
 				defer rule.running.Done()
 				defer p.Delayed(request.Verb+" "+request.Resource, time.Now())

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// mostEvents is how many events of a watch may be late. It is more than a run has.
+// mostEvents is how many events of a watch may be delayed at the same time. No run has so many.
 const mostEvents = 10_000
 
 // event is an event of a watch, and the time when the API server sent it.
@@ -34,7 +34,7 @@ type stream struct {
 
 	ctx     context.Context // of the request to the API server
 	end     context.CancelFunc
-	expired atomic.Bool // how it ends
+	expired atomic.Bool // whether it ends by the error "too old resource version"
 	began   bool        // guarded by the proxy
 }
 
@@ -57,7 +57,7 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request, apiServer http.Ha
 	go func() {
 		defer close(done)
 		defer func() {
-			_ = recover() // The reverse proxy panics when one of the ends has gone.
+			_ = recover() // The reverse proxy panics when one of the two sides has closed its connection.
 			_ = writer.Close()
 			answer.begin(http.StatusBadGateway)
 		}()
@@ -155,7 +155,7 @@ func (s *stream) await(e event) bool {
 	}
 }
 
-// due returns until when a fault delays the event, and what signals that this fault ends.
+// due returns until when a fault delays the event, and a channel that is closed when this fault ends.
 func (s *stream) due(e event) (at time.Time, over <-chan struct{}) {
 	s.proxy.mu.Lock()
 	defer s.proxy.mu.Unlock()
@@ -183,7 +183,7 @@ type streamAnswer struct {
 // WriteHeader implements http.ResponseWriter. The header is sent later.
 func (a *streamAnswer) WriteHeader(code int) { a.begin(code) }
 
-// begin does nothing after the first time.
+// begin notes the code of the answer. It does nothing after the first time.
 func (a *streamAnswer) begin(code int) {
 	if a.code == 0 && code >= http.StatusOK {
 		a.code = code

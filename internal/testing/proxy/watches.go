@@ -19,7 +19,7 @@ type Lateness struct {
 
 	over    chan struct{}
 	began   time.Time
-	delayed bool // an event
+	delayed bool // whether the fault delayed any event
 }
 
 // Delay adds a fault of watches.
@@ -30,7 +30,7 @@ func (p *Proxy) Delay(late *Lateness) {
 	p.lates = append(p.lates, late)
 }
 
-// Hurry ends a fault of watches: what is late is delivered immediately. It reports whether any event was.
+// Hurry ends a fault of watches: late events are delivered immediately. It reports whether the fault delayed any event.
 func (p *Proxy) Hurry(late *Lateness) (delayed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

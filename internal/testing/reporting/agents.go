@@ -1,6 +1,6 @@
-// Package reporting plays the agents of Pods that report how they are used. They are a proxy between the operator and
-// the Pods, because nobody listens on the addresses of simulated Pods. It knows the documentation, and nothing of the
-// operator's code.
+// Package reporting plays the agents of simulated Pods when they report how clients use memcached. Nothing listens on
+// the addresses of simulated Pods, so the operator connects to them through a proxy, and the proxy answers for all
+// agents. This package follows the operator's documentation, and uses none of the operator's code.
 package reporting
 
 import (
@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// These are the port and the path at which agents report by the operator's documentation.
+// These are the port and the path at which, by the operator's documentation, agents report.
 const (
 	port = "9151"
 	path = "/usage"
 )
 
-// Agents are the proxy.
+// Agents is the proxy that answers for all agents.
 type Agents struct {
 	server   *http.Server
 	listener net.Listener
@@ -59,7 +59,7 @@ func (a *Agents) URL() string { return "http://" + a.listener.Addr().String() }
 // Reads is how many requests there were.
 func (a *Agents) Reads() int64 { return a.reads.Load() }
 
-// Stop ends the proxy. Nil Agents are not played.
+// Stop ends the proxy. It does nothing if the Agents are nil.
 func (a *Agents) Stop() {
 	if a != nil {
 		_ = a.server.Close()

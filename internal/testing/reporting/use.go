@@ -7,14 +7,14 @@ import (
 
 // Use is how clients use each Pod of a cache: they store new items at a constant rate, and read some of them again.
 type Use struct {
-	// Hour is in how many mebibytes an item that is not used stays for an hour.
+	// Hour is how many mebibytes a Pod must have for items so that an unused item stays for an hour.
 	Hour int64 `json:"hour"`
 
 	// Observed is how long the agents have watched the requests, in seconds.
 	Observed int64 `json:"observed"`
 }
 
-// report is what an agent answers, as far as it follows from the use.
+// report is the part of an agent's answer that follows from the use.
 type report struct {
 	Observed       int64   `json:"observedSeconds"`
 	Memory         int64   `json:"memory"`
@@ -39,7 +39,7 @@ const (
 	hour     = 3600
 	mebibyte = 1 << 20
 
-	// longest is for how long an item stays until it expires: nothing is evicted after that.
+	// longest is the time after which an item expires, so no item is evicted later than that.
 	longest = 24 * hour
 )
 
@@ -64,7 +64,7 @@ func (u Use) point(age int64) point {
 	return point{Age: age, Memory: u.Hour * mebibyte * age / hour, HitRatio: ratio(age)}
 }
 
-// ratio is how many reads find an item that stays for so long: nine in ten with an hour.
+// ratio is the share of the reads that find their item if items stay for so long: nine of ten if they stay for an hour.
 func ratio(age int64) float64 {
 	return math.Round(1000-1000/(1+float64(age)/400)) / 1000
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
-// Cluster brings one up for a test, with which it ends. First it ends one that an interrupted run left.
+// Cluster brings up a cluster that ends with the test. Before that, it ends the cluster that an interrupted run left.
 func Cluster(t testing.TB, options local.Options) *local.Cluster {
 	t.Helper()
 	down := func() {

@@ -1,4 +1,5 @@
-// Package site is a local cluster that runs Pods, with the images of the working tree and a deployed operator.
+// Package site brings up a local cluster that runs Pods, pushes the images of the working tree, and deploys the
+// operator.
 package site
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// Up brings a cluster up, and installs what the machine does not have for that and for the image of memcached.
+// Up brings a cluster up. It first installs the programs that the cluster or the image of memcached needs, and that the
+// machine does not have.
 func Up(ctx context.Context, options local.Options) (*pipeline.Pipeline, error) {
 	options.Needs = preflight.Memcached()
 	cluster, err := local.Up(ctx, options)
@@ -23,7 +25,7 @@ func Up(ctx context.Context, options local.Options) (*pipeline.Pipeline, error) 
 	return pipeline.New(ctx, cluster)
 }
 
-// Deploy deploys an overlay, or replaces the operator that is there, as a user does.
+// Deploy deploys an overlay as a user does. If an operator is already deployed, it is replaced.
 func Deploy(ctx context.Context, p *pipeline.Pipeline, overlay string, images pipeline.Images) error {
 	deploy := exec.CommandContext(ctx, "go", "run", "./scripts/deploy", "apply", "overlays/"+overlay,
 		"--kubeconfig="+p.Cluster.Kubeconfig, "--set-image=memcached-operator="+images.Operator, "--set-image=memcached-agent="+images.Agent,

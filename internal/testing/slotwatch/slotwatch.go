@@ -1,5 +1,5 @@
-// Package slotwatch sees every version of the EndpointSlices of a cache with slots, and collects what clients must
-// never see.
+// Package slotwatch watches every version of the EndpointSlices of a cache with slots, and collects states that clients
+// must never see.
 package slotwatch
 
 import (
@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Watch is one in progress.
+// Watch is a watch in progress.
 type Watch struct {
 	kube   client.Reader
 	events watch.Interface
@@ -25,7 +25,8 @@ type Watch struct {
 	wrong []string
 }
 
-// endpoints are the endpoints of an EndpointSlice by slot, whose name is empty in the EndpointSlice of one slot.
+// endpoints are the endpoints of an EndpointSlice by the names of their slots. In the EndpointSlice of a single slot,
+// that name is empty.
 type endpoints map[string]discoveryv1.Endpoint
 
 // Start watches until End, or until the context ends.
@@ -49,15 +50,15 @@ func Start(ctx context.Context, kube client.WithWatch, namespace, cache string) 
 	return w, nil
 }
 
-// End ends the watch, and returns what was wrong: two Pods in a slot, a slot without the address of a Pod that serves
-// it, or with that of one that does not.
+// End ends the watch, and returns what was wrong: two Pods in a slot, a slot without the address of the Pod that serves
+// it, or a slot with the address of a Pod that does not serve.
 func (w *Watch) End() []string {
 	w.events.Stop()
 	<-w.ended
 	return w.wrong
 }
 
-// Holder returns the Pod that was last seen in a slot of an EndpointSlice: the watch may be behind.
+// Holder returns the Pod that the watch last saw in a slot of an EndpointSlice. The slot may already have another Pod.
 func (w *Watch) Holder(slice, slot string) string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -1,10 +1,12 @@
-// Package soak leaves tests out of what each landing runs: those that take minutes, and of which others find most. They
-// run by make e2e-all, a part of make soak and of the workflow of each night.
+// Package soak skips tests in the runs that come before each landing: tests that take minutes, and most of whose
+// defects other tests find, too. The skipped tests run in make e2e-all, which is a part of make soak and of the
+// workflow of each night.
 package soak
 
 import "testing"
 
-// Only skips the rest of a test with -short, as each landing has it. Instead says what finds most of the defects there.
+// Only skips the rest of a test if -short is set, as it is for each landing. The parameter instead says which tests
+// find most of the defects in such a run.
 func Only(t testing.TB, instead string) {
 	t.Helper()
 	if testing.Short() {

@@ -1,4 +1,4 @@
-// Package statistics is what benchmarks, and the test of a long load, say of many measurements.
+// Package statistics has the statistics that the benchmarks and the test of a long load report of many measurements.
 package statistics
 
 import (
@@ -23,10 +23,11 @@ func Median(values []float64) float64 { return Percentile(values, 50) }
 type Line struct {
 	Start, Slope float64
 
-	// Noise is that of the slope: with a probability of 95 %, the true one differs by less. It is NaN for two points.
+	// Noise is the uncertainty of the slope: with a probability of 95 %, the true slope differs from Slope by less. It is
+	// NaN for two points.
 	Noise float64
 
-	// Off is the largest distance of a point from the line, as a part of the line's y there.
+	// Off is the largest distance of a point from the line, as a fraction of the line's y at that x.
 	Off float64
 }
 

@@ -20,7 +20,7 @@ func Write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Read returns the content of each file by its path below a folder, without Git's own.
+// Read returns the content of each file by its path below a folder, without the files in .git.
 func Read(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -43,7 +43,8 @@ func Read(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// Copy copies folders of a repository, and returns the folder that they are in, without symbolic links in its path.
+// Copy copies folders of a repository, and returns the folder that has the copies. There are no symbolic links in its
+// path.
 func Copy(t testing.TB, from string, folders ...string) string {
 	t.Helper()
 	to, err := filepath.EvalSymlinks(t.TempDir())

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Autoscaling lets the cache follow its use.
+// Autoscaling lets the operator adapt the cache to its use, or recommend how.
 type Autoscaling struct {
 	// memory recommends, or sets, the memory for items of each Pod.
 	// +optional
@@ -15,9 +15,9 @@ type Autoscaling struct {
 	// +optional
 	Size *SizeAutoscaling `json:"size,omitempty"`
 
-	// quietDays is for how many days the usual day of the cache is learned before deviations from it are reported, 1 to
-	// 3650: by the condition AsUsual, an event and an alert. It counts for each hour of the day. A change replaces no Pod.
-	// Defaults to 7.
+	// quietDays is for how many days the operator learns the usual day of the cache before it reports deviations from it,
+	// 1 to 3650: by the condition AsUsual, an event and an alert. The days are counted for each hour of the day
+	// separately. A change replaces no Pod. Defaults to 7.
 	// +optional
 	// +kubebuilder:default=7
 	// +kubebuilder:validation:Minimum=1
@@ -25,20 +25,21 @@ type Autoscaling struct {
 	QuietDays int32 `json:"quietDays,omitempty"`
 }
 
-// MemoryAutoscaling finds the least memory in which an item that is not used stays for evictionAgeSeconds, from the
-// requests of clients.
+// MemoryAutoscaling finds out, from the requests of clients, the least memory in which an item that is not used stays
+// for evictionAgeSeconds.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !isQuantity(string(self.min)) || !isQuantity(string(self.max)) || quantity(string(self.min)).compareTo(quantity(string(self.max))) <= 0",message="min must be at most max: lower min, or raise max"
 type MemoryAutoscaling struct {
-	// mode is what is done with the recommendation: Observe, it is reported in status.autoscaling; or Act, each Pod also
-	// gets that memory, without a restart, in steps. Act sets what spec.memory would set: omit that from Git. It needs
-	// slots and rollout.memoryChange Resize. A change replaces no Pod. Defaults to Observe.
+	// mode is what the operator does with the recommendation: with Observe, it only reports the recommendation in
+	// status.autoscaling; with Act, it also gives each Pod the recommended memory, without a restart, in steps. With Act,
+	// omit spec.memory from Git, because the operator chooses the memory. Act needs slots and rollout.memoryChange Resize.
+	// A change replaces no Pod. Defaults to Observe.
 	// +optional
 	// +kubebuilder:default=Observe
 	Mode AutoscalingMode `json:"mode,omitempty"`
 
-	// min is the least memory for items of a Pod, 16Mi to max. A new cache with the mode Act begins with 64Mi, or with the
-	// bound that is nearest to that. A change replaces no Pod. Defaults to 16Mi.
+	// min is the least memory for items of a Pod, 16Mi to max. A new cache with the mode Act begins with 64Mi or, if that
+	// is not between min and max, with the nearest of these bounds. A change replaces no Pod. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="min must be a quantity of at least 16Mi, such as 64Mi; a number without a unit counts bytes"
 	Min *resource.Quantity `json:"min,omitempty"`
@@ -50,16 +51,16 @@ type MemoryAutoscaling struct {
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="max must be at most 4Ti per Pod: lower it, or raise size to spread the cache over more Pods"
 	Max resource.Quantity `json:"max"`
 
-	// evictionAgeSeconds is how long an item that is not used is to stay, in seconds, 60 to 43200. Until twice that time
-	// is observed, there is no recommendation. A change replaces no Pod. Defaults to 3600.
+	// evictionAgeSeconds is how long an item that is not used is to stay in the cache, in seconds, 60 to 43200. Until the
+	// requests of twice that time are observed, there is no recommendation. A change replaces no Pod. Defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=60
 	// +kubebuilder:validation:Maximum=43200
 	EvictionAgeSeconds int32 `json:"evictionAgeSeconds,omitempty"`
 
-	// cooldownSeconds is the least time between two steps, in seconds, 60 to 86400. A step that takes memory away also
-	// waits until a whole day is observed. A change replaces no Pod. Defaults to 600.
+	// cooldownSeconds is the least time between two steps, in seconds, 60 to 86400. Before a step that takes memory away,
+	// the operator also observes a whole day. A change replaces no Pod. Defaults to 600.
 	// +optional
 	// +kubebuilder:default=600
 	// +kubebuilder:validation:Minimum=60
@@ -67,20 +68,20 @@ type MemoryAutoscaling struct {
 	CooldownSeconds int32 `json:"cooldownSeconds,omitempty"`
 }
 
-// AutoscalingMode is what is done with a recommendation.
+// AutoscalingMode is what the operator does with a recommendation.
 //
 // +kubebuilder:validation:Enum=Observe;Act
 type AutoscalingMode string
 
 const (
-	// AutoscalingObserve only reports it.
+	// AutoscalingObserve only reports the recommendation.
 	AutoscalingObserve AutoscalingMode = "Observe"
 
-	// AutoscalingAct follows it.
+	// AutoscalingAct also applies the recommendation to the Pods.
 	AutoscalingAct AutoscalingMode = "Act"
 )
 
-// AutoscalingStatus is what was found about the use of the cache.
+// AutoscalingStatus is what the operator has found out about the use of the cache.
 type AutoscalingStatus struct {
 	// memory is about the memory for items of each Pod.
 	// +optional
@@ -97,11 +98,12 @@ type AutoscalingStatus struct {
 
 // UsualDay is how the cache is used on a usual day, and how it deviates from that.
 type UsualDay struct {
-	// since is since when it is learned. Remove the whole record to make the operator learn it again.
+	// since is when the operator began to learn the usual day. Remove the whole record to make the operator learn it
+	// again.
 	// +required
 	Since metav1.Time `json:"since"`
 
-	// learnedAt is the end of the last hour that was learned.
+	// learnedAt is the end of the last hour that the operator has learned.
 	// +optional
 	LearnedAt *metav1.Time `json:"learnedAt,omitempty"`
 
@@ -112,7 +114,7 @@ type UsualDay struct {
 	// +kubebuilder:validation:MaxItems=16
 	Deviations []Deviation `json:"deviations,omitempty"`
 
-	// signals are what is compared.
+	// signals are the values that the operator compares with their usual values.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -127,34 +129,34 @@ type Deviation struct {
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// message has the value, and the usual value, at the time when the deviation began.
+	// message has the value and the usual value of the signal at the time when the deviation began.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message"`
 }
 
-// UsualSignal is what is usual of one signal. Its lists have an entry for each hour of the day, by UTC.
+// UsualSignal is the usual course of one signal. Its lists have an entry for each hour of the day, by UTC.
 type UsualSignal struct {
 	// name is HitRatio, EvictionAge, Connections or Latency.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name"`
 
-	// usual has thousandths: of a percent, of a second, of a connection of a Pod, or of a microsecond; -1 while it is
-	// unknown.
+	// usual has the usual values in thousandths: of a percent, of a second, of a connection of a Pod, or of a microsecond;
+	// -1 means that the usual value is unknown.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
 	Usual []int64 `json:"usual,omitempty"`
 
-	// spread has the mean difference from that: of the hit ratio in thousandths of a point, of others in thousandths of
-	// a doubling.
+	// spread has the mean differences from the usual values: for the hit ratio in thousandths of a percentage point, for
+	// the other signals in thousandths of a doubling.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
 	Spread []int64 `json:"spread,omitempty"`
 
-	// days has how often each hour was learned.
+	// days has the number of days on which each hour was learned.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
@@ -163,10 +165,11 @@ type UsualSignal struct {
 
 // Names of UsualSignal.
 const (
-	// SignalHitRatio is how many reads found their item.
+	// SignalHitRatio is the share of reads that found their item.
 	SignalHitRatio = "HitRatio"
 
-	// SignalEvictionAge is for how long evicted items had not been used; a day if none are evicted.
+	// SignalEvictionAge is how long evicted items had not been used before they were evicted; it is a day if no items are
+	// evicted.
 	SignalEvictionAge = "EvictionAge"
 
 	// SignalConnections are the open connections of a Pod.
@@ -176,7 +179,7 @@ const (
 	SignalLatency = "Latency"
 )
 
-// MemoryAutoscalingStatus is what was found about the memory for items of each Pod.
+// MemoryAutoscalingStatus is what the operator has found out about the memory for items of each Pod.
 type MemoryAutoscalingStatus struct {
 	// reason is what was found: Observing, Silent, TooSmall, Fits or TooLarge.
 	// +required
@@ -193,11 +196,11 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	Recommended *resource.Quantity `json:"recommended,omitempty"`
 
-	// expectedHitRatioPercent is how many of the reads would find their item with the recommended memory, in percent.
+	// expectedHitRatioPercent is the share of reads, in percent, that would find their item with the recommended memory.
 	// +optional
 	ExpectedHitRatioPercent *int32 `json:"expectedHitRatioPercent,omitempty"`
 
-	// hitRatioPercent is how many of the reads found their item, in percent, as of the last recommendation.
+	// hitRatioPercent is the share of reads, in percent, that found their item at the time of the last recommendation.
 	// +optional
 	HitRatioPercent *int32 `json:"hitRatioPercent,omitempty"`
 
@@ -205,34 +208,34 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	Current *resource.Quantity `json:"current,omitempty"`
 
-	// changedAt is when current was changed.
+	// changedAt is when the operator last changed current.
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// former is the memory that each Pod had before the last step, if that step gave it more. Each Pod gets that memory
-	// again if a Pod is refused current.
+	// former is the memory that each Pod had before the last step, if that step gave the Pods more memory. If one Pod
+	// can't get the memory in current, because it is refused, all Pods get the former memory again.
 	// +optional
 	Former *resource.Quantity `json:"former,omitempty"`
 
-	// refused is the memory that a Pod could not get: no step leads to it for an hour after changedAt.
+	// refused is the memory that a Pod could not get. For an hour after changedAt, no step leads to this memory.
 	// +optional
 	Refused *resource.Quantity `json:"refused,omitempty"`
 }
 
 // Reasons of MemoryAutoscalingStatus and SizeAutoscalingStatus.
 const (
-	// MemoryObserving: the requests of clients are observed, but not for long enough.
+	// MemoryObserving: the requests of clients have not been observed for long enough yet.
 	MemoryObserving = "Observing"
 
 	// MemorySilent: no Pod has reported how the cache is used.
 	MemorySilent = "Silent"
 
-	// MemoryTooSmall: items are evicted earlier than aimed for.
+	// MemoryTooSmall: items are evicted before they were unused for evictionAgeSeconds.
 	MemoryTooSmall = "TooSmall"
 
 	// MemoryFits: the memory, or the number of Pods, is about what is recommended.
 	MemoryFits = "Fits"
 
-	// MemoryTooLarge: less memory, or fewer Pods, would do.
+	// MemoryTooLarge: less memory, or fewer Pods, would be enough.
 	MemoryTooLarge = "TooLarge"
 )

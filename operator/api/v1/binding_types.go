@@ -3,10 +3,11 @@ package v1
 // BindingSecretType is the type of the Secret of a binding.
 const BindingSecretType = "servicebinding.io/memcached"
 
-// Binding makes a Secret with what a client needs to connect, as the Service Binding specification defines it.
+// Binding makes the operator create a Secret with the data that a client needs to connect, as the Service Binding
+// specification defines it.
 type Binding struct {
-	// secretName is the name of the Secret, in the namespace of the Memcached. It must not exist yet, and not be that of
-	// spec.tls or spec.auth, because the operator changes no Secret of others.
+	// secretName is the name of the Secret, in the namespace of the Memcached. The Secret must not exist yet, and must not
+	// be that of spec.tls or spec.auth, because the operator does not change a Secret that it did not create.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -1,23 +1,24 @@
 package v1
 
-// Bootstrap fills the cache with the keys of memcached servers that do not belong to it, and follows what changes there
-// until clients use the cache; or it fills the cache once, with the keys of a snapshot.
+// Bootstrap fills the cache with the keys of other memcached servers, and copies keys that change there again, until
+// clients use the cache; or it fills the cache once, with the keys of a snapshot.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.from.snapshot) || !has(self.mode) || self.mode == 'Follow'",message="mode CutOver is for from.servers: clients may use a cache with a snapshot once the condition Bootstrapped is True"
+// +kubebuilder:validation:XValidation:rule="!has(self.from.snapshot) || !has(self.mode) || self.mode == 'Follow'",message="mode CutOver is only for from.servers: if the cache is restored from a snapshot, clients may use it once the condition Bootstrapped is True"
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || (has(self.mode) && self.mode == 'CutOver')",message="mode cannot change from CutOver to Follow, because clients may use the cache already: to go back, let all clients use the other servers, then remove bootstrap"
 //
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || self.from == oldSelf.from",message="from cannot change while mode is CutOver, because clients may use both: let all of them use one of the two, then remove bootstrap"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || self.from == oldSelf.from",message="from cannot change while mode is CutOver, because clients may use both the cache and the other servers: let all clients use one of the two, then remove bootstrap"
 type Bootstrap struct {
-	// from is what the keys are copied from: servers or a snapshot. A change to servers begins again, with an empty cache,
-	// and is refused once mode is CutOver; another snapshot is added to what the cache has. A change replaces no Pod.
+	// from is what the keys are copied from: servers or a snapshot. If servers changes, the cache is emptied, and the copy
+	// begins again; once mode is CutOver, such a change is refused. If another snapshot is set, its items are added to
+	// those that the cache has. A change replaces no Pod.
 	// +required
 	From BootstrapSource `json:"from"`
 
-	// mode is how far the move goes: Follow copies all keys, and each one again that changes in the other servers; or
-	// CutOver, from which on clients may use both: a key that changes in one is removed from the other. Let no client
-	// write to the cache before the condition Bootstrapped is True. Rollouts and changes to size wait from then on until
-	// bootstrap is removed. A change replaces no Pod. Defaults to Follow.
+	// mode is the stage of the move: Follow copies all keys, and copies a key again when it changes in the other
+	// servers; CutOver prepares the cache and the other servers so that clients may use both: a key that changes in one of
+	// them is removed from the other. Let no client write to the cache before the condition Bootstrapped is True. With
+	// CutOver, rollouts and changes to size wait until bootstrap is removed. A change replaces no Pod. Defaults to Follow.
 	// +optional
 	// +kubebuilder:default=Follow
 	Mode BootstrapMode `json:"mode,omitempty"`
@@ -36,11 +37,11 @@ const (
 	BootstrapCutOver BootstrapMode = "CutOver"
 )
 
-// BootstrapSource are memcached servers that clients use together, or a snapshot.
+// BootstrapSource is a list of memcached servers that clients use together, or a snapshot.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.servers) != has(self.snapshot)",message="from needs either servers or a snapshot"
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.clientHash) && !has(self.tls) && !has(self.auth)",message="clientHash, tls and auth are those of servers: remove them from a bootstrap from a snapshot"
+// +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.clientHash) && !has(self.tls) && !has(self.auth)",message="clientHash, tls and auth are only for servers: remove them, because this bootstrap is from a snapshot"
 type BootstrapSource struct {
 	// servers are the servers, HOST:PORT, 1 to 64, in the order and the spelling in which clients have them, because the
 	// hash depends on both. They must run memcached 1.6.20 or newer, and allow dumps (no -X). A change replaces no Pod.
@@ -53,7 +54,8 @@ type BootstrapSource struct {
 	// +kubebuilder:validation:items:Pattern=`^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?):[1-9][0-9]{0,4}$`
 	Servers []string `json:"servers,omitempty"`
 
-	// clientHash is how clients choose the server of a key. A change replaces no Pod. Defaults to slots.clientHash.
+	// clientHash is how clients choose one of these servers for a key. A change replaces no Pod. Defaults to
+	// slots.clientHash.
 	// +optional
 	ClientHash ClientHash `json:"clientHash,omitempty"`
 
@@ -65,17 +67,17 @@ type BootstrapSource struct {
 	// +optional
 	Auth *BootstrapAuth `json:"auth,omitempty"`
 
-	// snapshot is a snapshot of a cache (docs/snapshots.md). Its items are added once, by a Job NAME-restore; keys that
-	// the cache has are kept. Let no client use the cache before the condition Bootstrapped is True. A change replaces
-	// no Pod. Defaults to none: servers is required.
+	// snapshot is a snapshot of a cache (docs/snapshots.md). Its items are added once, by a Job NAME-restore; if the cache
+	// already has a key, its value is kept. Let no client use the cache before the condition Bootstrapped is True. A
+	// change replaces no Pod. Defaults to none: servers is required.
 	// +optional
 	Snapshot *BootstrapSnapshot `json:"snapshot,omitempty"`
 }
 
 // BootstrapSnapshot is a snapshot in a bucket or a volume.
 type BootstrapSnapshot struct {
-	// name is the name of the snapshot: status.snapshotName of the MemcachedSnapshot. A change restores the other one,
-	// too, and replaces no Pod.
+	// name is the name of the snapshot: status.snapshotName of the MemcachedSnapshot. After a change, the operator
+	// restores the other snapshot, too. A change replaces no Pod.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
@@ -87,8 +89,9 @@ type BootstrapSnapshot struct {
 
 // BootstrapTLS is how to reach servers that require TLS.
 type BootstrapTLS struct {
-	// secretName is a Secret in the same namespace: ca.crt, the CAs of the servers, whose certificates must have the names
-	// in servers; and, if they require a client's certificate, tls.crt and tls.key, all in PEM. A change replaces no Pod.
+	// secretName is a Secret in the same namespace with ca.crt, the CAs of the servers, in PEM. The certificates of the
+	// servers must have the names in servers. If the servers require a client's certificate, the Secret also has tls.crt
+	// and tls.key, in PEM. A change replaces no Pod.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -1,12 +1,13 @@
 // Package v1 is the API of the memcached operator: cache.example.com/v1.
 //
-// It only grows after the first release: fields may be added, but bounds, defaults and CEL rules stay as
-// they are (OLM v1 refuses an upgrade that changes one of them).
+// After the first release, the API only grows: fields may be added, but bounds, defaults and CEL rules stay as they are
+// (OLM v1 refuses an upgrade that changes one of them).
 //
-// Switches follow one rule. What is off by default is turned on by the presence of its object: slots, tls and auth,
-// where {} is enough unless a field is required. What is on by default has a field mode with a default in the schema,
-// and another value turns it off: metrics and networkPolicy (Enabled or Disabled), and slots.handoff (Auto or Never).
-// Fields that Kubernetes has, too, keep its names and types: suspend, podTemplate.automountServiceAccountToken.
+// Switches follow one rule. To turn on a feature that is off by default, a user adds its object, such as slots, tls or
+// auth; {} is enough unless a field is required. A feature that is on by default has a field mode with a default in the
+// schema, and the other value of mode switches it off: metrics and networkPolicy (Enabled or Disabled), and
+// slots.handoff (Auto or Never). Fields that Kubernetes has, too, keep its names and types: suspend,
+// podTemplate.automountServiceAccountToken.
 //
 // +kubebuilder:object:generate=true
 // +groupName=cache.example.com

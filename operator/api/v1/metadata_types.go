@@ -2,8 +2,8 @@ package v1
 
 // Metadata is labels and annotations that are added to objects or Pods.
 type Metadata struct {
-	// labels are added to the objects or Pods, at most 64. They override those of the operator. The labels app and
-	// memcached_cr, and names that begin with cache.example.com/, are refused. Defaults to none.
+	// labels are added to the objects or Pods, at most 64. They take precedence over the operator's labels. The labels app
+	// and memcached_cr, and names that begin with cache.example.com/, are refused. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: the operator, the Service and the Deployment select by these two; choose another name"

@@ -13,15 +13,16 @@ const (
 	// NetworkPolicyEnabled creates a NetworkPolicy.
 	NetworkPolicyEnabled NetworkPolicyMode = "Enabled"
 
-	// NetworkPolicyDisabled creates none, and leaves the Pods open or to other policies.
+	// NetworkPolicyDisabled creates no NetworkPolicy: the Pods accept all clients, unless other NetworkPolicies restrict
+	// them.
 	NetworkPolicyDisabled NetworkPolicyMode = "Disabled"
 )
 
 // NetworkPolicy is who may connect to the Pods. The network plugin of the cluster enforces it; a plugin that does not
 // support NetworkPolicies ignores it.
 type NetworkPolicy struct {
-	// mode Enabled creates a NetworkPolicy that allows clients on the ports of memcached and Prometheus on the port of
-	// the metrics, and refuses all else. Disabled creates none. Defaults to Enabled.
+	// mode Enabled creates a NetworkPolicy that allows clients on the ports of memcached and on the port of the metrics,
+	// and blocks all other ports. Disabled creates no NetworkPolicy. Defaults to Enabled.
 	// +optional
 	// +kubebuilder:default=Enabled
 	Mode NetworkPolicyMode `json:"mode,omitempty"`

@@ -1,6 +1,7 @@
 package v1
 
-// PodTemplate is what the Pods have besides memcached, its agent and their placement, as in PodTemplateSpec.
+// PodTemplate has further settings of the Pods, besides memcached, its agent and their placement, as in
+// PodTemplateSpec.
 type PodTemplate struct {
 	// metadata is added to the Pods.
 	// +optional
@@ -16,7 +17,7 @@ type PodTemplate struct {
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// automountServiceAccountToken mounts the token of the ServiceAccount into the containers, as in PodSpec. Neither
-	// memcached nor the agent reads it; an injected container may. Defaults to false.
+	// memcached nor the agent reads the token, but an injected container may read it. Defaults to false.
 	// +optional
 	AutomountServiceAccountToken bool `json:"automountServiceAccountToken,omitempty"`
 

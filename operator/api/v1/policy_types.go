@@ -17,17 +17,18 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=8
 	Architectures []Architecture `json:"architectures,omitempty"`
 
-	// preferredArchitectures are the architectures that the scheduler prefers among those, at most 8. Defaults to none.
+	// preferredArchitectures are the architectures that the scheduler prefers among the allowed ones, at most 8. Defaults
+	// to none.
 	// +optional
 	// +listType=map
 	// +listMapKey=architecture
 	// +kubebuilder:validation:MaxItems=8
 	PreferredArchitectures []PreferredArchitecture `json:"preferredArchitectures,omitempty"`
 
-	// zones is how the Pods spread over zones, the Nodes' label topology.kubernetes.io/zone: Required, no zone has two
-	// Pods more than another, and a Pod that would break that stays Pending; or Preferred, the scheduler spreads the Pods
-	// over zones and Nodes where it can, and prefers zones. Further rules are topologySpreadConstraints. Defaults to the
-	// scheduler's own spread of Pods over Nodes and zones.
+	// zones is how the Pods spread over zones, the values of the Nodes' label topology.kubernetes.io/zone: with Required,
+	// no zone has two Pods more than another, and a Pod that would break this rule stays Pending; with Preferred, the
+	// scheduler spreads the Pods over zones and Nodes if it can, and zones are more important to it. For other rules, use
+	// topologySpreadConstraints. Defaults to the scheduler's own spread of Pods over Nodes and zones.
 	// +optional
 	Zones Spread `json:"zones,omitempty"`
 
@@ -42,8 +43,8 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=64
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity is merged with the node affinity for architectures: each required node selector term gets that
-	// requirement too. Defaults to none.
+	// affinity is the affinity of the Pods. The operator merges it with the node affinity for architectures: each required
+	// node selector term gets the requirement for the architectures, too. Defaults to none.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
@@ -85,7 +86,7 @@ type Placement struct {
 // +kubebuilder:validation:Enum=amd64;arm64;ppc64le;s390x
 type Architecture string
 
-// PreferredArchitecture is a preferred architecture and its weight.
+// PreferredArchitecture is an architecture that the scheduler prefers, and the weight of this preference.
 type PreferredArchitecture struct {
 	// architecture is the preferred architecture.
 	// +required
@@ -104,17 +105,17 @@ type PreferredArchitecture struct {
 type Spread string
 
 const (
-	// SpreadRequired leaves a Pod Pending rather than break the rule.
+	// SpreadRequired leaves a Pod Pending if its placement would break the rule.
 	SpreadRequired Spread = "Required"
 
-	// SpreadPreferred follows the rule where it can.
+	// SpreadPreferred follows the rule if it can, and otherwise places the Pod anyway.
 	SpreadPreferred Spread = "Preferred"
 )
 
 // Rollout is how Pods are replaced.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0, as no Pod could be replaced: set maxUnavailable to 1"
-// +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > (has(self.minReadySeconds) ? self.minReadySeconds : 0)",message="progressDeadlineSeconds must be greater than minReadySeconds, as a new Pod counts as progress only after that time: raise progressDeadlineSeconds or lower minReadySeconds"
+// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable (default: 0) must not both be 0, because no Pod could be replaced: set maxUnavailable to 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > (has(self.minReadySeconds) ? self.minReadySeconds : 0)",message="progressDeadlineSeconds must be greater than minReadySeconds, because a new Pod counts as progress only after minReadySeconds: raise progressDeadlineSeconds or lower minReadySeconds"
 type Rollout struct {
 	// maxSurge is the maximum number of Pods above size during a rollout: a number up to 1000, or a percentage of size
 	// up to 100%, rounded up. A change replaces no Pod. Defaults to 1.
@@ -124,13 +125,13 @@ type Rollout struct {
 
 	// maxUnavailable is the maximum number of Pods below size during a rollout: a number up to 1000, or a percentage of
 	// size up to 100%, rounded down. A change replaces no Pod. Defaults to 0: a Pod is added before one is removed. If
-	// this and maxSurge both come to 0, Kubernetes uses 1 here.
+	// maxUnavailable and maxSurge are both 0 after rounding, Kubernetes uses 1 for maxUnavailable.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// minReadySeconds is how long a new Pod must be ready before the next one is replaced, in seconds, 0 to 3600: time
-	// for an empty cache to fill. A change replaces no Pod. Defaults to 0.
+	// minReadySeconds is how long a new Pod must be ready before the next Pod is replaced, in seconds, 0 to 3600. In this
+	// time, clients can fill the new Pod. A change replaces no Pod. Defaults to 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
@@ -153,9 +154,9 @@ type Rollout struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
 	// memoryChange is what a change to memory does to Pods: Replace replaces them, and with slots each new Pod copies the
-	// keys of the one before; Resize replaces none. With slots it changes the memory of running Pods, and of memcached in
-	// them, without a restart; without slots they keep what they have until the next rollout, and the condition
-	// UpdatePending says so. A change replaces no Pod. Defaults to Replace.
+	// keys of the Pod that it replaces; Resize replaces no Pod. If the cache has slots, Resize changes the memory of
+	// running Pods, and of memcached in them, without a restart; otherwise the Pods keep their memory until the next
+	// rollout, and the condition UpdatePending says so. A change replaces no Pod. Defaults to Replace.
 	// +optional
 	MemoryChange MemoryChange `json:"memoryChange,omitempty"`
 }
@@ -166,16 +167,17 @@ type Rollout struct {
 type MemoryChange string
 
 const (
-	// MemoryReplace replaces the Pods, as other changes to the spec do. Without slots, their keys are lost.
+	// MemoryReplace replaces the Pods, like other changes to the spec. Without slots, their keys are lost.
 	MemoryReplace MemoryChange = "Replace"
 
-	// MemoryResize resizes running Pods with slots in place, which Kubernetes can from 1.33 on, and gives memcached its
-	// new memory. If a Node has no room for it, the Pods are replaced. Without slots, the change waits for the next
-	// rollout.
+	// MemoryResize resizes running Pods with slots in place, which Kubernetes supports from 1.33 on, and gives memcached
+	// its new memory. If a Node never has room for the new memory, the Pods are replaced. Without slots, the change waits
+	// for the next rollout.
 	MemoryResize MemoryChange = "Resize"
 )
 
-// UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods without slots empties them.
+// UpdatePolicy is when new defaults of the operator reach running Pods. This replaces the Pods, and without slots the
+// new Pods start empty.
 //
 // +kubebuilder:validation:Enum=OnSpecChange;Automatic
 type UpdatePolicy string
@@ -184,7 +186,8 @@ const (
 	// UpdateOnSpecChange waits for the next change to the spec that replaces the Pods anyway.
 	UpdateOnSpecChange UpdatePolicy = "OnSpecChange"
 
-	// UpdateAutomatic replaces the Pods after an upgrade of the operator, of a limited number of caches at a time.
+	// UpdateAutomatic replaces the Pods after an upgrade of the operator. The operator does this for a limited number of
+	// caches at a time.
 	UpdateAutomatic UpdatePolicy = "Automatic"
 )
 

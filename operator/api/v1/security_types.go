@@ -13,7 +13,8 @@ const (
 	// ClientAuthNone requests no certificate.
 	ClientAuthNone ClientAuth = "None"
 
-	// ClientAuthRequest accepts clients without a certificate, and refuses those with one of another CA.
+	// ClientAuthRequest accepts clients without a certificate, and refuses clients with a certificate of a CA that is not
+	// in the Secret's ca.crt.
 	ClientAuthRequest ClientAuth = "Request"
 
 	// ClientAuthRequire refuses clients without a certificate that a CA in the Secret's ca.crt signed.
@@ -26,16 +27,16 @@ const (
 type Plaintext string
 
 const (
-	// PlaintextLoopback allows only the Pod itself, and those who may forward its ports.
+	// PlaintextLoopback allows only the Pod itself, and users who may forward its ports.
 	PlaintextLoopback Plaintext = "Loopback"
 
-	// PlaintextEnabled allows all clients, for those that do not use TLS yet.
+	// PlaintextEnabled allows all clients. Use it while some clients do not use TLS yet.
 	PlaintextEnabled Plaintext = "Enabled"
 )
 
 // TLS encrypts the connections of clients, on port 11212.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.cipherSuites) || !has(self.minVersion) || self.minVersion != 'VersionTLS13'",message="cipherSuites are those of TLS 1.2 and have no effect with minVersion VersionTLS13: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.cipherSuites) || !has(self.minVersion) || self.minVersion != 'VersionTLS13'",message="cipherSuites apply to TLS 1.2 only, and have no effect with minVersion VersionTLS13: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="has(self.secretName) || has(self.issuerRef)",message="tls needs a certificate: name a Secret by secretName, or an issuer of cert-manager by issuerRef"
 type TLS struct {
 	// secretName is a Secret in the same namespace with the certificate of the Pods: tls.crt (with its chain), tls.key
@@ -47,18 +48,19 @@ type TLS struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	SecretName string `json:"secretName,omitempty"`
 
-	// issuerRef is the issuer of the certificate. The operator creates a Certificate of cert-manager with all names of the
-	// cache, for which cert-manager writes the Secret. Defaults to none: the Secret comes from elsewhere.
+	// issuerRef is the issuer of the certificate. The operator creates a Certificate with all names of the cache, and
+	// cert-manager writes the Secret. Defaults to none: the Secret comes from elsewhere.
 	// +optional
 	IssuerRef *IssuerRef `json:"issuerRef,omitempty"`
 
-	// clientAuth is whether memcached requires a certificate of a client: None; Request, which accepts clients without
-	// one; or Require, which refuses clients without one that a CA in the Secret's ca.crt signed. Defaults to None.
+	// clientAuth is whether memcached requires a certificate of a client: None; Request, which accepts clients without a
+	// certificate; or Require, which refuses clients without a certificate that a CA in the Secret's ca.crt signed.
+	// Defaults to None.
 	// +optional
 	ClientAuth ClientAuth `json:"clientAuth,omitempty"`
 
-	// plaintext is who may connect to memcached without TLS, on port 11211: Loopback, the Pod itself; or Enabled, all
-	// clients, for those that do not use TLS yet. Defaults to Loopback.
+	// plaintext is who may connect to memcached without TLS, on port 11211: Loopback allows only the Pod itself; Enabled
+	// allows all clients, while some of them do not use TLS yet. Defaults to Loopback.
 	// +optional
 	Plaintext Plaintext `json:"plaintext,omitempty"`
 
@@ -68,8 +70,8 @@ type TLS struct {
 	MinVersion TLSVersion `json:"minVersion,omitempty"`
 
 	// cipherSuites are the cipher suites that memcached accepts with TLS 1.2, by OpenSSL's names, at most 16. A suite with
-	// ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always accepted, because
-	// memcached has no option for them. Defaults to OpenSSL's choice.
+	// ECDSA works only if the certificate has an ECDSA key, and a suite with RSA only if it has an RSA key. The suites of
+	// TLS 1.3 are always accepted, because memcached has no option for them. Defaults to OpenSSL's choice.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -113,13 +115,14 @@ const (
 	VersionTLS13 TLSVersion = "VersionTLS13"
 )
 
-// CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Those with DHE are not supported,
+// CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Suites with DHE are not supported,
 // because memcached has no parameters for them.
 //
 // +kubebuilder:validation:Enum=ECDHE-ECDSA-AES128-GCM-SHA256;ECDHE-RSA-AES128-GCM-SHA256;ECDHE-ECDSA-AES256-GCM-SHA384;ECDHE-RSA-AES256-GCM-SHA384;ECDHE-ECDSA-CHACHA20-POLY1305;ECDHE-RSA-CHACHA20-POLY1305;ECDHE-ECDSA-AES128-SHA256;ECDHE-RSA-AES128-SHA256;ECDHE-ECDSA-AES256-SHA384;ECDHE-RSA-AES256-SHA384;ECDHE-ECDSA-AES128-SHA;ECDHE-RSA-AES128-SHA;ECDHE-ECDSA-AES256-SHA;ECDHE-RSA-AES256-SHA
 type CipherSuite string
 
-// RequestsCertificates returns whether memcached requests certificates of clients. The Secret needs a ca.crt then.
+// RequestsCertificates returns whether memcached requests certificates of clients. If it does, the Secret needs a
+// ca.crt.
 func (t *TLS) RequestsCertificates() bool {
 	return t != nil && t.ClientAuth != "" && t.ClientAuth != ClientAuthNone
 }
@@ -138,9 +141,9 @@ func (m *Memcached) TLSSecretName() string {
 
 // Auth is the authentication of the ASCII protocol of memcached: a client sends a user and a password when it connects.
 type Auth struct {
-	// secretName is a Secret in the same namespace with username and password, or with users: one line user:password
-	// each, at most 8 lines of at most 254 bytes, which is the limit of memcached. A changed Secret takes effect within
-	// about 100 seconds, without a restart. Open connections stay authenticated.
+	// secretName is a Secret in the same namespace with username and password of one user, or with users: one line
+	// user:password for each user, at most 8 lines of at most 254 bytes, which is the limit of memcached. A changed Secret
+	// takes effect within about 100 seconds, without a restart. Open connections stay authenticated.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -157,7 +160,8 @@ const (
 	// MetricsEnabled makes the agent next to memcached serve metrics.
 	MetricsEnabled MetricsMode = "Enabled"
 
-	// MetricsDisabled serves none. Without TLS and auth there is no agent, either.
+	// MetricsDisabled serves no metrics. If the cache has no other need for the agent (TLS, auth, slots, discovery), its
+	// Pods have no agent, either.
 	MetricsDisabled MetricsMode = "Disabled"
 )
 
@@ -176,14 +180,15 @@ const (
 
 // Metrics configures the metrics of the Pods for Prometheus.
 type Metrics struct {
-	// mode Enabled serves the metrics of each Pod on its port 9150, over plain HTTP: they contain no key, no value and
-	// no password. Disabled serves none. Defaults to Enabled.
+	// mode Enabled serves the metrics of each Pod on its port 9150, over plain HTTP. The metrics contain no key, no value
+	// and no password. Disabled serves no metrics. Defaults to Enabled.
 	// +optional
 	// +kubebuilder:default=Enabled
 	Mode MetricsMode `json:"mode,omitempty"`
 
-	// slabMetrics is how detailed the metrics of slab classes are: Totals, over all slab classes of a Pod, about 100
-	// series with all others; or PerClass, with a label slab, up to 2,400 series per Pod. Defaults to Totals.
+	// slabMetrics is how detailed the metrics of slab classes are: with Totals, they are sums over all slab classes, and a
+	// Pod has about 100 series in all; with PerClass, they have a label slab, and a Pod has up to 2,400 series. Defaults
+	// to Totals.
 	// +optional
 	SlabMetrics SlabMetrics `json:"slabMetrics,omitempty"`
 }

@@ -7,18 +7,18 @@ type Discovery struct{}
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ipFamilies) || size(self.ipFamilies) < 2 || (has(self.ipFamilyPolicy) && self.ipFamilyPolicy != 'SingleStack')",message="two ipFamilies need ipFamilyPolicy PreferDualStack or RequireDualStack: set it, or name one family"
 type Service struct {
-	// metadata is added to the Service, and to those of slots. It overrides spec.commonMetadata.
+	// metadata is added to the Service, and to the Services of slots. It takes precedence over spec.commonMetadata.
 	// +optional
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// ipFamilyPolicy is how many IP families the Service has: SingleStack, one; PreferDualStack, both if the cluster has
-	// both; RequireDualStack, both, or the API server refuses the Service. Defaults to the API server's choice,
-	// SingleStack.
+	// ipFamilyPolicy is how many IP families the Service has: with SingleStack, one; with PreferDualStack, both if the
+	// cluster has both; with RequireDualStack, both, and if the cluster has only one, the API server refuses the Service.
+	// Defaults to the API server's choice, SingleStack.
 	// +optional
 	IPFamilyPolicy IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
 
 	// ipFamilies are the IP families, IPv4 and IPv6, each at most once, the primary one first. The primary family of an
-	// existing Service can not be changed. Defaults to that of the cluster.
+	// existing Service can't be changed. Defaults to that of the cluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2

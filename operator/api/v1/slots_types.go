@@ -18,28 +18,30 @@ const (
 	SlotsClusterIP SlotsMode = "ClusterIP"
 )
 
-// Slots gives each of the size Pods of a cache a place with a name that never changes. A new Pod takes the slot of the
-// Pod that it replaces, so that clients which choose a server by its name find each key where it was.
+// Slots gives each of the Pods of a cache a slot: a place with a name that never changes. A new Pod takes the slot of
+// the Pod that it replaces, so clients that choose a server by its name find each key under the same name as before.
 type Slots struct {
-	// mode is how clients reach the slots: DNS, by a name for each slot, NAME-0.NAME-slots.NAMESPACE.svc; or ClusterIP,
-	// also by a Service for each slot, NAME-0, for clients that choose a server by its IP address. A change replaces no
-	// Pod. Defaults to DNS.
+	// mode is how clients reach the slots: with DNS, by a name for each slot, NAME-0.NAME-slots.NAMESPACE.svc; with
+	// ClusterIP, also by a Service for each slot, NAME-0, for clients that choose a server by its IP address. A change
+	// replaces no Pod. Defaults to DNS.
 	// +optional
 	// +kubebuilder:default=DNS
 	Mode SlotsMode `json:"mode,omitempty"`
 
-	// clientHash is how all clients choose the slot of a key: Ketama, libmemcached's weighted one; CRC32Modulo, that of
-	// gomemcache; JumpSorted, that of Thanos, Loki and Mimir; or Rendezvous, that of pymemcache. Then a change to size
-	// keeps the keys: slots are added and removed one at a time, each after the keys that clients will look for elsewhere
-	// are copied there. Without it, a new slot is empty, and the keys of a removed one are lost. Clients must have the
-	// addresses of status.slots in their order. Defaults to none. A change replaces no Pod.
+	// clientHash is how all clients choose the slot of a key: Ketama is libmemcached's weighted ketama; CRC32Modulo is the
+	// hash of gomemcache; JumpSorted that of Thanos, Loki and Mimir; Rendezvous that of pymemcache. If clientHash is set,
+	// a change to size keeps the keys: slots are added and removed one at a time, and before each of these changes, the
+	// keys that clients will then look for in another slot are copied there. Without clientHash, a new slot is empty, and
+	// the keys of a removed slot are lost. Clients must have the addresses of status.slots, in the same order. Defaults to
+	// none. A change replaces no Pod.
 	// +optional
 	ClientHash ClientHash `json:"clientHash,omitempty"`
 
 	// scaleOverlapSeconds is for how long after a slot was added or removed clients may still have the former list of
-	// slots, in seconds, 1 to 3600: a key that changes in one Pod is then removed from the other. Give it the time in
-	// which all clients get the new list. Rollouts and the next slot wait for it. It has an effect only with clientHash.
-	// Defaults to 30. A change replaces no Pod.
+	// slots, in seconds, 1 to 3600. During this time, a key that a client with one list changes is removed from the Pod in
+	// which clients with the other list look for it. Set it to the time in which all clients get the new list. Rollouts,
+	// and the change to the next slot, wait until it is over. It has an effect only with clientHash. Defaults to 30. A
+	// change replaces no Pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -59,43 +61,45 @@ const (
 	// HashKetama is libmemcached's weighted ketama: PHP with OPT_LIBKETAMA_COMPATIBLE, pylibmc with "ketama_weighted".
 	HashKetama ClientHash = "Ketama"
 
-	// HashCRC32Modulo is gomemcache's ServerList. Almost all keys move when the size changes.
+	// HashCRC32Modulo is the hash of gomemcache's ServerList. Almost all keys move when the size changes.
 	HashCRC32Modulo ClientHash = "CRC32Modulo"
 
-	// HashJumpSorted is that of Thanos, Loki and Mimir.
+	// HashJumpSorted is the hash of Thanos, Loki and Mimir.
 	HashJumpSorted ClientHash = "JumpSorted"
 
-	// HashRendezvous is that of pymemcache's HashClient.
+	// HashRendezvous is the hash of pymemcache's HashClient.
 	HashRendezvous ClientHash = "Rendezvous"
 )
 
 // Handoff is how a Pod gets the keys of the Pod that it replaces.
 type Handoff struct {
-	// mode is whether a Pod that replaces another copies its keys first: Auto, it does; or Never, it starts empty. The
-	// other one serves until then, even if it was deleted or evicted. A change replaces no Pod. Defaults to Auto.
+	// mode is whether a Pod that replaces another one first copies the keys of that Pod: with Auto, it does; with Never,
+	// it starts empty. Until the new Pod has the slot, the other Pod serves, even if it was deleted or evicted. A change
+	// replaces no Pod. Defaults to Auto.
 	// +optional
 	// +kubebuilder:default=Auto
 	Mode HandoffMode `json:"mode,omitempty"`
 
-	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. If that does not suffice for all
-	// keys, only the hottest are copied. If the copy makes no progress until the time is over, the new Pod starts empty,
-	// and the status reports this. A deleted or evicted Pod serves for at most that time, until another one has its keys;
-	// set less than the time that a Node has after the notice of its end. Defaults to 600. A change replaces the Pods.
+	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. If this time is not enough for all
+	// keys, only the hottest keys are copied. If the copy makes no progress until the time is over, the new Pod starts
+	// empty, and the status reports this. A deleted or evicted Pod serves until another Pod has its keys, but for at most
+	// this time. So if Nodes end some time after a notice, set timeoutSeconds to less than that time. Defaults to 600. A
+	// change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 
-	// bytesPerSecond is how many bytes are copied per second, from 64Ki to 64Gi: a limit that leaves clients their share
-	// of the network and of the old Pod. It is exceeded if the old Pod has to end earlier. A change replaces no Pod.
-	// Defaults to 16Mi.
+	// bytesPerSecond is how many bytes are copied per second, from 64Ki to 64Gi. The limit leaves clients enough of the
+	// network and of the old Pod. The copy exceeds it if the old Pod would otherwise end before the copy is complete. A
+	// change replaces no Pod. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"
 	BytesPerSecond *resource.Quantity `json:"bytesPerSecond,omitempty"`
 }
 
-// HandoffMode is whether a Pod that replaces another copies its keys first.
+// HandoffMode is whether a Pod that replaces another one first copies the keys of that Pod.
 //
 // +kubebuilder:validation:Enum=Auto;Never
 type HandoffMode string
@@ -104,7 +108,7 @@ const (
 	// HandoffAuto copies the keys.
 	HandoffAuto HandoffMode = "Auto"
 
-	// HandoffNever copies none: the new Pod starts empty.
+	// HandoffNever copies no keys: the new Pod starts empty.
 	HandoffNever HandoffMode = "Never"
 )
 
@@ -120,7 +124,8 @@ const (
 	// SlotCopying means that the next Pod of the slot copies the keys of the current one.
 	SlotCopying SlotState = "Copying"
 
-	// SlotCold means that the Pod of the slot started empty or lost what it had copied, or that none has the slot.
+	// SlotCold means that the Pod of the slot started empty or lost the keys that it had copied, or that no Pod has the
+	// slot.
 	SlotCold SlotState = "Cold"
 )
 
@@ -135,12 +140,12 @@ type SlotStatus struct {
 	// +optional
 	Address string `json:"address,omitempty"`
 
-	// pod is the name of the Pod that serves the slot; empty if none does.
+	// pod is the name of the Pod that serves the slot; empty if no Pod serves it.
 	// +optional
 	Pod string `json:"pod,omitempty"`
 
-	// state is Serving; Copying, while the next Pod of the slot copies the keys; or Cold, if the Pod has none of the
-	// keys of its predecessor.
+	// state is Serving; Copying, while the next Pod of the slot copies the keys of the current one; or Cold, if the Pod
+	// has none of the keys of its predecessor, or if no Pod has the slot.
 	// +optional
 	State SlotState `json:"state,omitempty"`
 

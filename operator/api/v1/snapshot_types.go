@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// MemcachedSnapshot saves the keys of a cache once, in a bucket or a volume (see docs/snapshots.md). Deleting it
-// deletes the Job that saves them, and nothing in the bucket or the volume.
+// MemcachedSnapshot saves the keys of a cache once, in a bucket or a volume (see docs/snapshots.md). If you delete a
+// MemcachedSnapshot, its Job is deleted, but nothing in the bucket or the volume.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=mcs
@@ -25,7 +25,7 @@ type MemcachedSnapshot struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec is what is saved, and where. It cannot change: another snapshot is another MemcachedSnapshot.
+	// spec is what is saved, and where. It cannot change: for another snapshot, create another MemcachedSnapshot.
 	// +required
 	Spec MemcachedSnapshotSpec `json:"spec"`
 
@@ -45,7 +45,7 @@ type MemcachedSnapshotList struct {
 
 // MemcachedSnapshotSpec is what is saved, and where.
 //
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec cannot change, as one MemcachedSnapshot is one snapshot: create another one"
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec cannot change, because each MemcachedSnapshot is one snapshot: create another MemcachedSnapshot"
 type MemcachedSnapshotSpec struct {
 	// memcachedRef is the cache whose keys are saved.
 	// +required
@@ -56,7 +56,7 @@ type MemcachedSnapshotSpec struct {
 	To SnapshotTarget `json:"to"`
 
 	// bytesPerSecond is how many bytes of keys and values are saved per second, of all servers together, from 64Ki to
-	// 64Gi: a limit that leaves clients their share of the network. Defaults to 16Mi.
+	// 64Gi. The limit leaves clients enough of the network. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"
@@ -76,7 +76,7 @@ type MemcachedReference struct {
 // SnapshotTarget is a bucket or a volume.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.persistentVolumeClaim)",message="a snapshot needs either a bucket, by url, or a volume, by persistentVolumeClaim"
-// +kubebuilder:validation:XValidation:rule="!has(self.credentials) || has(self.url)",message="credentials are those of a bucket: remove them, or name the bucket by url"
+// +kubebuilder:validation:XValidation:rule="!has(self.credentials) || has(self.url)",message="credentials are only for a bucket: remove them, or set url to the bucket"
 type SnapshotTarget struct {
 	// url is the bucket: s3://BUCKET?region=REGION, gs://BUCKET or azblob://CONTAINER. With prefix=FOLDER/ after the "?",
 	// all objects are below a prefix. Defaults to none: persistentVolumeClaim is required.
@@ -86,7 +86,7 @@ type SnapshotTarget struct {
 	// +kubebuilder:validation:Pattern=`^(s3|gs|azblob)://[A-Za-z0-9][-A-Za-z0-9_.]*(\?[!-~]*)?$`
 	URL string `json:"url,omitempty"`
 
-	// credentials are those for the bucket. Defaults to those that a Pod of the namespace has without any.
+	// credentials are the credentials for the bucket. Defaults to those that a Pod of the namespace has without any.
 	// +optional
 	Credentials *SnapshotCredentials `json:"credentials,omitempty"`
 
@@ -105,7 +105,7 @@ type SnapshotVolume struct {
 	ClaimName string `json:"claimName"`
 }
 
-// SnapshotCredentials are those for a bucket: a Secret, or the workload identity of a ServiceAccount.
+// SnapshotCredentials are the credentials for a bucket: a Secret, or the workload identity of a ServiceAccount.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.secretName) != has(self.serviceAccountName)",message="credentials need either a Secret, by secretName, or a workload identity, by serviceAccountName"
 type SnapshotCredentials struct {
@@ -129,8 +129,8 @@ type SnapshotCredentials struct {
 
 // MemcachedSnapshotStatus is the observed state of a snapshot.
 type MemcachedSnapshotStatus struct {
-	// conditions are whether the snapshot is written and, if not, why, as in kstatus: Ready is always set; Reconciling and
-	// Stalled are set only while True, and never both. Ready becomes True once, and stays so.
+	// conditions report whether the snapshot is written and, if not, why, as in kstatus: Ready is always set; Reconciling
+	// and Stalled are set only while they are True, and never both. Once Ready is True, it stays True.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -145,12 +145,12 @@ type MemcachedSnapshotStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// completionTime is when the snapshot was written; empty before, and if it failed.
+	// completionTime is when the snapshot was completely written; empty before, and if the save failed.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// snapshotName is the name of the snapshot in the bucket or the volume. Only with the reason Saved is it there as a
-	// whole.
+	// snapshotName is the name of the snapshot in the bucket or the volume. The snapshot is complete only if the reason of
+	// Ready is Saved.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
 

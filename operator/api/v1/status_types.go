@@ -6,8 +6,8 @@ import (
 
 // MemcachedStatus is the observed state of a cache.
 type MemcachedStatus struct {
-	// conditions are whether the cache is ready and, if not, why, as in kstatus: Ready is always set; Reconciling and
-	// Stalled are set only while True, and never both.
+	// conditions report whether the cache is ready and, if not, why, as in kstatus: Ready is always set; Reconciling and
+	// Stalled are set only while they are True, and never both.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -37,8 +37,8 @@ type MemcachedStatus struct {
 	Selector string `json:"selector,omitempty"`
 
 	// endpoint is the address for a sharding client: <name>.<namespace>.svc:<port>, with the port of TLS if TLS is
-	// configured. The name resolves to the addresses of the ready Pods. When the port changes, the endpoint follows after
-	// the last Pod without the new port is replaced.
+	// configured. The name resolves to the addresses of the ready Pods. When the port changes, the endpoint gets the new
+	// port once the last Pod without that port is replaced.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
@@ -47,11 +47,11 @@ type MemcachedStatus struct {
 	// +optional
 	DiscoveryEndpoint string `json:"discoveryEndpoint,omitempty"`
 
-	// certificate is the Certificate of cert-manager that the operator created; empty without issuerRef.
+	// certificate is the name of the Certificate of cert-manager that the operator created; empty without issuerRef.
 	// +optional
 	Certificate string `json:"certificate,omitempty"`
 
-	// binding refers to the Secret with what a client needs to connect; empty without one.
+	// binding refers to the Secret with the data that a client needs to connect; empty if there is no such Secret.
 	// +optional
 	Binding *BindingStatus `json:"binding,omitempty"`
 
@@ -68,29 +68,31 @@ type MemcachedStatus struct {
 	TemplateRevision int32 `json:"templateRevision,omitempty"`
 
 	// templateInputs is the operator's record of the defaults that the Pods were created from, the same as in the
-	// annotation cache.example.com/template-inputs of the Deployment. It restores that annotation if another client
-	// changes it.
+	// annotation cache.example.com/template-inputs of the Deployment. From this record, the operator restores the
+	// annotation if another client changes it.
 	// +optional
 	TemplateInputs string `json:"templateInputs,omitempty"`
 
 	// progressingSince is when the cache began to work towards the current generation of the spec, or stopped being Ready
-	// with it. rollout.progressDeadlineSeconds counts from then, or from when the last Pod became ready. It begins
-	// again when a Secret that was missing exists. It is set together with the condition Reconciling.
+	// with it. rollout.progressDeadlineSeconds counts from this time, or from the time at which the last Pod became ready.
+	// progressingSince is set to the current time again when a Secret that was missing exists. It is set only together
+	// with the condition Reconciling.
 	// +optional
 	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
 
-	// bootstrapCutOverSince is since when clients may use the cache and the servers of spec.bootstrap; empty before, and
-	// without a bootstrap. No keys are copied from then on.
+	// bootstrapCutOverSince is the time from which on clients may use both the cache and the servers of spec.bootstrap;
+	// empty before, and without a bootstrap. From this time on, no keys are copied.
 	// +optional
 	BootstrapCutOverSince *metav1.Time `json:"bootstrapCutOverSince,omitempty"`
 
-	// restoredSnapshot is the name of the snapshot of spec.bootstrap whose items were added; empty before, and without
-	// one. It is not restored again.
+	// restoredSnapshot is the name of the snapshot of spec.bootstrap whose items were added; empty before, and if
+	// spec.bootstrap has no snapshot. The operator does not restore this snapshot again.
 	// +optional
 	RestoredSnapshot string `json:"restoredSnapshot,omitempty"`
 
-	// restartRequired is what was removed from a Secret and is in effect only in Pods that started later, as the condition
-	// RestartRequired reports. A restart of the operator begins another entry.
+	// restartRequired lists what was removed from a Secret, but is still accepted by Pods that started before, as the
+	// condition RestartRequired reports. After a restart, the operator adds another entry for the removals that it finds
+	// from then on.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -100,11 +102,11 @@ type MemcachedStatus struct {
 	// +optional
 	TLS *TLSStatus `json:"tls,omitempty"`
 
-	// autoscaling is what was found about the use of the cache; empty without spec.autoscaling.
+	// autoscaling is what the operator has found out about the use of the cache; empty without spec.autoscaling.
 	// +optional
 	Autoscaling *AutoscalingStatus `json:"autoscaling,omitempty"`
 
-	// slots are the slots of the cache, in their order; empty if it has none.
+	// slots are the slots of the cache, in their order; empty if the cache has no slots.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -119,7 +121,7 @@ type RestartRequirement struct {
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// since is when the operator found the last removal. It concerns the Pods that started before.
+	// since is when the operator found the last removal. Pods that started before this time have to be restarted.
 	// +required
 	Since metav1.Time `json:"since"`
 
@@ -128,7 +130,7 @@ type RestartRequirement struct {
 	// +kubebuilder:validation:MaxLength=253
 	SecretName string `json:"secretName"`
 
-	// removed describes what was removed: client CAs by their names, and users without any.
+	// removed describes what was removed: client CAs with their names, and users without their names.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	Removed string `json:"removed"`

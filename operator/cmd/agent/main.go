@@ -24,7 +24,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// version is the agent's own: a release of the operator alone does not change it.
+// version is the version of the agent. A release of the operator alone does not change it.
 //
 //go:embed VERSION
 var version string
@@ -33,7 +33,7 @@ const usage = `The memcached agent reloads users and certificates, exports metri
 
 Usage:
   agent [flags]
-  agent end [flags]          the preStop hook: lets the agent next to it end memcached, once another Pod has the slot
+  agent end [flags]          the preStop hook: makes the running agent end memcached once another Pod has the slot
   agent bootstrap [flags]    copies the keys of memcacheds outside of the cache into it: see agent bootstrap --help
 
 Example, next to a memcached that was started with --auth-file=/run/memcached/auth:
@@ -57,8 +57,8 @@ Flags:
 `
 
 func main() {
-	debug.SetGCPercent(25) // CPU is available, memory belongs to the cache
-	runtime.GOMAXPROCS(1)  // a handoff wakes it a thousand times a second, and a second processor would spin each time
+	debug.SetGCPercent(25) // More collections cost CPU time, but save memory for the cache.
+	runtime.GOMAXPROCS(1)  // A handoff wakes the agent a thousand times a second. A second processor would spin each time.
 	run, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -123,8 +123,9 @@ func exitCode(err error, log *slog.Logger) int {
 	return instruction.ExitCode
 }
 
-// parse returns the command; none if the version or the help was printed and nothing is left to do. It returns an error
-// for an invalid flag: pflag would exit with the code of a panic, after which the supervisor would restart the agent.
+// parse returns the command; nil if it has printed the version or the help, and nothing is left to do. It returns an
+// error for an invalid flag, because pflag itself would exit with the exit code of a panic, and the supervisor would
+// restart the agent.
 func parse(arguments []string) (command, error) {
 	if len(arguments) > 0 && arguments[0] == "bootstrap" {
 		options := bootstrap.NewOptions()
@@ -134,7 +135,7 @@ func parse(arguments []string) (command, error) {
 		case done || err != nil:
 			return nil, err
 		case len(rest) > 0:
-			return nil, fmt.Errorf("unknown arguments %q of bootstrap: write flags only", strings.Join(rest, " "))
+			return nil, fmt.Errorf("unknown arguments %q of bootstrap: it has only flags", strings.Join(rest, " "))
 		}
 		return copyInto(options), nil
 	}
@@ -149,7 +150,8 @@ func parse(arguments []string) (command, error) {
 	case len(rest) == 1 && rest[0] == "end":
 		return end(options), nil
 	}
-	return nil, fmt.Errorf("unknown command %q: write end, bootstrap first of all, or none", strings.Join(rest, " "))
+	return nil, fmt.Errorf("unknown command %q: write end or bootstrap as the first argument, or no "+
+		"command", strings.Join(rest, " "))
 }
 
 // restarts returns how often the supervisor restarted the agent; 0 without a supervisor.
@@ -158,7 +160,8 @@ func restarts() int {
 	return count
 }
 
-// parseFlags returns the arguments that are no flags. It is done if it has printed the version or the help.
+// parseFlags returns the arguments that are no flags. It returns done as true if it has printed the version or the
+// help.
 func parseFlags(usage string, arguments []string, add func(*pflag.FlagSet)) (rest []string, done bool, err error) {
 	flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	add(flags)

@@ -21,8 +21,8 @@ func TestTheCommandLine(t *testing.T) {
 		"help":                     {[]string{"--help"}, false, "<nil>"},
 		"help of the bootstrap":    {[]string{"bootstrap", "--help"}, false, "<nil>"},
 		"the version":              {[]string{"--version"}, false, "<nil>"},
-		"an unknown command":       {[]string{"begin"}, false, `unknown command "begin": write end, bootstrap first of all, or none`},
-		"more than flags":          {[]string{"bootstrap", "--from=a:1", "b:1"}, false, `unknown arguments "b:1" of bootstrap: write flags only`},
+		"an unknown command":       {[]string{"begin"}, false, `unknown command "begin": write end or bootstrap as the first argument, or no command`},
+		"more than flags":          {[]string{"bootstrap", "--from=a:1", "b:1"}, false, `unknown arguments "b:1" of bootstrap: it has only flags`},
 		"a flag of the other":      {[]string{"--from=a:1"}, false, "unknown flag: --from"},
 		"a flag of the agent":      {[]string{"bootstrap", "--interval=3s"}, false, "unknown flag: --interval"},
 	}

@@ -1,4 +1,4 @@
-// The plugin kubectl memcached.
+// The plugin for the command kubectl memcached.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-const usage = `The memcached operator makes Deployments and Services of Memcached resources.
+const usage = `The memcached operator makes Deployments and Services for Memcached resources.
 
 Usage:
   manager [flags]

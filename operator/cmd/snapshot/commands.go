@@ -42,7 +42,8 @@ func saveCommand() *cobra.Command {
 
 func restoreCommand() *cobra.Command {
 	o := &options{}
-	return o.command("restore", "Adds the keys of a snapshot to a cache, and replaces none that it has", o.addRestore,
+	return o.command("restore", "Adds the keys of a snapshot to a cache, and does not replace keys that the cache "+
+		"has", o.addRestore,
 		func(ctx context.Context, store *bucket.Bucket, p *printer) (result, error) {
 			r := &snapshot.Restore{
 				Store: store, Name: o.name, Servers: o.list, Hash: o.hash, Pace: handoff.Limit(o.bytesPerSecond),
@@ -55,7 +56,7 @@ func restoreCommand() *cobra.Command {
 
 func verifyCommand() *cobra.Command {
 	o := &options{}
-	return o.command("verify", "Reads all of a snapshot, and compares its checksums", o.addVerify,
+	return o.command("verify", "Reads the whole snapshot, and checks its checksums", o.addVerify,
 		func(ctx context.Context, store *bucket.Bucket, p *printer) (result, error) {
 			v := &snapshot.Verify{Store: store, Name: o.name}
 			defer p.follow(ctx, &v.Progress)()

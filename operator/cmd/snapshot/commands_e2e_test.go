@@ -29,7 +29,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// s3 is a server of S3 with the bucket "backups". It returns the URL of the bucket.
+// s3 starts a server of S3 with the bucket "backups", and returns the URL of the bucket.
 func s3(t *testing.T) string {
 	t.Helper()
 	backend := s3mem.New()
@@ -43,7 +43,7 @@ func s3(t *testing.T) string {
 	return "s3://backups?region=eu-central-1&use_path_style=true&prefix=caches/&endpoint=" + server.URL
 }
 
-// fields runs a command, and returns its output for programs.
+// fields runs a command with its output for programs, JSON, and returns this output.
 func fields(t *testing.T, arguments ...string) (r result) {
 	t.Helper()
 	out, err := run(t, append(arguments, "-o=json")...)
@@ -82,7 +82,8 @@ func TestACacheIsSavedInS3AndRestored(t *testing.T) {
 	}
 }
 
-// TestASnapshotOfAnotherOwnerIsNotReported as saved, although its cache, servers and name are the same.
+// TestASnapshotOfAnotherOwnerIsNotReported: save does not report it as saved, although its cache, servers and name are
+// the same.
 func TestASnapshotOfAnotherOwnerIsNotReported(t *testing.T) {
 	from := memcachedtest.Start(t)
 	for _, to := range []string{s3(t), t.TempDir()} {
@@ -94,13 +95,14 @@ func TestASnapshotOfAnotherOwnerIsNotReported(t *testing.T) {
 			t.Errorf("the next attempt: %+v, and not %+v", again, first)
 		}
 		_, err := run(t, append(save, "--owner=b")...)
-		if err == nil || !strings.Contains(err.Error(), `It is that of the owner "a", and not of the owner "b"`) {
+		if err == nil || !strings.Contains(err.Error(), `It was made for the owner "a", and not for the owner "b"`) {
 			t.Error(err)
 		}
 	}
 }
 
-// TestACacheOfAnotherSizeIsRestored from two servers to three, by the clients' hash of their addresses.
+// TestACacheOfAnotherSizeIsRestored restores a snapshot of two servers into three. The clients' hash of the servers'
+// addresses decides which server gets a key.
 func TestACacheOfAnotherSizeIsRestored(t *testing.T) {
 	const keys = 3000
 	save := []string{"save", "--to=" + t.TempDir(), "--name=daily"}
@@ -132,7 +134,7 @@ func TestACacheOfAnotherSizeIsRestored(t *testing.T) {
 	}
 }
 
-// TestASecuredCacheIsSavedAndRestored over TLS, with a login.
+// TestASecuredCacheIsSavedAndRestored saves and restores a cache over TLS, with a login.
 func TestASecuredCacheIsSavedAndRestored(t *testing.T) {
 	ca, address := agenttest.NewCertificate(t, nil), unused.Address(t)
 	host, _, _ := net.SplitHostPort(address)
@@ -179,8 +181,8 @@ func TestASecuredCacheIsSavedAndRestored(t *testing.T) {
 	set("mg a s\r\n", "HD s5")
 }
 
-// TestAProcessThatIsKilledLeavesNothingThatIsRestored kills the process after more and more time, until the process
-// ends first.
+// TestAProcessThatIsKilledLeavesNothingThatIsRestored kills processes, each after more time than the one before, until
+// a process ends before it would be killed.
 func TestAProcessThatIsKilledLeavesNothingThatIsRestored(t *testing.T) {
 	const keys, step = 40_000, 15 * time.Millisecond
 	program, place := build(t), t.TempDir()

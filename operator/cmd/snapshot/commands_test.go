@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// run runs a command, and returns what it prints in the end.
+// run runs a command, and returns its standard output.
 func run(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -38,7 +38,7 @@ func TestAnInvalidFlagIsNamedWithWhatToWrite(t *testing.T) {
 	}{
 		"no bucket":            {[]string{"save", "--cache=shop", server}, "--to is missing: write s3://BUCKET?"},
 		"no bucket to restore": {[]string{"restore", "--name=a", server}, "--from is missing: write s3://BUCKET?"},
-		"a bucket of no cloud": {[]string{"verify", "--from=ftp://a", "--name=a"}, "--from: it is no URL of a bucket: write s3://"},
+		"a bucket of no cloud": {[]string{"verify", "--from=ftp://a", "--name=a"}, "--from: it is not the URL of a bucket: write s3://"},
 		"no name":              {[]string{"save", "--to=" + dir, server}, `--name "": write letters`},
 		"a name with a slash":  {[]string{"verify", "--from=" + dir, "--name=a/b"}, `--name "a/b": write letters`},
 		"no server":            {[]string{"save", "--to=" + dir, "--cache=shop"}, "--server is missing: write it for each server"},
@@ -64,7 +64,7 @@ func TestAnInvalidFlagIsNamedWithWhatToWrite(t *testing.T) {
 			[]string{"save", "--to=" + dir, "--cache=shop", server, "--bytes-per-second=-1"}, "--bytes-per-second -1: write 0",
 		},
 		"an unknown output": {[]string{"verify", "--from=" + dir, "--name=a", "-o=yaml"}, `--output "yaml": write text or json`},
-		"no such snapshot":  {[]string{"verify", "--from=" + dir, "--name=a"}, `there is no snapshot "a". Of whole ones, there are none`},
+		"no such snapshot":  {[]string{"verify", "--from=" + dir, "--name=a"}, `there is no snapshot "a". There are no whole snapshots`},
 		"a word":            {[]string{"verify", "a"}, `unknown command "a"`},
 	} {
 		t.Run(name, func(t *testing.T) {

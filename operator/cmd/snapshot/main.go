@@ -9,18 +9,18 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // the CAs of the clouds, if the image has none
+	_ "golang.org/x/crypto/x509roots/fallback" // the CAs for the clouds' certificates, if the image has none
 )
 
 // version is set by the linker.
 var version = "dev"
 
-// memoryLimit is the memory that is enough unless items are larger than a few MiB. It is a soft limit: the program
-// exceeds it instead of failing.
+// memoryLimit is enough memory, unless items are larger than a few MiB. It is a soft limit: if the program needs more,
+// it takes more, and does not fail.
 const memoryLimit = 30 << 20
 
 func main() {
-	debug.SetGCPercent(50) // CPU is available, memory belongs to the caches on the Node
+	debug.SetGCPercent(50) // More collections cost CPU time, but save memory for the caches on the Node.
 	debug.SetMemoryLimit(memoryLimit)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := newCommand(version).ExecuteContext(ctx)

@@ -24,39 +24,40 @@ import (
 
 // options are the flags of all commands.
 type options struct {
-	place, placeFlag string // of the bucket
+	place, placeFlag string // the bucket, and the flag that names it
 	name, cache      string
 	owner            string
 	servers          []string
 	hash             clienthash.Algorithm
 	bytesPerSecond   int64
 	tlsDir, authDir  string
-	tlsName          string // in the certificates of all servers; empty: the host in each server's address
+	tlsName          string // name in the certificates of all servers; empty: the host in each server's address
 	once             bool
 	output           string
 	resultFile       string
 
-	list []snapshot.Server // of the flags
+	list []snapshot.Server // the servers as the flags describe them
 }
 
 func (o *options) addSave(flags *pflag.FlagSet) {
 	o.addPlace(flags, "to")
 	flags.StringVar(&o.name, "name", "",
-		"Name of the snapshot. The default is the cache's with the time: CACHE-20261127T120000Z.")
+		"Name of the snapshot. The default is the name of the cache with the time, such as CACHE-20261127T120000Z.")
 	flags.StringVar(&o.cache, "cache", "", "Name of the cache.")
-	flags.StringVar(&o.owner, "owner", "", "`ID` of whom the snapshot is made for, if others may choose the same name: "+
-		"any text, such as the UID of an object.")
-	flags.BoolVar(&o.once, "once", false, "Report a snapshot of the name and the owner that is whole already as saved, "+
-		"instead of failing: for a Job that tries again. Without --owner, one of the same cache and servers.")
+	flags.StringVar(&o.owner, "owner", "", "`ID` of the owner for whom the snapshot is made, if other owners may choose "+
+		"the same name for a snapshot: any text, such as the UID of an object.")
+	flags.BoolVar(&o.once, "once", false, "If a whole snapshot with the same name and owner exists, report it as "+
+		"saved instead of failing. This is for a Job that tries again. Without --owner, the cache and the servers must "+
+		"be the same instead.")
 	o.addServers(flags, "Repeat it for all servers of the cache, in the order in which clients list them.")
 }
 
 func (o *options) addRestore(flags *pflag.FlagSet) {
 	o.addVerify(flags)
-	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash, give them in the same order and "+
-		"with the same addresses as your clients do: where a key belongs is computed from these.")
-	flags.StringVar((*string)(&o.hash), "client-hash", "", "How clients place keys on the servers, as in "+
-		"spec.slots.clientHash: "+hashes()+". Without it, each server gets the keys of the one that had its name.")
+	o.addServers(flags, "Repeat it for all servers of the cache. With --client-hash, give the servers in the same "+
+		"order and with the same addresses as your clients do, because the server of a key is computed from them.")
+	flags.StringVar((*string)(&o.hash), "client-hash", "", "Hash by which clients choose a server, as in "+
+		"spec.slots.clientHash: "+hashes()+". Without it, each server gets the keys that the server with the same name had.")
 }
 
 func (o *options) addVerify(flags *pflag.FlagSet) {
@@ -72,16 +73,17 @@ func (o *options) addPlace(flags *pflag.FlagSet, flag string) {
 func (o *options) addServers(flags *pflag.FlagSet, repeat string) {
 	const rate = 16 << 20
 	flags.StringArrayVar(&o.servers, "server", nil, "A server as `NAME=HOST:PORT`, with the name of its slot. "+repeat)
-	flags.Int64Var(&o.bytesPerSecond, "bytes-per-second", rate, "Limit of keys and values; 0 is none.")
-	flags.StringVar(&o.tlsDir, "tls-dir", "", "Folder with the Secret by which the servers are verified: ca.crt, and for "+
-		"mutual TLS tls.crt and tls.key. Without it, no TLS.")
-	flags.StringVar(&o.tlsName, "tls-server-name", "", "Name that the certificates of all servers must have. Without it, "+
-		"each must have the host in its --server.")
-	flags.StringVar(&o.authDir, "auth-dir", "", "Folder with the Secret of a user of the servers: username and "+
-		"password, or users. Without it, no login.")
+	flags.Int64Var(&o.bytesPerSecond, "bytes-per-second", rate, "Limit of the bytes of keys and values per second; 0 "+
+		"means no limit.")
+	flags.StringVar(&o.tlsDir, "tls-dir", "", "Folder with the Secret by which the servers are verified: ca.crt and, "+
+		"for mutual TLS, tls.crt and tls.key. Without it, the program connects without TLS.")
+	flags.StringVar(&o.tlsName, "tls-server-name", "", "Name that the certificates of all servers must have. Without "+
+		"it, the certificate of each server must have the host in the --server of this server.")
+	flags.StringVar(&o.authDir, "auth-dir", "", "Folder with the Secret that has a user of the servers: username and "+
+		"password, or users. Without it, the program does not log in.")
 }
 
-var errStopped = errors.New("it was stopped by a signal before it had ended: run it again")
+var errStopped = errors.New("a signal stopped the command before it was finished: run it again")
 
 // action performs a command.
 type action func(context.Context, *bucket.Bucket, *printer) (result, error)
@@ -102,7 +104,7 @@ func (o *options) command(use, short string, add func(*pflag.FlagSet), do action
 			began := time.Now()
 			r, err := do(c.Context(), store, p)
 			if err != nil && c.Context().Err() != nil {
-				return errStopped // All other errors follow from that.
+				return errStopped // All other errors are consequences of the stop.
 			}
 			if err != nil {
 				return err
@@ -112,9 +114,10 @@ func (o *options) command(use, short string, add func(*pflag.FlagSet), do action
 		},
 	}
 	add(command.Flags())
-	command.Flags().StringVarP(&o.output, "output", "o", "text", "What is printed in the end: text or json.")
+	command.Flags().StringVarP(&o.output, "output", "o", "text", "Format of the result that is printed at the end: "+
+		"text or json.")
 	command.Flags().StringVar(&o.resultFile, "result-file", "",
-		"File to which the result is also written, as JSON: the termination message of a container.")
+		"File to which the result is also written, as JSON, such as the file for the termination message of a container.")
 	return command
 }
 

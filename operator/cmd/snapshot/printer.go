@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
 )
 
-// result is what a command prints in the end.
+// result is the result of a command, which it prints at its end.
 type result struct {
 	Name    string    `json:"name"`
 	Result  string    `json:"result"` // saved, restored or whole
@@ -26,16 +26,16 @@ type result struct {
 	Stored  int64     `json:"stored"` // bytes of the objects
 	Seconds float64   `json:"seconds"`
 
-	LeftOut  *format.LeftOut `json:"leftOut,omitempty"`  // by save
-	Restored *restored       `json:"restored,omitempty"` // by restore
+	LeftOut  *format.LeftOut `json:"leftOut,omitempty"`  // only of save
+	Restored *restored       `json:"restored,omitempty"` // only of restore
 }
 
-// restored counts the items of a snapshot, by what happened to them.
+// restored counts the items of a snapshot, by what a restore did with them.
 type restored struct {
 	Added   int64 `json:"added"`
 	Kept    int64 `json:"kept"`    // the server had the key already
-	Expired int64 `json:"expired"` // since the snapshot
-	Refused int64 `json:"refused"` // too large for the server, or it had no memory
+	Expired int64 `json:"expired"` // the item has expired since the snapshot
+	Refused int64 `json:"refused"` // the item is too large for the server, or the server had no memory
 }
 
 func (o *options) result(m format.Manifest) result {
@@ -91,12 +91,13 @@ func (p *printer) print(r result) error {
 	text := fmt.Sprintf("%s is %s: %d items of %s in %d servers, stored in %s, in %s\n",
 		r.Name, r.Result, r.Items, size(r.Bytes), r.Servers, size(r.Stored), seconds(r.Seconds))
 	if left := r.LeftOut; left != nil {
-		text += fmt.Sprintf("left out: %d numbers, %d stale, %d about to expire, %d whose key no command can have, "+
-			"%d that memcached did not return\n", left.Numbers, left.Stale, left.Expiring, left.Unnamed, left.Failed)
+		text += fmt.Sprintf("left out: %d numbers, %d stale items, %d items about to expire, %d items whose key no "+
+			"command can name, %d items that memcached did not "+
+			"return\n", left.Numbers, left.Stale, left.Expiring, left.Unnamed, left.Failed)
 	}
 	if r := r.Restored; r != nil {
-		text += fmt.Sprintf("%d added; %d not, because the cache has the key; %d expired; %d refused, "+
-			"because they are too large or memory is missing\n", r.Added, r.Kept, r.Expired, r.Refused)
+		text += fmt.Sprintf("%d items added; %d not added, because the cache has their keys; %d expired; %d refused, "+
+			"because they are too large or memcached has no memory for them\n", r.Added, r.Kept, r.Expired, r.Refused)
 	}
 	_, err := io.WriteString(p.out, text)
 	return err

@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 )
 
-// The figures of docs/snapshots.md are those of -keys 10000000.
+// The figures of docs/snapshots.md were measured with -keys 10000000.
 var (
 	speedKeys = flag.Int("keys", 200_000, "keys of the cache that is saved and restored")
 	speedSize = flag.Int("size", 0, "bytes of each value; small ones if it is 0")
@@ -67,7 +67,8 @@ func TestManyKeysTakeLittleTimeAndMemory(t *testing.T) {
 	}
 }
 
-// collection is a line of GODEBUG=gctrace=1: the heap before, at the end of and after a collection.
+// collection matches a line of GODEBUG=gctrace=1: the sizes of the heap at the beginning and at the end of a
+// collection.
 var collection = regexp.MustCompile(`(?m)^gc \d+ .* (\d+)->(\d+)->\d+ MB`)
 
 // measure runs the program, and reports its time and memory to make bench.
@@ -124,7 +125,7 @@ func storeMany(t testing.TB, address string, first, count int) {
 	}
 }
 
-// noise does not get smaller by compression.
+// noise returns a text that compression does not make smaller.
 func noise(size int) string {
 	value := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(value)

@@ -3,14 +3,15 @@
 //
 // Its assumptions:
 //
-//   - memcached listens on a loopback address of the Pod, and with TLS on another one;
+//   - memcached listens on a loopback address of the Pod in plaintext and, if it has a certificate, on another one with
+//     TLS;
 //   - with users, memcached starts with --auth-file after the agent has started, shares its process namespace, and
 //     runs as the same user;
 //   - memcached does not need the agent while nothing changes.
 //
-// Data flows one way: mounted reads a Secret, users and certs validate it, reload makes memcached load it, with
-// protocol. In a Pod with a slot, slot reads the operator's instruction, handoff copies the keys, and resize changes
-// how much memory memcached has for them.
+// Data flows one way, through these packages: mounted reads a Secret, users and certs validate it, and reload makes
+// memcached load it, over a connection of protocol. In a Pod with a slot, slot reads the operator's instruction,
+// handoff copies the keys, and resize changes how much memory memcached has for them.
 package agent
 
 import (
@@ -129,7 +130,8 @@ func (a *agent) copied() time.Time {
 	return a.copier.Tracker.Copied()
 }
 
-// started returns an error until memcached can start, which is when its authentication file exists.
+// started returns an error until memcached can start. With users, memcached can start once its authentication file
+// exists.
 func (a *agent) started() error {
 	if a.users == nil {
 		return nil

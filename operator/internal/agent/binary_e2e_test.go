@@ -27,7 +27,7 @@ import (
 const maxResident = 15 << 10
 
 // TestTheProgram runs the agent as it is in its image: next to a memcached with TLS and users, whose slab classes are
-// all in use. It stays small, is started again when it is killed, shows no password anywhere, and ends in order.
+// all in use. The agent stays small, is started again when it is killed, shows no password anywhere, and ends in order.
 func TestTheProgram(t *testing.T) {
 	const password, next = "pa55word-1", "pa55word-2"
 	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:" + password}
@@ -62,7 +62,7 @@ func TestTheProgram(t *testing.T) {
 	}
 }
 
-// staysSmall scrapes, and adds up the memory of both processes.
+// staysSmall reads the metrics many times, and adds up the memory of the agent and its supervisor.
 func (p *pod) staysSmall(t *testing.T, supervisor int) {
 	t.Helper()
 	agent, sum := agentOf(t, supervisor), 0
@@ -80,8 +80,8 @@ func (p *pod) staysSmall(t *testing.T, supervisor int) {
 	}
 }
 
-// isStartedAgain crashes the agent in two ways: the kernel kills it, as when memory is short, and the Go runtime ends
-// it.
+// isStartedAgain crashes the agent in two ways: first the kernel kills it, as the kernel does when memory is short, and
+// then the Go runtime ends it.
 func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 	t.Helper()
 	for restarts, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGQUIT} {
@@ -95,7 +95,7 @@ func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 	p.awaitSync(t, "auth", 1)
 }
 
-// TestAnAgentThatCanNotWorkEnds and its supervisor with it, so that the kubelet reports it.
+// TestAnAgentThatCanNotWorkEnds: its supervisor ends with it, so that the kubelet reports the error.
 func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	supervisor, agent := buildProgram(t)
 	taken := unused.Address(t)
@@ -153,7 +153,7 @@ func (p *pod) startProgram(t *testing.T) *exec.Cmd {
 	return supervisor
 }
 
-// agentOf is the process that the supervisor started.
+// agentOf returns the process id of the agent that the supervisor started.
 func agentOf(t *testing.T, supervisor int) int {
 	t.Helper()
 	processes, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", supervisor))
@@ -190,7 +190,7 @@ func (p *pod) wantNoPassword(t *testing.T, pid int, passwords ...string) {
 	}
 }
 
-// memory is a line of the kernel's report on a process, in KiB.
+// memory returns the value of a line of the kernel's report on a process, in KiB.
 func memory(t *testing.T, pid int, name string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -19,7 +19,7 @@ type client struct {
 }
 
 // connect opens a connection, over TLS if a configuration is given. Memcached judges a client's certificate after the
-// handshake, so that a refusal shows in the first command.
+// handshake, so a refusal shows only when the client sends its first command.
 func connect(t *testing.T, address string, config *tls.Config) (*client, error) {
 	t.Helper()
 	connection, err := net.DialTimeout("tcp", address, time.Minute)

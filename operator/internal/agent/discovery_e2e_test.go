@@ -30,7 +30,7 @@ func (p *pod) announce(t *testing.T, version int64) {
 const answered = "CONFIG cluster 0 60 7 shop-0.shop-slots.team.svc||11211 10.0.0.1|10.0.0.1|11211  END"
 
 // TestDiscoveryAsksTheSameOfItsClientsAsMemcached tries a client with the right credentials, and clients with wrong
-// ones, in each mode.
+// ones, in each mode of memcached: with and without TLS, users and client certificates.
 func TestDiscoveryAsksTheSameOfItsClientsAsMemcached(t *testing.T) {
 	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)
@@ -124,7 +124,8 @@ func TestDiscoveryAnswersByteForByte(t *testing.T) {
 	}
 }
 
-// TestDiscoveryWaitsForTheListOfAPodThatWasJustChosen, and says so if there is none.
+// TestDiscoveryWaitsForTheListOfAPodThatWasJustChosen: if there is no list in time, the client gets an error that says
+// so.
 func TestDiscoveryWaitsForTheListOfAPodThatWasJustChosen(t *testing.T) {
 	t.Parallel()
 	p := &pod{discovery: true}
@@ -133,7 +134,7 @@ func TestDiscoveryWaitsForTheListOfAPodThatWasJustChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "SERVER_ERROR the list of servers is not here yet: ask again"
+	const want = "SERVER_ERROR the list of servers has not arrived yet: ask again"
 	if answer, err := early.ask("config get cluster\r\n", 1); err != nil || answer != want {
 		t.Errorf("without a list the answer is %q, %v", answer, err)
 	}

@@ -52,7 +52,7 @@ func metricTable() string {
 	return table.String()
 }
 
-// TestTheQueriesOfTheDocsAreOfMetricsThatExist looks at every name in the page.
+// TestTheQueriesOfTheDocsAreOfMetricsThatExist looks at every name of a metric in the table of queries.
 func TestTheQueriesOfTheDocsAreOfMetricsThatExist(t *testing.T) {
 	content, err := os.ReadFile(agentPage)
 	if err != nil {

@@ -1,8 +1,9 @@
 package agent
 
-// How the Pod of a slot ends: two preStop hooks. That of the agent asks the agent, which knows the slot, to serve until
-// another Pod has it, and then to end memcached, because only the agent's signal makes memcached send the end of its
-// log. That of memcached keeps the kubelet from ending it before.
+// Ends memcached in a Pod with a slot, by two preStop hooks. The hook of the agent's container asks the running agent,
+// which knows the slot, to wait until another Pod has the slot, and then to end memcached, because only the agent's
+// signal makes memcached send the end of its log. The hook of memcached's container keeps the kubelet from ending
+// memcached before that.
 
 import (
 	"context"
@@ -27,15 +28,15 @@ const (
 	// endTimeout limits one attempt to reach memcached.
 	endTimeout = 5 * time.Second
 
-	// endWithin limits all attempts to find memcached and to end it. After that, the kubelet ends it. This does no harm,
-	// because no client can use a memcached that hangs, or copy its keys.
+	// endWithin limits all attempts to find memcached and to end it. After that, the kubelet ends memcached. This does no
+	// harm, because nobody can use a memcached that hangs, or copy its keys.
 	endWithin = 15 * time.Second
 
 	endInterval = 200 * time.Millisecond
 
-	// hookPatience is how long the hook of memcached waits for the hook of the agent. The kubelet starts both at the
-	// same time, but on a busy Node the agent's hook may start later. mostEarly limits how many requests wait in this way,
-	// because other clients must not use up all connections.
+	// hookPatience is how long the hook of memcached waits for the hook of the agent. The kubelet starts both hooks at the
+	// same time, but on a busy Node the agent's hook may start later. mostEarly limits how many requests may wait for the
+	// agent's hook, because other clients must not use up all connections by such requests.
 	hookPatience = time.Minute
 	mostEarly    = 4
 )
@@ -102,8 +103,8 @@ func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
 	e.answerWhenEnded(w, r)
 }
 
-// isLocal reports whether a request comes from within the Pod, and to its loopback interface. Requests through a proxy
-// in the Pod come to another address.
+// isLocal reports whether a request comes from within the Pod, and arrives at its loopback interface. Requests through
+// a proxy in the Pod arrive at another address.
 func isLocal(r *http.Request) bool {
 	to, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	for _, address := range []string{r.RemoteAddr, fmt.Sprint(to)} {
@@ -115,7 +116,7 @@ func isLocal(r *http.Request) bool {
 	return true
 }
 
-// waitUntilEnded answers memcached's hook, a request of the kubelet from outside of the Pod.
+// waitUntilEnded answers memcached's hook, which is a request that the kubelet sends from outside of the Pod.
 func (e *ender) waitUntilEnded(w http.ResponseWriter, r *http.Request) {
 	select {
 	case e.early <- struct{}{}:
@@ -154,7 +155,7 @@ func (e *ender) end(ctx context.Context) {
 		e.log.Info("memcached does not run, or does not answer", "error", err)
 		return
 	}
-	go func() { // With the last instruction, the agent may end memcached itself.
+	go func() { // With the role Leave, the Follower may end memcached first.
 		for reload.IsMemcached(e.options.Proc, pid) && pause(ctx) == nil {
 		}
 		cancel()

@@ -1,6 +1,6 @@
 package agent
 
-// The agent follows the operator's instructions for the slot of its Pod.
+// Connects the packages by which the agent follows the operator's instructions for the slot of its Pod.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// follower returns what follows the operator's instructions for the slot of the Pod.
+// follower returns the slot.Follower, which follows the operator's instructions for the slot of the Pod.
 func (a *agent) follower() *slot.Follower {
 	end := func(ctx context.Context) error { return endMemcached(ctx, a.dialOwn, a.options.Proc) }
 	a.copier = &slot.Memcached{
@@ -28,7 +28,7 @@ func (a *agent) follower() *slot.Follower {
 	return &slot.Follower{File: a.options.HandoffFile, Copier: a.copier, Log: a.log}
 }
 
-// resizer returns what keeps memcached at the memory that is wanted.
+// resizer returns the resize.Follower, which keeps memcached at the wanted memory.
 func (a *agent) resizer(wanted func() int64) *resize.Follower {
 	return &resize.Follower{Wanted: wanted, Dial: a.dialOwn, Log: a.log}
 }
@@ -54,7 +54,7 @@ func (a *agent) peer(address string) handoff.Dial {
 	}
 }
 
-// dial connects to a memcached with the users of memcached's file.
+// dial connects to a memcached. If memcached has an authentication file, dial logs in as one of the users in it.
 func (o *Options) dial(ctx context.Context, server handoff.Server) (net.Conn, error) {
 	if o.AuthFile == "" {
 		return server.Dial(ctx)
@@ -94,7 +94,7 @@ func endMemcached(ctx context.Context, dial handoff.Dial, proc string) error {
 	return reload.EndInOrder(ctx, proc, pid)
 }
 
-// processOf asks memcached for its process id, because a Pod may run more than one.
+// processOf asks memcached for its process id, because a Pod may run more than one memcached.
 func processOf(ctx context.Context, dial handoff.Dial) (int, error) {
 	connection, err := dial(ctx)
 	if err != nil {

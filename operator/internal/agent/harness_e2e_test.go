@@ -28,11 +28,11 @@ import (
 
 // pod is memcached with the agent next to it. A feature whose field is empty is off.
 type pod struct {
-	users       string                 // in the Secret, a line user:password for each
-	certificate *agenttest.Certificate // of the Secret
+	users       string                 // the Secret's entry users: a line user:password for each
+	certificate *agenttest.Certificate // the certificate in the Secret
 	clientCA    *agenttest.Certificate // makes memcached require a client certificate that this CA signed
-	arguments   []string               // additional ones for memcached
-	slabClasses bool                   // the agent serves the metrics of each
+	arguments   []string               // additional arguments of memcached
+	slabClasses bool                   // the agent serves the metrics of each slab class
 	discovery   bool                   // the agent answers clients with auto discovery
 
 	options   *Options
@@ -41,7 +41,7 @@ type pod struct {
 	stopAgent func()
 }
 
-// buffer is a log that is read while it is written.
+// buffer is a log that a test reads while the agent writes it.
 type buffer struct {
 	mutex   sync.Mutex
 	content bytes.Buffer
@@ -59,7 +59,7 @@ func (b *buffer) String() string {
 	return b.content.String()
 }
 
-// start starts the agent, and memcached once the agent says that it may.
+// start starts the agent, and starts memcached once the agent answers that memcached may start.
 func (p *pod) start(t *testing.T) {
 	t.Helper()
 	p.prepare(t)
@@ -171,7 +171,8 @@ func (p *pod) status(path string) (int, error) {
 	return answer.StatusCode, answer.Body.Close()
 }
 
-// metrics are empty while the agent does not listen, and when it ends before it has answered.
+// metrics returns the agent's metrics. They are empty while the agent does not listen, or if it ends before it has
+// answered.
 func (p *pod) metrics(t *testing.T) string {
 	t.Helper()
 	answer, err := http.Get("http://" + p.options.MetricsAddress + "/metrics")
@@ -186,7 +187,8 @@ func (p *pod) metrics(t *testing.T) string {
 	return string(body)
 }
 
-// awaitSync waits until the agent says that memcached uses a Secret, or does not, and logs how long that took.
+// awaitSync waits until the agent reports that memcached uses a Secret (1), or does not use it (0), and logs how long
+// that took.
 func (p *pod) awaitSync(t *testing.T, secret string, want int) {
 	t.Helper()
 	start := time.Now()

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
-// Metrics of what the agent does for memcached.
+// Metrics that report what the agent does for memcached.
 var (
 	inSync = &exporter.Metric{
 		Name: "memcached_agent_in_sync", Kind: exporter.Gauge, Labels: []string{"secret"},
@@ -17,7 +17,7 @@ var (
 	}
 	reloads = &exporter.Metric{
 		Name: "memcached_agent_reloads_total", Kind: exporter.Counter, Labels: []string{"secret"},
-		Help: "How often memcached was signalled to reload the Secret.",
+		Help: "How often the agent made memcached reload the Secret.",
 	}
 )
 

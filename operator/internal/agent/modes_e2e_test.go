@@ -74,7 +74,8 @@ func (p *pod) usage(query string) (report usage.Report, err error) {
 	return report, err
 }
 
-// tryClients lets the right client work, and all kinds of wrong ones fail.
+// tryClients checks that a client with the right credentials can use memcached, and that clients with all kinds of
+// wrong ones cannot.
 func (p *pod) tryClients(t *testing.T, address string, config *tls.Config) {
 	t.Helper()
 	right, err := connect(t, address, config)
@@ -114,8 +115,8 @@ func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
 	return pair
 }
 
-// TestEveryMetricIsExported makes memcached report everything that it can: it stores an item, and uses the LRU for
-// short-lived items.
+// TestEveryMetricIsExported makes memcached report all statistics: it stores an item, and uses the LRU for short-lived
+// items.
 func TestEveryMetricIsExported(t *testing.T) {
 	t.Parallel()
 	totals := exporter.Totals()
@@ -187,7 +188,8 @@ func TestAPasswordIsNotStored(t *testing.T) {
 	}
 }
 
-// TestALookAtTheCertificateLeavesNoTrace looks often. A connection that ends too early is an error in memcached's log.
+// TestALookAtTheCertificateLeavesNoTrace reads the certificate that memcached serves many times. A connection that ends
+// too early is an error in memcached's log.
 func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	p := &pod{certificate: agenttest.NewCertificate(t, nil)}

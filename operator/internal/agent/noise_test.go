@@ -25,7 +25,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
 )
 
-// noises are what a client may send to a port that speaks HTTP. Each returns all of the bytes of a connection.
+// noises are kinds of content that a client may send to a port that speaks HTTP. Each function returns all bytes that a
+// connection sends.
 var noises = []func(*rand.Rand) []byte{
 	func(r *rand.Rand) []byte { return randomBytes(r, 1+r.IntN(4096)) },
 	func(*rand.Rand) []byte { return nil },
@@ -48,7 +49,7 @@ var noises = []func(*rand.Rand) []byte{
 			"Content-Length: %d\r\nContent-Length: -1\r\n%s: x\r\nExpect: 100-continue\r\nConnection: Upgrade\r\n\r\n%s",
 			r.Int64(), randomBytes(r, 9), randomBytes(r, 99))
 	},
-	func(r *rand.Rand) []byte { // bodies, chunks of any length, and more requests behind them
+	func(r *rand.Rand) []byte { // a body with a chunk of any length, and more requests after it
 		return fmt.Appendf(nil, "POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s",
 			r.Uint64()>>r.IntN(64), bytes.Repeat([]byte("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), r.IntN(40)))
 	},
@@ -82,7 +83,8 @@ func makeNoise(t *testing.T, seed uint64, connections int, addresses ...string) 
 	all.Wait()
 }
 
-// sendNoise does not wait for long: a connection may be one of many that the port has not accepted yet.
+// sendNoise sends noise over one connection. It does not wait for long, because the port may not have accepted the
+// connection yet.
 func sendNoise(r *rand.Rand, address string) {
 	content, patience, ending := noises[r.IntN(len(noises))](r), time.Duration(r.IntN(100))*time.Millisecond, r.IntN(3)
 	connection, err := net.DialTimeout("tcp", address, time.Minute)
@@ -178,7 +180,7 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed())
-	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // the agent allocates some memory only once
+	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // The agent allocates some memory only once.
 	heap, goroutines := footprint()
 
 	makeNoise(t, seed+1, connections, options.MetricsAddress, options.ProbeAddress)
@@ -200,7 +202,8 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g.Eventually(ended).Should(gomega.Receive(gomega.BeNil()))
 }
 
-// noisyOptions are the options of an agent with every feature, next to a hostile memcached.
+// noisyOptions returns the options of an agent with users, TLS and the metrics of slab classes, next to a hostile
+// memcached.
 func noisyOptions(t *testing.T, seed uint64) *Options {
 	t.Helper()
 	options := NewOptions()
@@ -264,7 +267,7 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 	}
 }
 
-// TestHeadersWithoutAnEndAreRefused before they fill the memory of the agent.
+// TestHeadersWithoutAnEndAreRefused: they must be refused before they fill the memory of the agent.
 func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
 	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -20,22 +20,23 @@ type Options struct {
 	// MemcachedTLSAddress is the loopback address of memcached's TLS port.
 	MemcachedTLSAddress string
 
-	// AuthDir is where the Secret of the users is mounted; empty means that memcached requires no password.
+	// AuthDir is the folder where the Secret with the users is mounted; empty means that memcached requires no password.
 	AuthDir string
 
 	// AuthFile is memcached's authentication file, which the agent writes.
 	AuthFile string
 
-	// TLSDir is where the Secret of the certificate is mounted; empty means that memcached has none.
+	// TLSDir is the folder where the Secret with the certificate is mounted; empty means that memcached has no
+	// certificate.
 	TLSDir string
 
-	// ClientCA: memcached requests client certificates, signed by the CAs of the Secret.
+	// ClientCA is whether memcached requests client certificates. The CAs of the Secret must have signed them.
 	ClientCA bool
 
 	// Interval is how often the folders are read.
 	Interval time.Duration
 
-	// SlabClasses exports the metrics of each slab class instead of totals.
+	// SlabClasses is whether the agent exports the metrics of each slab class, instead of totals.
 	SlabClasses bool
 
 	// MetricsAddress is the address of the metrics; "0" turns them off.
@@ -47,27 +48,27 @@ type Options struct {
 	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
 	HandoffFile string
 
-	// HandoffTimeout is how long a copy may take. It is also how long a terminating Pod continues to serve its slot
-	// until another Pod has it.
+	// HandoffTimeout is how long a copy may take. It is also the longest time for which a terminating Pod continues to
+	// serve its slot while no other Pod has it.
 	HandoffTimeout time.Duration
 
-	// TerminationDelay is how long a Pod that gave its slot away still serves, while it terminates.
+	// TerminationDelay is how long a terminating Pod continues to serve after another Pod has its slot.
 	TerminationDelay time.Duration
 
 	// DiscoveryFile is the file with the list of servers for clients with auto discovery; empty without discovery.
 	DiscoveryFile string
 
-	// DiscoveryAddress and DiscoveryTLSAddress are the addresses at which such clients are answered; "0" turns an
-	// address off. DiscoveryTLSAddress needs TLSDir.
+	// DiscoveryAddress and DiscoveryTLSAddress are the addresses at which the agent answers clients with auto discovery;
+	// "0" disables an address. DiscoveryTLSAddress needs TLSDir.
 	DiscoveryAddress    string
 	DiscoveryTLSAddress string
 
-	// RequireClientCertificate refuses such clients if they use TLS without a certificate, and TLS13 refuses them if
-	// they use an older version of TLS. Memcached does the same.
+	// RequireClientCertificate is whether clients with auto discovery that use TLS without a certificate are refused, and
+	// TLS13 is whether those that use a version of TLS before 1.3 are refused. Memcached does the same.
 	RequireClientCertificate bool
 	TLS13                    bool
 
-	// Proc is the folder with the processes, /proc. In tests, it has only one process.
+	// Proc is the folder with the processes, /proc. In tests, this folder has only one process.
 	Proc string
 
 	// Restarts is how often the supervisor restarted the agent.
@@ -95,36 +96,43 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MemcachedTLSAddress, "memcached-tls-address", o.MemcachedTLSAddress,
 		"Loopback address of memcached's TLS port. Used with --tls-dir.")
 	flags.StringVar(&o.AuthDir, "auth-dir", o.AuthDir,
-		"Folder with the Secret of the users. Without it, the agent assumes that memcached requires no password.")
+		"Folder where the Secret with the users is mounted. Without it, the agent assumes that memcached requires no "+
+			"password.")
 	flags.StringVar(&o.AuthFile, "auth-file", o.AuthFile,
 		"Memcached's authentication file, which the agent writes. Required with --auth-dir.")
 	flags.BoolVar(&o.ClientCA, "client-ca", o.ClientCA,
 		"Memcached requires client certificates, so the Secret must have ca.crt. Used with --tls-dir.")
 	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
-		"Folder with the Secret of memcached's certificate. Without it, the agent assumes that memcached has none.")
+		"Folder where the Secret with memcached's certificate is mounted. Without it, the agent assumes that memcached "+
+			"has no certificate.")
 	flags.DurationVar(&o.Interval, "interval", o.Interval, "How often the folders are read.")
 	flags.StringVar(&o.Proc, "proc", o.Proc, "Folder in which memcached's process is visible.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
 		"Address of /metrics; 0 turns it off.")
 	flags.BoolVar(&o.SlabClasses, "slab-classes", o.SlabClasses,
-		"Serve metrics of each slab class, with the label slab. Otherwise one series for all of them.")
+		"Serve the metrics of each slab class, with the label slab. Without this flag, one series has the total of all "+
+			"classes.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz, /started and, with --handoff-file, /ready and the preStop hooks; 0 turns them off.")
 	flags.StringVar(&o.HandoffFile, "handoff-file", o.HandoffFile,
-		"File with the operator's instruction for the Pod's slot, from a downward API volume. Without it, no handoff.")
+		"File with the operator's instruction for the Pod's slot, from a downward API volume. Without it, the agent "+
+			"hands over no keys.")
 	flags.StringVar(&o.DiscoveryFile, "discovery-file", o.DiscoveryFile,
-		"File with the servers of the cache, from a downward API volume. Without it, no auto discovery.")
+		"File with the servers of the cache, from a downward API volume. Without it, the agent answers no clients with "+
+			"auto discovery.")
 	flags.StringVar(&o.DiscoveryAddress, "discovery-bind-address", o.DiscoveryAddress,
 		"Address for clients with auto discovery, without TLS; 0 turns it off. Used with --discovery-file.")
 	flags.StringVar(&o.DiscoveryTLSAddress, "discovery-tls-bind-address", o.DiscoveryTLSAddress,
-		"The same with TLS. Used with --discovery-file and --tls-dir.")
+		"Address for clients with auto discovery, with TLS; 0 disables it. Used with --discovery-file and --tls-dir.")
 	flags.BoolVar(&o.RequireClientCertificate, "discovery-require-client-certificate", o.RequireClientCertificate,
-		"Refuse clients with auto discovery that have no certificate by a CA of ca.crt. Used with --client-ca.")
-	flags.BoolVar(&o.TLS13, "discovery-tls13", o.TLS13, "Refuse clients with auto discovery whose TLS is older than 1.3.")
+		"Refuse clients with auto discovery whose certificate was not signed by a CA of ca.crt. Used with --client-ca.")
+	flags.BoolVar(&o.TLS13, "discovery-tls13", o.TLS13, "Refuse clients with auto discovery that use a version of "+
+		"TLS before 1.3.")
 	flags.DurationVar(&o.HandoffTimeout, "handoff-timeout", o.HandoffTimeout,
-		"How long a copy may take, and a Pod that terminates serves its slot. Used with --handoff-file.")
+		"How long a copy may take, and how long a terminating Pod serves its slot while no other Pod has it. Used with "+
+			"--handoff-file.")
 	flags.DurationVar(&o.TerminationDelay, "termination-delay", o.TerminationDelay,
-		"How long a Pod that terminates, and whose slot another Pod has, serves clients. Used with --handoff-file.")
+		"How long a terminating Pod continues to serve clients after another Pod has its slot. Used with --handoff-file.")
 }
 
 // certificate returns memcached's certificate; nil if it has none.

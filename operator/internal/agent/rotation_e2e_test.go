@@ -17,7 +17,7 @@ import (
 
 const keys = 1000
 
-// fill stores items whose loss would show.
+// fill stores items, so that a test notices if items are lost.
 func fill(t *testing.T, c *client) {
 	t.Helper()
 	for i := range keys {
@@ -32,8 +32,8 @@ func wantAll(t *testing.T, c *client) {
 	}
 }
 
-// TestAPasswordIsRotated in two steps, so that no client is refused in between. Connections stay open, and no key is
-// lost.
+// TestAPasswordIsRotated rotates a password in two steps, so that no client is refused in between. Connections stay
+// open, and no key is lost.
 func TestAPasswordIsRotated(t *testing.T) {
 	t.Parallel()
 	certificate := agenttest.NewCertificate(t, nil)
@@ -62,8 +62,8 @@ func TestAPasswordIsRotated(t *testing.T) {
 	}
 }
 
-// TestACertificateIsRotated while a connection that was opened with the old certificate stays open, with and without
-// users.
+// TestACertificateIsRotated rotates a certificate, with and without users, while a connection that was opened with the
+// old certificate stays open.
 func TestACertificateIsRotated(t *testing.T) {
 	t.Parallel()
 	for name, users := range map[string]string{"without users": "", "with users": "ann:one"} {
@@ -72,7 +72,7 @@ func TestACertificateIsRotated(t *testing.T) {
 			p := &pod{users: users, certificate: before}
 			p.start(t)
 			p.awaitSync(t, "tls", 1)
-			kept := mustLogin(t, p.options.MemcachedTLSAddress, trust(before), "ann", "one") // a key like any other without users
+			kept := mustLogin(t, p.options.MemcachedTLSAddress, trust(before), "ann", "one") // without users, it stores a key
 			fill(t, kept)
 
 			p.mountCertificate(t, after)
@@ -90,8 +90,8 @@ func TestACertificateIsRotated(t *testing.T) {
 	}
 }
 
-// TestASecretThatIsMalformedChangesNothing: it has a ninth user, which memcached would ignore, or the key of another
-// certificate, with which memcached could serve no client any more.
+// TestASecretThatIsMalformedChangesNothing mounts a Secret with a ninth user, which memcached would ignore, and a
+// Secret with the key of another certificate, with which memcached could serve no client any more.
 func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	t.Parallel()
 	certificate, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
@@ -112,7 +112,7 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 		gomega.ContainSubstring("tls.crt and tls.key are not a key pair that memcached can load")))
 	// A valid list of users has to wait: from 1.6.40 on, memcached would load the certificate together with the list.
 	p.mountUsers(t, "ann:two")
-	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("users are not loaded until the certificate can be loaded, too"))
+	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("memcached can't load the users before it can load the certificate"))
 	mustLogin(t, address, config, "ann", "one")
 	wantAll(t, kept)
 
@@ -126,7 +126,8 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	}
 }
 
-// TestASecretThatLosesItsClientCAChangesNothing: memcached would serve the new certificate before it looks for the CAs.
+// TestASecretThatLosesItsClientCAChangesNothing mounts a Secret without ca.crt. Memcached would serve the new
+// certificate before it notices that the CAs are missing.
 func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
 	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)
@@ -145,7 +146,7 @@ func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
 	p.awaitSync(t, "tls", 1)
 }
 
-// TestMemcachedWaitsForASecretThatCanBeUsed starts with a malformed Secret.
+// TestMemcachedWaitsForASecretThatCanBeUsed starts the agent with a malformed Secret.
 func TestMemcachedWaitsForASecretThatCanBeUsed(t *testing.T) {
 	t.Parallel()
 	p := &pod{users: "malformed"}
@@ -179,8 +180,8 @@ func TestAnAgentThatWasAwayCatchesUp(t *testing.T) {
 	mustBeRefused(t, p.options.MemcachedTLSAddress, trust(after), "ann", "one")
 }
 
-// TestANewClientCAIsTaken replaces the CA. Memcached accepts the new CA immediately, but also accepts the old one until
-// it is restarted.
+// TestANewClientCAIsTaken replaces the CA of the client certificates. Memcached accepts the new CA immediately, but
+// also accepts the old one until it is restarted.
 func TestANewClientCAIsTaken(t *testing.T) {
 	t.Parallel()
 	oldCA, newCA := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/endpoint"
 )
 
-// addSlotHandlers adds what the Pod of a slot needs.
+// addSlotHandlers adds the paths that only a Pod with a slot needs.
 func addSlotHandlers(mux *http.ServeMux, ready func() error, e *ender) {
 	mux.HandleFunc("GET /ready", endpoint.Answer(ready))
 	mux.HandleFunc("POST "+terminatePath, withoutTimeout(e.terminate))

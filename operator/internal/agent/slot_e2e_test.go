@@ -26,7 +26,7 @@ import (
 var fromOld = instruction.Instruction{Role: instruction.Receive, From: oldHost, Rate: 32 << 20}
 
 // TestAPodTakesOverTheKeysOfAnother acts as the operator: it writes each instruction, and waits for the same progress
-// as the operator.
+// as the operator would.
 func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -76,7 +76,8 @@ func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
 	}
 }
 
-// TestWhatAFullPodEvictsAfterACopySaysNothing about how long items stay: memcached counts copied keys as just used.
+// TestWhatAFullPodEvictsAfterACopySaysNothing: the ages of these items do not show how long items stay, because
+// memcached counts copied keys as just used.
 func TestWhatAFullPodEvictsAfterACopySaysNothing(t *testing.T) {
 	c := newCache(t, cache{memory: "8"})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -88,7 +89,7 @@ func TestWhatAFullPodEvictsAfterACopySaysNothing(t *testing.T) {
 		}
 	}
 	store(from, "before", 1500)
-	wait(t).Eventually(func() float64 { // Otherwise, all keys would be copied just after the agent started.
+	wait(t).Eventually(func() float64 { // Some time must pass between the agent's start and the copy.
 		return value(t, after.metrics(t), "memcached_uptime_seconds")
 	}).Should(gomega.BeNumerically(">=", 6))
 	after.instruct(t, fromOld)
@@ -143,7 +144,7 @@ func TestAColdPodIsEmptied(t *testing.T) {
 	client.awaitMiss(t, "key")
 }
 
-// TestKeysMoveInEveryMode of the clients' port.
+// TestKeysMoveInEveryMode copies keys with and without TLS and users on the clients' port.
 func TestKeysMoveInEveryMode(t *testing.T) {
 	ca := agenttest.NewCertificate(t, nil)
 	certificate := agenttest.NewCertificate(t, ca)
@@ -166,7 +167,7 @@ func TestKeysMoveInEveryMode(t *testing.T) {
 	}
 }
 
-// TestACopyThatFailsEndsTheContainer with a reason that the operator reads.
+// TestACopyThatFailsEndsTheContainer checks the reason in the termination message, which the operator reads.
 func TestACopyThatFailsEndsTheContainer(t *testing.T) {
 	ca := agenttest.NewCertificate(t, nil)
 	forServers := agenttest.NewCertificateWith(t, ca, func(c *x509.Certificate) {
@@ -216,7 +217,7 @@ func otherCertificate(t *testing.T) func(*cache) {
 	return func(c *cache) { c.certificate, c.ca = certificate, ca }
 }
 
-// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods because it missed what clients changed in the meantime.
+// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods: it does so because it missed what clients changed in the meantime.
 func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -237,7 +238,7 @@ func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	after.awaitLoss(t, handoff.AgentRestarted)
 }
 
-// TestTheOperatorLearnsWhyCopiedKeysAreLost, even after the agent has restarted.
+// TestTheOperatorLearnsWhyCopiedKeysAreLost: it learns this even if the agent has restarted.
 func TestTheOperatorLearnsWhyCopiedKeysAreLost(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -261,7 +262,8 @@ func (p *slotPod) awaitLoss(t *testing.T, reason string) {
 	wait(t).Eventually(func() string { return p.lastProgress().Emptied }).Should(gomega.Equal(reason))
 }
 
-// awaitMiss reads with a meta command, whose answer is one line.
+// awaitMiss waits until a key is missing. It reads with a meta command, because memcached answers such a command with
+// one line if the key is missing.
 func (c *client) awaitMiss(t *testing.T, key string) {
 	t.Helper()
 	wait(t).Eventually(func() (string, error) { return c.ask("mg "+key+"\r\n", 1) }).Should(gomega.Equal("EN"))

@@ -23,7 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// The Pods have the same ports and different addresses, in these tests addresses of the loopback interface.
+// oldHost and newHost are the addresses of two Pods, which have the same ports, and noHost is an address without a Pod.
+// In these tests, they are addresses of the loopback interface.
 const oldHost, newHost, noHost = "127.0.0.2", "127.0.0.1", "127.0.0.3"
 
 // cache has the settings that all Pods of a cache share. A feature whose field is empty is off.
@@ -99,7 +100,7 @@ func (c *cache) start(t *testing.T, host string) *slotPod {
 	return p
 }
 
-// encrypt mounts the certificate.
+// encrypt mounts the certificate, and returns the arguments for TLS of the agent and of memcached.
 func (c *cache) encrypt(t *testing.T, host string) (agent, memcached []string) {
 	t.Helper()
 	dir, secret := t.TempDir(), c.certificate.Secret()
@@ -116,7 +117,8 @@ func (c *cache) encrypt(t *testing.T, host string) (agent, memcached []string) {
 	return agent, []string{"--enable-ssl", options, plaintext, "--listen=" + tlsAddress}
 }
 
-// showProcess lets the agent see memcached's process by its name in a Pod: in these tests, its name may be different.
+// showProcess shows memcached's process to the agent under the name that it has in a Pod, because the name may be
+// different in these tests.
 func (p *slotPod) showProcess(t *testing.T, c *cache) {
 	t.Helper()
 	answer, err := p.client(t, c).ask("stats\r\n", 1)
@@ -188,7 +190,7 @@ type progress struct {
 	Emptied                      string
 }
 
-// lastProgress returns the last such line.
+// lastProgress returns the progress in the last such line of the agent's log.
 func (p *slotPod) lastProgress() (last progress) {
 	for line := range strings.Lines(p.log.String()) {
 		var next progress

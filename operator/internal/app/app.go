@@ -28,7 +28,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/snapshots"
 )
 
-// reconcileTimeout ends a reconciliation that hangs, so that it does not block a worker forever.
+// reconcileTimeout is the time after which the context of a reconciliation ends, so that a reconciliation that hangs
+// does not block a worker forever.
 const reconcileTimeout = time.Minute
 
 // Run runs the operator until the context ends, and then finishes reconciliations in progress.
@@ -44,8 +45,8 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	case <-ctx.Done():
 		filled := newCaches(mgr)
 		if err := filled.areFilled(context.WithoutCancel(ctx), cachedFromStart()); err != nil {
-			// No reconciliation is in progress, and the manager would wait for the caches forever
-			// (runnableGroup.Start).
+			// Don't wait for the manager: no reconciliation is in progress, and the manager would wait forever for the caches,
+			// which are not synced (runnableGroup.Start).
 			return nil
 		}
 		err = <-ended
@@ -133,7 +134,7 @@ func watchedPlatform(
 	return found, nil
 }
 
-// newSecretCache returns a cache of Secrets that Memcacheds name. Only the leader fills it.
+// newSecretCache returns a cache of the metadata of Secrets that Memcacheds may name. Only the leader fills it.
 func newSecretCache(mgr ctrl.Manager, options *Options) (cache.Cache, error) {
 	named := secretCacheOptions(options)
 	named.HTTPClient, named.Scheme, named.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
@@ -176,7 +177,7 @@ func ownNamespace() string {
 	return strings.TrimSpace(string(content))
 }
 
-// newScheme holds the types that the operator reads and writes.
+// newScheme returns a scheme with the types that the operator reads and writes.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

@@ -18,9 +18,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
-// cacheOptions limits the cache to what the operator reads: managed objects and Pods with its labels, without managed
-// fields, and of Pods only what observe needs. Reads return the cached objects without a copy, because the operator
-// does not modify them.
+// cacheOptions limits the cache to what the operator reads: the managed objects and the Pods with the operator's
+// labels. Objects are cached without managed fields, and Pods only with the fields that the package observe reads.
+// Reads return the cached objects without a copy, because the operator does not modify them.
 func cacheOptions(operator *Options) cache.Options {
 	managed := cache.ByObject{
 		Label: observe.Selector(), Transform: cached.TrimObject, UnsafeDisableDeepCopy: new(true),
@@ -43,8 +43,8 @@ func cacheOptions(operator *Options) cache.Options {
 	return cacheOf(operator, byObject)
 }
 
-// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. The cache is separate
-// because the manager's cache has the whole Secrets of bindings.
+// secretCacheOptions limits a cache to the metadata of the Secrets that a Memcached may name. It is separate from the
+// manager's cache, because that cache has the whole Secrets of bindings.
 func secretCacheOptions(operator *Options) cache.Options {
 	return cacheOf(operator, map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Field: watchedSecrets(), Transform: cached.TrimSecret},
@@ -67,8 +67,8 @@ func cacheOf(operator *Options, byObject map[client.Object]cache.ByObject) cache
 	return options
 }
 
-// watchedSecrets is a field selector that excludes types of Secrets that no Memcached uses. Of the rest, only metadata
-// is requested.
+// watchedSecrets is a field selector that excludes types of Secrets that no Memcached uses. Of the other Secrets, the
+// operator requests only the metadata.
 func watchedSecrets() fields.Selector {
 	var others []fields.Selector
 	for _, secretType := range secrets.UnwatchedTypes {
@@ -78,7 +78,7 @@ func watchedSecrets() fields.Selector {
 }
 
 // restMapper knows the operator's kinds, all of them namespaced except Node. So the operator needs no API discovery,
-// and works if that fails.
+// and works even if the discovery fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// serverClock returns the time by the API server's clock, which may differ from the operator's. Each answer has it in
-// the header Date, in whole seconds. Before the first answer it is the operator's own clock.
+// serverClock returns the time by the API server's clock, which may differ from the operator's. Each answer of the API
+// server has its time in the header Date, in whole seconds. Before the first answer, serverClock returns the time by
+// the operator's own clock.
 type serverClock struct {
 	ahead atomic.Int64 // nanoseconds
 }

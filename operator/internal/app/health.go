@@ -48,12 +48,12 @@ func logged(name string, check healthz.Checker) healthz.Checker {
 	}
 }
 
-// caches checks whether the required caches are synced. Those of Secrets and of slots are not included: their watches
-// start when a Memcached first needs them, and only such Memcacheds wait for them.
+// caches checks whether the required caches are synced. The caches of Secrets and of slots are not included: their
+// watches start when a Memcached first needs them, and only the Memcacheds that need them wait for them.
 type caches struct {
 	informers cache.Informers
 
-	// leads is closed once this operator is the leader. Only then does it cache the managed objects.
+	// leads is closed once this operator is the leader. Only the leader caches the managed objects.
 	leads <-chan struct{}
 
 	mu    sync.Mutex
@@ -77,7 +77,7 @@ func (c *caches) check(ctx context.Context) error {
 	return c.areFilled(ctx, needed)
 }
 
-// cachedFromStart are the kinds that an operator caches before it is the leader: those with an index.
+// cachedFromStart are the kinds that an operator caches even before it is the leader: the kinds with an index.
 func cachedFromStart() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
 
 func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {

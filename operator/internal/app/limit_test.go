@@ -13,8 +13,9 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// TestTheLimitFitsTheMemcachedsOfItsComment holds the manifest to what `make bench` measured: of the memory that is
-// resident with as many Memcacheds, the limit leaves a fifth.
+// TestTheLimitFitsTheMemcachedsOfItsComment compares the memory limit in the manifest with the resident memory that
+// `make bench` measured with as many Memcacheds as the comment of the manifest names: the limit exceeds it by at least
+// a fifth.
 func TestTheLimitFitsTheMemcachedsOfItsComment(t *testing.T) {
 	content := page.Read(t, "../../config/manager/manager.yaml")
 	var manager appsv1.Deployment
@@ -43,7 +44,7 @@ func TestTheLimitFitsTheMemcachedsOfItsComment(t *testing.T) {
 	}
 }
 
-// passesLimit reports whether BoundMemory gets the limit.
+// passesLimit reports whether the container passes its memory limit to BoundMemory.
 func passesLimit(container corev1.Container) bool {
 	for _, variable := range container.Env {
 		if variable.Name == EnvMemoryLimit && variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef != nil {

@@ -15,8 +15,8 @@ import (
 
 const metricsOff = "0"
 
-// metricsOptions serves metrics over TLS to authorized clients. Without the right to authenticate clients it serves
-// none, and an operator that has rights only in some namespaces works all the same.
+// metricsOptions serves metrics over TLS to authorized clients. If the operator does not have the right to authenticate
+// clients, it runs without metrics. So an operator that has rights only in some namespaces works, too.
 func metricsOptions(ctx context.Context, config *rest.Config, options *Options) (metricsserver.Options, error) {
 	metrics := metricsserver.Options{BindAddress: options.MetricsAddress}
 	if options.MetricsInsecure || options.MetricsAddress == metricsOff {

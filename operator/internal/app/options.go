@@ -16,7 +16,7 @@ import (
 
 // Environment variables that the operator reads. OLM and the manifests set them.
 const (
-	// EnvMemcachedImage is the image of a Memcached that names none.
+	// EnvMemcachedImage is the image for each Memcached whose spec names no image.
 	EnvMemcachedImage = "RELATED_IMAGE_MEMCACHED"
 
 	// EnvAgentImage is the image of the agent in a cache's Pods.
@@ -34,7 +34,7 @@ const (
 	// EnvMemoryLimit is the limit of the operator's container, in bytes.
 	EnvMemoryLimit = "MEMORY_LIMIT"
 
-	// EnvLegacyFieldManagers is the default of --legacy-field-managers, even if it is empty.
+	// EnvLegacyFieldManagers is the default of --legacy-field-managers, even if the variable is set to an empty text.
 	EnvLegacyFieldManagers = "LEGACY_FIELD_MANAGERS"
 )
 
@@ -74,19 +74,19 @@ type Options struct {
 	// LeaderElectionNamespace is the namespace of the Lease; empty means the operator's own.
 	LeaderElectionNamespace string
 
-	// MetricsAddress is the address of the metrics; "0" turns them off.
+	// MetricsAddress is the address of the metrics; "0" disables them.
 	MetricsAddress string
 
 	// MetricsInsecure serves metrics over plain HTTP, without authorization.
 	MetricsInsecure bool
 
-	// ProbeAddress is the address of /healthz and /readyz; "0" turns them off.
+	// ProbeAddress is the address of /healthz and /readyz; "0" disables them.
 	ProbeAddress string
 
-	// ProfilesAddress is the address of the profiles, without authorization; empty, or "0", turns them off.
+	// ProfilesAddress is the address of the profiles, without authorization; empty, or "0", disables them.
 	ProfilesAddress string
 
-	// MemcachedImage is the image for a Memcached without one.
+	// MemcachedImage is the image for each Memcached whose spec names no image.
 	MemcachedImage string
 
 	// AgentImage is the image of the agent in a cache's Pods.
@@ -102,8 +102,8 @@ type Options struct {
 	// The operator takes over their fields.
 	LegacyFieldManagers []string
 
-	// UsageInterval is the interval at which a Pod of each autoscaled cache is read. UsageProxy is the URL of an HTTP
-	// proxy to the Pods; empty means direct connections.
+	// UsageInterval is the interval at which the operator reads the report of one Pod of each autoscaled cache. UsageProxy
+	// is the URL of an HTTP proxy to the Pods; empty means direct connections.
 	UsageInterval time.Duration
 	UsageProxy    string
 
@@ -152,40 +152,41 @@ func (o *Options) validate() error {
 // observations (usage.Patience).
 const longestUsageInterval = 90 * time.Second
 
-// servesAll reports whether the operator serves all namespaces, and has cluster-wide rights.
+// servesAll reports whether the operator serves all namespaces, and so has cluster-wide rights.
 func (o *Options) servesAll() bool { return len(o.WatchNamespaces) == 0 }
 
 // AddFlags adds the flags of the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces,
-		"Namespaces to serve, separated by commas; all of them if empty. Defaults to $"+EnvWatchNamespace+".")
+		"Namespaces to serve, separated by commas; all namespaces if empty. Defaults to $"+EnvWatchNamespace+".")
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles,
 		"How many Memcacheds are reconciled at a time.")
 	flags.IntVar(&o.MaxConcurrentUpdates, "max-concurrent-updates", o.MaxConcurrentUpdates,
 		"How many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of the operator, at least 1.")
 	flags.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod,
-		"How often every Memcached is reconciled without an event. It sends no requests.")
+		"How often every Memcached is reconciled without an event. If nothing differs, this sends no requests.")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", o.LeaderElection,
 		"Elect one of several replicas as the leader. Required with more than one replica.")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", o.LeaderElectionNamespace,
 		"Namespace of the Lease. Defaults to the operator's own; required outside of a cluster.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
-		"Address of the metrics, served over TLS to authorized clients; 0 turns them off.")
+		"Address of the metrics, served over TLS to authorized clients; 0 disables them.")
 	flags.BoolVar(&o.MetricsInsecure, "metrics-insecure", o.MetricsInsecure,
 		"Serve the metrics over plain HTTP, without authorization.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
-		"Address of /healthz and /readyz; 0 turns them off.")
+		"Address of /healthz and /readyz; 0 disables them.")
 	flags.StringVar(&o.ProfilesAddress, "pprof-bind-address", o.ProfilesAddress,
-		"Address of /debug/pprof, served over plain HTTP without authorization: use one of 127.0.0.1. Off by default.")
+		"Address of /debug/pprof, served over plain HTTP without authorization: use an address on 127.0.0.1. Off by default.")
 	flags.StringSliceVar(&o.LegacyFieldManagers, "legacy-field-managers", o.LegacyFieldManagers,
 		"Field managers, separated by commas, of operators that created a Memcached's objects before this one. This "+
 			"operator takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+
 			EnvLegacyFieldManagers+".")
 	flags.DurationVar(&o.UsageInterval, "usage-interval", o.UsageInterval,
-		"How often one Pod of each Memcached with autoscaling is read for how it is used, 1s to 1m30s: agents forget "+
-			"what they saw unless they are read again within ten minutes.")
+		"How often the operator reads from one Pod of each Memcached with autoscaling how the Pod is used, 1s to 1m30s. "+
+			"An agent forgets its observations unless the operator reads them again within ten minutes.")
 	flags.StringVar(&o.UsageProxy, "usage-proxy", o.UsageProxy,
-		"URL of an HTTP proxy to the Pods, for an operator outside of their network. None if empty, also with $HTTP_PROXY.")
+		"URL of an HTTP proxy to the Pods, for an operator outside of their network. No proxy if empty, even if "+
+			"$HTTP_PROXY is set.")
 	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")
 
 	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)

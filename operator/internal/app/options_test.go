@@ -34,7 +34,7 @@ func TestImagesComeFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestTheDefaultAgentIsOfTheAgentsVersion: whoever raises that raises this, too.
+// TestTheDefaultAgentIsOfTheAgentsVersion: whoever raises the agent's version raises the tag of DefaultAgentImage, too.
 func TestTheDefaultAgentIsOfTheAgentsVersion(t *testing.T) {
 	version, err := os.ReadFile("../../cmd/agent/VERSION")
 	if err != nil {

@@ -19,14 +19,15 @@ import (
 // openShiftGroup is an API group of every OpenShift cluster, and of no other.
 const openShiftGroup = "security.openshift.io"
 
-// askAgain is how long a failed request is not repeated, however many caches wait for it.
+// askAgain is how long the operator waits before it repeats a failed request for the platform, however many caches need
+// the answer.
 const askAgain = 5 * time.Second
 
-// askTimeout limits the request.
+// askTimeout limits how long the request may take.
 const askTimeout = 30 * time.Second
 
-// platform detects what the operator runs on, when that is first needed. The answer is kept until the watch reports a
-// change.
+// platform detects whether the operator runs on OpenShift or on another Kubernetes, when a reconciliation first needs
+// to know it. The answer is kept until the watch reports a change.
 type platform struct {
 	discovery *discovery.DiscoveryClient
 	questions singleflight.Group
@@ -77,7 +78,8 @@ func (p *platform) recall() (plan.Platform, error) {
 	return p.known, p.problem
 }
 
-// ask asks the API server. A change that the watch reported in the meantime is newer.
+// ask asks the API server for the platform. If the watch has reported a platform in the meantime, that one is newer,
+// and the answer is ignored.
 func (p *platform) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -112,7 +114,7 @@ func ask(ctx context.Context, client *discovery.DiscoveryClient) (plan.Platform,
 	case known.Has(openShiftGroup):
 		return plan.OpenShift, nil
 	case !known.Has(appsv1.GroupName):
-		return "", errors.New("the API server does not list the API groups that it has") // Every API server has this group.
+		return "", errors.New("the API server's list of API groups has no group apps") // Every API server has this group.
 	}
 	return plan.Kubernetes, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// TestAHangingAPIServerBlocksNoReconciliationBeyondItsTimeout: neither reconciliations, which share a question,
-// nor does the watch.
+// TestAHangingAPIServerBlocksNoReconciliationBeyondItsTimeout: the reconciliations share one request, and each ends at
+// its own timeout. The watch can report the platform while the request hangs.
 func TestAHangingAPIServerBlocksNoReconciliationBeyondItsTimeout(t *testing.T) {
 	release := make(chan struct{})
 	var questions atomic.Int32

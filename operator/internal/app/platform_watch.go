@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Without this right, the platform found at the start applies.
+// Without this right, the operator keeps the platform that it found at the start.
 // +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,resourceNames=v1.security.openshift.io,verbs=list;watch
 
 // openShiftAPI is the object that exists while the API server serves openShiftGroup.
@@ -38,7 +38,7 @@ type platformWatch struct {
 	changed chan event.GenericEvent
 }
 
-// Start watches the metadata of the one object until the context ends.
+// Start watches the metadata of openShiftAPI until the context ends.
 func (w platformWatch) Start(ctx context.Context) error {
 	client, err := metadata.NewForConfig(w.config)
 	if err != nil {
@@ -53,7 +53,8 @@ func (w platformWatch) Start(ctx context.Context) error {
 	err = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		log := ctrl.Log.WithName("platform")
 		if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
-			log.Info("OpenShift's APIs cannot be watched: the platform found at the start applies until a restart",
+			log.Info("OpenShift's APIs cannot be watched: the operator keeps the platform that it found at the start, "+
+				"until it restarts",
 				"missing", "list and watch apiservices.apiregistration.k8s.io", "error", err.Error())
 			stop()
 			return

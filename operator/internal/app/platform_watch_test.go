@@ -27,7 +27,7 @@ func TestAnOperatorThatMayNotWatchThePlatformAsksOnce(t *testing.T) {
 	if err := watch.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := asked.Load(); got == 0 || got > 2 { // Either a watch that begins with a list, or also a separate list.
+	if got := asked.Load(); got == 0 || got > 2 { // A watch that begins with a list, or a list and a watch.
 		t.Errorf("asked %d times", got)
 	}
 	if got, err := watch.platform.find(t.Context()); got != plan.Kubernetes || err != nil {

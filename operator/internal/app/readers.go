@@ -27,18 +27,20 @@ const (
 	// mostReaders is how many allowed, and how many refused, tokens are remembered.
 	mostReaders = 100
 
-	// allowedTTL and refusedTTL are how long an answer of the API server is valid.
+	// allowedTTL and refusedTTL are how long the operator reuses the API server's answer that a token is allowed, or
+	// refused.
 	allowedTTL, refusedTTL = time.Minute, 10 * time.Second
 
-	// knownTTL is how long the rate limit does not apply to a token after it was allowed. There are at most mostReaders
-	// such tokens, and each is reviewed once per allowedTTL.
+	// knownTTL is how long a token that was allowed is exempt from the rate limit. There are at most mostReaders such
+	// tokens, and each is reviewed once per allowedTTL.
 	knownTTL = time.Hour
 
-	// mostUnknown is how many other tokens are reviewed per second, and in one burst.
+	// mostUnknown is how many other tokens, which were not allowed within knownTTL, are reviewed per second. unknownBurst
+	// is how many of them are reviewed in one burst.
 	mostUnknown  = 5
 	unknownBurst = 10
 
-	// retryAfter is when a client may try again, in seconds.
+	// retryAfter is after how many seconds a client may try again.
 	retryAfter = "1"
 
 	// reviewTimeout limits a request to the API server.

@@ -21,7 +21,8 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
 
-// reviews are the API server's: of the tokens "reader" and "stranger" it knows whose they are, and the reader may read.
+// reviews answers as the API server does: it knows the users of the tokens "reader" and "stranger", and only the reader
+// may read the metrics.
 type reviews struct {
 	authenticationclient.TokenReviewInterface
 	err   error

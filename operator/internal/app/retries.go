@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// firstRetry and longestRetry are the shortest and longest pause after a failed reconciliation. Each failure
-	// counts, including those that an event triggered, and the cause may end at any moment: with longer pauses, such as
-	// controller-runtime's default of a quarter of an hour, a cache would stay as it is long after that.
+	// firstRetry and longestRetry are the shortest and longest pause after a failed reconciliation. Each failure makes the
+	// pause longer, including the failures of reconciliations that an event triggered. The cause of the failures may end
+	// at any moment. With a longer pause, such as controller-runtime's default of a quarter of an hour, the operator would
+	// change nothing in the cache until long after that moment.
 	firstRetry, longestRetry = 5 * time.Millisecond, 15 * time.Second
 
 	// retriesPerSecond and retriesBurst limit the retries of all Memcacheds together, as controller-runtime does by

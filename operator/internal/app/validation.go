@@ -12,7 +12,7 @@ import (
 
 // withoutStrictDecoding makes the API server decode an applied object only once. By default, it decodes the object a
 // second time, to warn of keys that occur twice. Applied objects are encoded from Go types, which have each key once.
-// Fields that the API server does not know are errors of an apply anyway. controller-runtime has no option for this.
+// An apply with a field that the API server does not know fails anyway. controller-runtime has no option for this.
 func withoutStrictDecoding(next http.RoundTripper) http.RoundTripper { return lenient{next} }
 
 type lenient struct{ http.RoundTripper }

@@ -34,7 +34,8 @@ const (
 
 // adoptOrRefuse adopts an object that the Memcached does not control, if the object has no owner and either the
 // operator applied it before, or its annotation AnnotationAdoptBy allows the adoption. It leaves every other object
-// unchanged. Nothing in the Memcached allows an adoption: its author may have no rights on the object.
+// unchanged. No field of the Memcached can allow an adoption, because the author of the Memcached may have no rights on
+// the object.
 func (s *Syncer) adoptOrRefuse(
 	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
 ) (Outcome, error) {
@@ -60,9 +61,9 @@ func (s *Syncer) adoptOrRefuse(
 		adoptCommand(mc, found, object.Kind)), nil
 }
 
-// takeBack applies an object that the operator applied before and that has no owner: an earlier Memcached of this
-// name left it behind, or another client removed the owner reference. A client that keeps removing it causes a
-// conflict.
+// takeBack applies an object that the operator applied before and that has no owner: an earlier Memcached of this name
+// left it behind, or another client removed the owner reference. A client that keeps removing the owner reference
+// causes a conflict.
 func (s *Syncer) takeBack(
 	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
 ) (Outcome, error) {
@@ -88,8 +89,8 @@ func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
 	return err
 }
 
-// adopt takes over an object that allows it. It sends the resource version along, because the annotation may have
-// been removed since.
+// adopt takes over an object that allows it. The request has the resource version that was read, because the annotation
+// that allows the adoption may have been removed since.
 func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
@@ -151,8 +152,8 @@ func isServiceOfASlot(object render.Object) bool {
 	return ok && service.Spec.ClusterIP == nil && len(service.Spec.Selector) == 0
 }
 
-// isTerminating reports whether an object is being deleted, or belongs to a deleted Memcached of the same name, and
-// the garbage collector has not deleted it yet.
+// isTerminating reports whether an object is being deleted, or belongs to a deleted Memcached of the same name, so that
+// the garbage collector is about to delete the object.
 func isTerminating(found metav1.Object, mc *cachev1.Memcached) bool {
 	if !found.GetDeletionTimestamp().IsZero() {
 		return true

@@ -28,7 +28,7 @@ const (
 	otherHash = `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 )
 
-// server answers for an API server that has one Deployment and one Memcached.
+// server answers as an API server that has one Deployment and one Memcached.
 type server struct {
 	stub
 	memcached *cachev1.Memcached
@@ -139,8 +139,8 @@ func TestWhatAnEarlierMemcachedLeftBehindIsAdopted(t *testing.T) {
 	}
 }
 
-// TestAReplacedObjectIsNoErrorInTheSpec: the API server refuses the uid as a field that can't change, and its other
-// messages are about the other object.
+// TestAReplacedObjectIsNoErrorInTheSpec: if another object has replaced the one that was read, the API server refuses
+// the uid as a field that can't change, and its further messages are about the new object.
 func TestAReplacedObjectIsNoErrorInTheSpec(t *testing.T) {
 	immutable := func(fields ...string) error {
 		var errs field.ErrorList

@@ -29,15 +29,15 @@ func (s *Syncer) stored(
 	return Outcome{Result: Updated, Fields: paths(changed), Generation: answeredGeneration(answer)}, nil
 }
 
-// undone reports whether nothing of a change is in the API server's answer: each field still differs from what was
-// requested. The resource version does not show whether the change was stored, because another client may have written
-// in the meantime.
+// undone reports whether nothing of a change is in the API server's answer: each changed field still differs from the
+// requested value. The resource version does not show whether the change was stored, because another client may have
+// written in the meantime.
 func (s schemas) undone(changed *fieldpath.Set, asked map[string]any, answer render.Object) (bool, error) {
 	left, err := s[answer.GroupKind].compare(answer.Configuration, asked)
 	return err == nil && !changed.Empty() && changed.Difference(left).Empty(), err
 }
 
-// isStillVersion reports whether the API server's answer is the version that was read.
+// isStillVersion reports whether the API server's answer still has the resource version that was read.
 func isStillVersion(read string, answer render.Object) bool {
 	return read != "" && answer.Metadata.ResourceVersion != nil && *answer.Metadata.ResourceVersion == read
 }

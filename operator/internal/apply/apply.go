@@ -1,5 +1,5 @@
-// Package apply is the only writer of managed objects. It applies what differs, by server-side apply, and never
-// changes an object that the Memcached does not own.
+// Package apply is the only writer of managed objects. It applies the objects that differ, by server-side apply, and
+// never changes an object that the Memcached does not own.
 package apply
 
 // Finds what differs from the desired objects, and applies it.
@@ -64,8 +64,8 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 	}
 }
 
-// TakeCreation is called for each managed object that appears in the cache. It reports, once, whether the object is
-// as this Syncer has just created it.
+// TakeCreation is called for each managed object that appears in the cache. It reports whether this Syncer has just
+// created the object, and no client has changed it since. It reports this only once for each object.
 func (s *Syncer) TakeCreation(object client.Object) bool {
 	s.lost.note(object, false)
 	return s.creations.take(object)
@@ -135,14 +135,15 @@ func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Ob
 	return Outcome{}
 }
 
-// runs reports whether there are Pods, or a Deployment that creates some.
+// runs reports whether the cache has Pods, or a Deployment that creates Pods.
 func runs(snapshot observe.Snapshot) bool {
 	deployment := snapshot.Deployment()
 	makesSome := deployment != nil && (deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0)
 	return makesSome || len(snapshot.Pods) > 0
 }
 
-// settle adds an error to the outcome: the result, and when to try again.
+// settle adds the error of a write to the outcome, with the result and the time of the next attempt that follow from
+// the error.
 func settle(outcome Outcome, err error) Outcome {
 	switch {
 	case err == nil:
@@ -220,8 +221,8 @@ func (s *Syncer) desiredChanged(live client.Object, object render.Object) bool {
 	return before != "" && before != hashOf(object) && !s.conflicts.knows(live.GetUID(), hashOf(object))
 }
 
-// update applies the desired state to an object that the Memcached owns. The uid makes sure that it is still the same
-// object.
+// update applies the desired state to an object that the Memcached owns. The uid in the request makes sure that the
+// request changes no other object of this name.
 func (s *Syncer) update(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
@@ -273,8 +274,9 @@ func immutableField(err error) string {
 var errReplaced = errors.New("it was replaced since it was read")
 
 // applyOver applies, with force, a configuration that carries the uid of the object that was read. If the object no
-// longer exists, the API server returns a conflict. If another object has the name, it rejects the uid as immutable; if
-// another controller owns the object, it rejects a second controller. None of these is an error in the spec.
+// longer exists, the API server returns a conflict. If another object has the name, the API server rejects the uid as
+// immutable; if another controller owns the object, the API server rejects a second controller. None of these is an
+// error in the spec.
 func (s *Syncer) applyOver(
 	ctx context.Context, wanted runtime.ApplyConfiguration, options ...client.ApplyOption,
 ) error {

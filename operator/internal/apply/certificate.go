@@ -1,7 +1,7 @@
 package apply
 
-// The special treatment of a Certificate: it is requested only for what belongs to the cache, and client-go does not
-// know its schema.
+// Treats a Certificate specially: the operator requests it only for Services that belong to the cache, and client-go
+// does not know its schema.
 
 import (
 	"fmt"
@@ -24,8 +24,8 @@ func withheld(report Report, object render.Object) Outcome {
 	case object.Withheld != "":
 		return Outcome{Result: NotOwned, Why: object.Withheld}
 	case foreign && object.GroupKind == observe.CertificateKind.GroupKind():
-		return Outcome{Result: NotOwned, Why: fmt.Sprintf("Certificate %q is not requested while it would name a Service "+
-			"of others", *object.Metadata.Name)}
+		return Outcome{Result: NotOwned, Why: fmt.Sprintf("Certificate %q is not requested while it would name a "+
+			"Service of another owner", *object.Metadata.Name)}
 	}
 	return Outcome{}
 }

@@ -48,8 +48,8 @@ type kindSchema struct {
 	checks sync.Map // of [2]reflect.Type to check
 }
 
-// newSchemas finds the schemas of all managed kinds. They are compiled into the operator, which does not read them from
-// the API server.
+// newSchemas finds the schemas of all managed kinds. The schemas are compiled into the operator, so it does not read
+// them from the API server.
 func newSchemas(scheme *runtime.Scheme) schemas {
 	found := schemas{}
 	for _, kind := range observe.AllKinds() {
@@ -68,9 +68,9 @@ func newSchemas(scheme *runtime.Scheme) schemas {
 	return found
 }
 
-// differences returns the fields that applying the object would change. Usually there are none, and covers finds this
-// in a tenth of the time of a full comparison. The annotation with the hash is one of the fields: its difference shows
-// that the operator no longer sets a field that it set before.
+// differences returns the fields that applying the object would change. Usually no field would change, and covers finds
+// this in a tenth of the time that a full comparison takes. The annotation with the hash is one of the fields: it
+// differs even if the only change is that the operator no longer sets a field that it set before.
 func (s schemas) differences(live client.Object, object render.Object) (*fieldpath.Set, error) {
 	kind := s[object.GroupKind]
 	if kind.covers(object.Configuration, live) {
@@ -114,8 +114,8 @@ func (k *kindSchema) compare(live any, rendered map[string]any) (*fieldpath.Set,
 	if err != nil {
 		return nil, fmt.Errorf("read the live object: %w", err)
 	}
-	// Both objects have Kubernetes' own types. The validation that the library recommends would make this take half as
-	// long again.
+	// Both objects have Kubernetes' own types. With the validation that the library recommends, the comparison would take
+	// half as long again.
 	current := typed.AsTypedUnvalidated(found, k.Schema, k.TypeRef) //nolint:staticcheck // see above
 	asked := value.NewValueInterface(rendered)
 	wanted := typed.AsTypedUnvalidated(asked, k.Schema, k.TypeRef) //nolint:staticcheck // see above

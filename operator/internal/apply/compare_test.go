@@ -25,14 +25,15 @@ type decided struct {
 	template render.Template
 }
 
-// decide plans a cache; false if its spec is invalid.
+// decide plans a cache. It returns false if the spec is invalid.
 func decide(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (decided, bool) {
 	outcome, template, err := desired.State(mc, current, defaults)
 	p, planned := plan.Of(outcome)
 	return decided{p, template}, planned && err == nil
 }
 
-// planned is the plan of a Memcached with a size of three and nothing else, changed by a case.
+// planned returns the plan of a Memcached whose spec has nothing but a size of three. A test case may change the
+// operator's defaults.
 func planned(t testing.TB, change func(*plan.Defaults)) decided {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}

@@ -14,8 +14,8 @@ import (
 // clients that keep overwriting each other would replace the Pods with each write.
 const writesBeforePause = pace.Limit(3)
 
-// conflicts remembers the writes to each object, to detect that another client keeps overwriting it. After a restart of
-// the operator they are forgotten, which costs a few writes.
+// conflicts remembers the writes to each object, to detect that another client keeps overwriting it. An operator that
+// was restarted does not know these writes, so it writes the object a few times more before it pauses.
 type conflicts struct {
 	now func() time.Time
 
@@ -47,7 +47,7 @@ func (c *conflicts) wait(uid types.UID, hash string) time.Duration {
 	return writesBeforePause.Wait(c.same(uid, hash).Writes, c.now())
 }
 
-// knows reports whether the last write applied this desired state.
+// knows reports whether the last write to an object applied the desired state with this hash.
 func (c *conflicts) knows(uid types.UID, hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *conflicts) note(uid types.UID, hash string) {
 	}
 }
 
-// explained returns which clients changed these fields, if explain has recorded it since the pause began.
+// explained returns which clients changed these fields, if explain has recorded this since the pause began.
 func (c *conflicts) explained(uid types.UID, changed string) []drift.Drift {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *conflicts) explain(uid types.UID, changed string, drift []drift.Drift) 
 	c.byObject[uid] = known
 }
 
-// same returns the writes of an object with this hash of the desired state.
+// same returns the writes to an object that applied the desired state with this hash.
 func (c *conflicts) same(uid types.UID, hash string) conflict {
 	if known := c.byObject[uid]; known.hash == hash {
 		return known

@@ -1,6 +1,6 @@
 package apply
 
-// Reverts drift, and finds the field manager.
+// Reverts drift, and finds the field manager that caused it.
 
 import (
 	"context"
@@ -31,7 +31,8 @@ func (s *Syncer) correct(
 	if known := s.conflicts.explained(live.GetUID(), first); wait > 0 && known != nil {
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: known}, nil
 	}
-	// The read is only for the field manager that caused the drift, so the drift is reverted even if the read fails.
+	// The read only serves to find the field manager that caused the drift, so the drift is reverted even if the read
+	// fails.
 	if fresh, err := s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 		live = fresh
 	}
@@ -55,8 +56,9 @@ func (s *Syncer) correct(
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: found}, nil
 	}
 	if len(refusedFields(err)) > 0 {
-		// The desired state has not changed, so the spec is not invalid and the error must not count as such: no %w.
-		err = fmt.Errorf("drift cannot be reverted (%s), delete what was added: %s",
+		// The desired state has not changed, so the spec is not the cause. The error must not count as an error in the spec,
+		// so it is not wrapped with %w.
+		err = fmt.Errorf("drift cannot be reverted (%s): delete what was added. The API server answers: %s",
 			drift.Describe(found), err.Error())
 	}
 	outcome.Drift, outcome.Version = found, live.GetResourceVersion()
@@ -64,7 +66,7 @@ func (s *Syncer) correct(
 }
 
 // withManagedFields reads an object from the API server, because the cache holds no managed fields. If the object was
-// replaced, it returns the old one: applying it then fails, because its uid is no longer valid.
+// replaced, it returns the old one. The apply that follows then fails, because the old uid is no longer valid.
 func (s *Syncer) withManagedFields(
 	ctx context.Context, live client.Object, kind schema.GroupKind,
 ) (client.Object, error) {
@@ -81,15 +83,15 @@ func (s *Syncer) withManagedFields(
 	return fresh, nil
 }
 
-// hasFields reports whether an entry was read from the API server. The cache keeps entries only as the record of a
-// pause, without fields.
+// hasFields reports whether an entry was read from the API server. The only entry that the cache keeps is the record of
+// a pause, and it keeps that without the fields.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
 // applyWithoutRejected removes fields of other clients because of which the API server rejected an apply, and applies
 // again. These are list items with other keys, fields that exclude an operator's field, and hooks and probes with
-// another handler. If there are none of these, it removes mounts of volumes that the operator no longer applies, and
-// returns their paths. It removes fields only from the object version that was read. If there is nothing to remove, it
-// returns the refusal.
+// another handler. If the object has no such fields, it removes mounts of volumes that the operator no longer applies,
+// and returns the paths of the mounts. It removes fields only from the object version that was read. If there is
+// nothing to remove, it returns the refusal.
 func (s *Syncer) applyWithoutRejected(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) ([]string, error) {
@@ -122,8 +124,8 @@ func danglingMounts(live client.Object, object render.Object) (pointers, paths [
 	return pointers, paths, err
 }
 
-// isOfHandlers reports whether the API server rejected only second handlers of hooks and probes: it accepts the object
-// once the first handlers are removed.
+// isOfHandlers reports whether the API server rejected only second handlers of hooks and probes. If so, it accepts the
+// object once the first handlers are removed.
 func isOfHandlers(refusal error) bool {
 	fields := refusedFields(refusal)
 	return len(fields) > 0 && !slices.ContainsFunc(fields, func(field string) bool {

@@ -26,7 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// stub answers for an API server that has one Deployment, and notes what it was asked.
+// stub answers as an API server that has one Deployment, and records the requests.
 type stub struct {
 	client.Reader
 	Client
@@ -219,7 +219,7 @@ func TestInAPauseNothingIsAskedTwice(t *testing.T) {
 		t.Errorf("described differently (-first +second):\n%s", diff)
 	}
 
-	cached.Spec.Paused = true // An unowned field is no news.
+	cached.Spec.Paused = true // The operator does not own this field.
 	cached.Spec.MinReadySeconds = 7
 	if syncer.syncDeployment(t, cached); len(server.asked) != 1 {
 		t.Errorf("requests after a change of an unowned field: %v", server.asked)

@@ -1,6 +1,6 @@
 package apply
 
-// The fast check that nothing differs; if it is not sure, compare.go finds out whether something differs.
+// The fast check that nothing differs. If the check is not sure, compare.go finds out whether something differs.
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ type pair struct {
 	ref          schema.TypeRef
 	wanted, live reflect.Type
 
-	// whole: the live value must equal the desired one, because it is atomic.
+	// whole: the live value must equal the desired value, because the value is atomic.
 	whole bool
 
 	// keys are the fields that identify the items of a list. A default replaces an omitted key, so both sides must omit
@@ -85,7 +85,8 @@ func isScalar(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Bool || reflect.Zero(t).CanInt()
 }
 
-// fieldPair is a field that both types have. The entries of the library show which values are omitted from the JSON.
+// fieldPair is a field that both types have. The library's entry for a field shows which of its values are omitted from
+// the JSON.
 type fieldPair struct {
 	wanted, live *value.FieldCacheEntry
 	whole        bool
@@ -112,7 +113,8 @@ func (p pair) ofStructs(atom *schema.Map) check {
 	}
 }
 
-// fields returns the checks of the fields; none if the live type has other fields.
+// fields returns the checks of the fields. It returns false if the types do not fit: the live type or the schema does
+// not have one of the fields or, for an atomic value, the live type has more fields.
 func (p pair) fields(atom *schema.Map) ([]fieldPair, bool) {
 	wanted, live := value.TypeReflectEntryOf(p.wanted).OrderedFields(), value.TypeReflectEntryOf(p.live).Fields()
 	if p.whole && len(wanted) != len(live) {

@@ -17,8 +17,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// FuzzWhatIsCoveredDoesNotDiffer: where covers is sure that nothing differs, the library finds nothing; and it is sure
-// of what has just been applied. What is wanted is what a plan gives, and anything else, too; both are then changed.
+// FuzzWhatIsCoveredDoesNotDiffer checks that the library finds no difference if covers is sure that there is none, and
+// that covers is sure after an object has just been applied. The desired objects are those of a plan, and arbitrary
+// ones. Then the live or the desired object is changed.
 func FuzzWhatIsCoveredDoesNotDiffer(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
@@ -67,8 +68,8 @@ func isSureOnlyOfTheSame(t *testing.T, kind *kindSchema, wanted runtime.ApplyCon
 	}
 }
 
-// isSureOfTheSame excepts what no API server would store, such as a key of a list twice, and quantities that are
-// written in another form after they are read.
+// isSureOfTheSame checks that covers is sure if the library finds no difference. It skips objects that no API server
+// would store, such as those with a key twice in a list.
 func isSureOfTheSame(t *testing.T, kind *kindSchema, wanted runtime.ApplyConfiguration, live client.Object) {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)

@@ -166,7 +166,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestNothingIsNotEmpty is of JSON's null, which no rendered field can be.
+// TestNothingIsNotEmpty tests JSON's null, which is the value of no rendered field.
 func TestNothingIsNotEmpty(t *testing.T) {
 	type maps struct {
 		Labels map[string]string `json:"labels"`

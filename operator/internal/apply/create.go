@@ -21,12 +21,14 @@ import (
 // webhook may have changed it. The watch event of the creation itself is ignored.
 const createdRetry = 10 * time.Second
 
-// create applies an object that must not exist yet. Server-side apply has no such condition, but the API server
-// compares resource versions, and only with an object that exists: with a version that no object has, the request
-// creates the object or fails. So an unowned object is never changed, not even briefly.
+// create applies an object that must not exist yet. Server-side apply has no such condition. But if an object with the
+// name exists, the API server compares its resource version with that of the request. So a request with a resource
+// version that no object has either creates the object or fails, and an unowned object is never changed, not even
+// briefly.
 //
-// A POST takes the API server two thirds of the time, but records an Update of all fields, including those that the API
-// server set by default. So the operator would own too much, and the next apply would not remove a field.
+// A POST would take the API server two thirds of the time. But the API server would record it as an Update of all
+// fields, including those that it set by default. So the operator would own all these fields by that Update, and the
+// next apply would not remove a field that is no longer desired.
 func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(noResourceVersion)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
@@ -44,7 +46,7 @@ func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object rende
 	}
 }
 
-// meet reads the existing object because of which a creation failed, and decides what to do with it.
+// meet reads the object whose existence made a creation fail, and decides what to do with this object.
 func (s *Syncer) meet(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
 ) (Outcome, error) {

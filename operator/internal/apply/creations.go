@@ -13,7 +13,7 @@ import (
 // arrived.
 const creationTTL = time.Minute
 
-// creations remembers created objects until the watch reports them: that event brings nothing new.
+// creations remembers created objects until the watch reports them, so that the event of a creation can be ignored.
 type creations struct {
 	now func() time.Time
 

@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// FuzzNothingDiffersOnceItIsApplied: whatever an object looks like, once what is rendered has been applied over it, the
-// comparison finds it as it should be. Otherwise the operator would write for ever.
+// FuzzNothingDiffersOnceItIsApplied: whatever a live object looks like, the comparison finds no difference after the
+// rendered object has been applied over it. Otherwise the operator would write the object again and again.
 func FuzzNothingDiffersOnceItIsApplied(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
@@ -61,8 +61,8 @@ func nothingDiffersAfter(t *testing.T, known schemas, live client.Object, object
 	}
 }
 
-// applyOver merges a configuration into an object as the API server does, and reads the answer; nil where it would not
-// have stored the object.
+// applyOver merges a configuration into an object as the API server does, and reads the answer; nil if the API server
+// would not have stored the object.
 func applyOver(t *testing.T, known schemas, live client.Object, object render.Object) client.Object {
 	t.Helper()
 	kind := known[object.GroupKind]
@@ -76,7 +76,7 @@ func applyOver(t *testing.T, known schemas, live client.Object, object render.Ob
 	}
 	current, err := kind.FromUnstructured(there)
 	if err != nil {
-		return nil // As above.
+		return nil // No API server would store such a thing.
 	}
 	wanted, err := kind.FromUnstructured(asked)
 	if err != nil {

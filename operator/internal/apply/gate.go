@@ -15,12 +15,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// removeGate removes the operator's readiness gate from a Deployment without slots. Applying keeps it if another field
-// manager owns it: one that created the Deployment from a copy made while it had slots. No Pod would ever become ready,
-// because the operator opens the gate of a Pod only if it has a slot.
+// removeGate removes the operator's readiness gate from a Deployment without slots. An apply keeps the gate if another
+// field manager owns it, too: one that created the Deployment from a copy that was made while the Deployment had slots.
+// With the gate, no Pod would ever become ready, because the operator opens the gate of a Pod only if it has a slot.
 func (s *Syncer) removeGate(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	pointer, found := undesiredGate(live, object)
-	owner := types.UID(string(live.GetUID()) + pointer) // Its removal does not count as a write of the desired state.
+	owner := types.UID(string(live.GetUID()) + pointer) // The removal of a gate is no write of the desired state.
 	wait := s.conflicts.wait(owner, pointer)
 	if !found || wait > 0 {
 		return Outcome{Result: Unchanged, RetryAfter: wait}, nil

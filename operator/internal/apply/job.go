@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// CreateJob applies a Job that must not exist yet, as create does, and reports whether there is another one with its
-// name. A Job is never changed: its Pod template is immutable.
+// CreateJob applies a Job that must not exist yet, as create does, and reports whether another Job has its name. A Job
+// is never changed: its Pod template is immutable.
 func CreateJob(ctx context.Context, writer Client, job *batchv1ac.JobApplyConfiguration) (taken bool, err error) {
 	job.WithResourceVersion(noResourceVersion)
 	err = writer.Apply(ctx, job, client.FieldOwner(names.FieldOwner))

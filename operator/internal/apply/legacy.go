@@ -27,8 +27,8 @@ const inheritedHash = "inherited"
 type legacyManagers = sets.Set[string]
 
 // inherit moves the fields that an earlier operator set in an owned object to this operator's field manager, so that
-// the next apply drops those that are not desired. It returns the changed object. It does so only once, before the
-// first apply: the hash that it writes prevents a repetition.
+// the next apply removes the fields that are not desired. It returns the changed object. It does so only once, before
+// the first apply: the hash that it writes prevents a repetition.
 func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.Object) (client.Object, error) {
 	if len(s.legacy) == 0 || live.GetAnnotations()[names.AnnotationAppliedHash] != "" {
 		return live, nil
@@ -47,14 +47,15 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	maps.Copy(annotations, live.GetAnnotations())
 	annotations[names.AnnotationAppliedHash] = inheritedHash
 	inherited.SetAnnotations(annotations)
-	// The lock is needed because a client that writes at the same time could lose its fields.
+	// Without the optimistic lock, a client that writes at the same time could lose its fields.
 	err = s.client.Patch(ctx, inherited, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}),
 		client.FieldOwner(names.FieldOwner))
 	return inherited, err
 }
 
 // moveFields returns the managed fields with those of the legacy managers moved to the operator; nil if there is
-// nothing to move. Nothing is moved in an object that the operator applied before: another client removed its hash.
+// nothing to move. If the operator has applied the object before, nothing is moved: the object then has no hash only
+// because another client removed it.
 func moveFields(managed []metav1.ManagedFieldsEntry, legacy legacyManagers) ([]metav1.ManagedFieldsEntry, error) {
 	isLegacy := func(entry metav1.ManagedFieldsEntry) bool {
 		return legacy.Has(entry.Manager) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""

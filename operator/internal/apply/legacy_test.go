@@ -74,8 +74,8 @@ func (p *patched) Patch(
 	return err
 }
 
-// TestFieldsAreMovedByOnePatch: the patch can't undo writes that others make in the meantime, and the function reports
-// that it was made.
+// TestFieldsAreMovedByOnePatch: the patch can't undo writes of other clients in the meantime, and inherit reports that
+// the patch was made.
 func TestFieldsAreMovedByOnePatch(t *testing.T) {
 	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Name: "cache", Namespace: "shop", ResourceVersion: "7", Annotations: map[string]string{"unowned": "stays"},
@@ -111,7 +111,7 @@ func TestFieldsAreMovedByOnePatch(t *testing.T) {
 	}
 }
 
-// place is a reader that finds one object in every place.
+// place is a reader that returns the same object for every key.
 type place struct {
 	client.Reader
 	holds *appsv1.Deployment

@@ -9,9 +9,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// withoutLogin returns a configuration to hash. Of a Secret it leaves out the values of the user and the password,
-// because whoever sees only metadata could try passwords by the hash. The versions of the Secrets that they come from
-// are in an annotation.
+// withoutLogin returns a configuration to hash. If it is the configuration of a Secret, the values of the user and the
+// password are left out: a client that may see only metadata could find the password by trial, because it sees the
+// hash. A new password still changes the hash, because the versions of the Secrets from which the values come are in an
+// annotation.
 func withoutLogin(configuration runtime.ApplyConfiguration) runtime.ApplyConfiguration {
 	secret, ok := configuration.(*corev1ac.SecretApplyConfiguration)
 	if !ok {

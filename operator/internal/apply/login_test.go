@@ -8,7 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// TestTheHashOfASecretSaysNothingAboutTheLogin: it is in an annotation, which clients may see that may not see the data.
+// TestTheHashOfASecretSaysNothingAboutTheLogin: the hash is in an annotation, and some clients may see the annotations
+// but not the data.
 func TestTheHashOfASecretSaysNothingAboutTheLogin(t *testing.T) {
 	hash := func(data map[string]string, versions string) string {
 		secret := corev1ac.Secret("cache", "team").WithAnnotations(map[string]string{"versions": versions})

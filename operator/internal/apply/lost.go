@@ -1,7 +1,7 @@
 package apply
 
 // Finds owned objects that are no longer desired, and that the cache does not have, because another client changed the
-// labels by which it selects objects.
+// labels by which the cache selects objects.
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// removalTTL is how long a deletion by the operator is remembered, because its event has no news.
+// removalTTL is how long a deletion by the operator is remembered, so that the event of the deletion can be ignored.
 const removalTTL = time.Minute
 
 // lost remembers, for each Memcached, the objects that disappeared from the cache and that the operator did not delete.

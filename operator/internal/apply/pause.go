@@ -15,7 +15,7 @@ import (
 )
 
 // Pause pauses the Deployment, which stops its rollout. A separate field manager sets spec.paused, so the operator's
-// other fields stay unchanged, and Resume applies an empty configuration as that manager.
+// other fields stay unchanged, and a pause ends when the operator applies an empty configuration as that manager.
 func (s *Syncer) Pause(ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot) Report {
 	deployment := snapshot.Deployment()
 	outcome := Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: mc.Name, Result: Paused}

@@ -21,9 +21,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. Each change
-// finds the Pod as it was read, or is left out, and changed is true: the next reconciliation decides again what to
-// change. Those in written were made.
+// SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. A change is
+// made only to a Pod that is still as it was read. Otherwise it is left out, and changed is true: the next
+// reconciliation decides again what to change. written has the changes that were made.
 func (s *Syncer) SyncPods(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, changes []slots.Change,
 ) (written []slots.Change, changed bool, err error) {
@@ -91,14 +91,14 @@ func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Chang
 	}))
 	err := s.client.SubResource("resize").Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
 	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) { // The server does not know the path.
-		return errors.New("the cluster resizes no running Pods, as Kubernetes does from 1.33 on: set " +
+		return errors.New("the cluster can't resize running Pods, which needs Kubernetes 1.33 or later: set " +
 			"spec.rollout.memoryChange to Replace")
 	}
 	return err
 }
 
 // patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch applies to any version of
-// the Pod. A deleted Pod is not an error. The argument what says in an error what the patch is for.
+// the Pod. A deleted Pod is not an error. An error names what the patch is for, as given by the argument what.
 func (s *Syncer) patchAnyVersion(
 	ctx context.Context, mc *cachev1.Memcached, name, what string, metadata map[string]any,
 ) error {
@@ -145,7 +145,7 @@ func isReplaced(err error) bool {
 func mustEncode(value any) []byte {
 	content, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // It consists of texts and numbers.
+		panic(err) // The value consists of texts and numbers, which can be encoded.
 	}
 	return content
 }

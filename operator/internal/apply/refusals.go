@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// refusalTTL is how long a refused write is not repeated. Otherwise each Pod that becomes ready would repeat it.
+// refusalTTL is how long a refused write is not repeated. Otherwise it would be repeated whenever a Pod becomes ready.
 const refusalTTL = 5 * time.Second
 
 // refusals remembers writes that the API server would refuse again.

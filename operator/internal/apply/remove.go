@@ -56,7 +56,7 @@ func (s *Syncer) removeUnwanted(
 	return removed
 }
 
-// unwanted returns the existing objects that are, or may be, owned and are not desired, by kind and name.
+// unwanted returns the existing objects that are, or may be, owned and are not desired, in the order of kind and name.
 func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []observe.Key {
 	wanted := map[observe.Key]bool{}
 	for _, object := range objects {
@@ -84,8 +84,9 @@ func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 // PodDisruptionBudget with each change to a Pod.
 const removeAttempts = 5
 
-// remove deletes an owned object in the version that was read. The uid protects an object that replaced it, and the
-// resource version protects an object that another client adopted since. After a conflict it reads the object again.
+// remove deletes an owned object in the version that was read. The uid in the request protects an object that has
+// replaced the one that was read, and the resource version protects an object that another client has adopted since.
+// After a conflict it reads the object again.
 func (s *Syncer) remove(
 	ctx context.Context, mc *cachev1.Memcached, kind schema.GroupKind, live client.Object,
 ) (Outcome, error) {

@@ -34,8 +34,8 @@ func (d *deleter) Delete(_ context.Context, object client.Object, _ ...client.De
 	return nil
 }
 
-// TestTheServiceOfAllSlotsIsDeletedLast: a restarted operator knows through this Service that there are objects of
-// slots.
+// TestTheServiceOfAllSlotsIsDeletedLast: from this Service, a restarted operator knows that objects of slots still
+// exist.
 func TestTheServiceOfAllSlotsIsDeletedLast(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-1"}}
 	owned := func(name string) metav1.ObjectMeta {

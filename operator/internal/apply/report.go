@@ -34,12 +34,13 @@ const (
 	// NotOwned means that the object exists and is not owned; it was left unchanged.
 	NotOwned Result = "notOwned"
 
-	// Conflicting means that another client keeps overwriting the operator's fields, and that the operator pauses.
+	// Conflicting means that another client keeps overwriting the operator's fields, and that the operator pauses its
+	// writes.
 	Conflicting Result = "conflicting"
 
 	// Terminating means that the object is being deleted, or belongs to a deleted Memcached of this name, and cannot be
-	// created before that ends. It also means that the namespace is being deleted, so the object cannot be created at
-	// all.
+	// created before the deletion ends. It also means that the namespace is being deleted, so the object cannot be created
+	// at all.
 	Terminating Result = "terminating"
 
 	// Waiting means that the object is created, or replaces Pods, only after another object was applied.
@@ -65,7 +66,7 @@ type Outcome struct {
 	// removed them, too.
 	Attached []string
 
-	// Drift describes the changes by another client, if they are why the object was updated, is conflicting or failed.
+	// Drift describes the changes by another client, if the object was updated, is conflicting or failed because of them.
 	// Version is the resource version of the object with the drift.
 	Drift   []drift.Drift
 	Version string

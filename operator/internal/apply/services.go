@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// nameOwnService leaves out of an EndpointSlice the name of a Service that is not the Memcached's. Clients of that
-// Service would get Pods of this cache.
+// nameOwnService leaves out of an EndpointSlice the name of a Service that is not the Memcached's. Otherwise, clients
+// of that Service would be sent to Pods of this cache.
 func nameOwnService(mc *cachev1.Memcached, snapshot observe.Snapshot, report Report, object render.Object) {
 	name, ok := object.Metadata.Labels[discoveryv1.LabelServiceName]
 	if !ok {

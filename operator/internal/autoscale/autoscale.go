@@ -1,9 +1,10 @@
-// Package autoscale decides how much memory the Pods of a cache should have, or how many Pods, from what their agents
-// report. It is pure.
+// Package autoscale decides how much memory the Pods of a cache should have, or how many Pods the cache should have,
+// from the reports of the Pods' agents. It is pure.
 //
 // The recommendation is the least memory in which an item that is not used stays for the age that the spec aims for. A
-// cache is always full, so the amount that it holds says nothing, but the age of the items that it evicts does. For the
-// number of Pods, the question is the same, and the answer is the memory of all of them, in whole Pods.
+// cache is always full, so the amount of data in it does not show whether its memory is enough, but the age of the
+// items that it evicts does. If the number of Pods changes instead of their memory, the question is the same: the
+// answer is then the memory of all Pods together, rounded up to whole Pods.
 package autoscale
 
 import (
@@ -17,13 +18,13 @@ const (
 	// fresh is how long a report counts. The Pods of a cache report one after another, one each minute.
 	fresh = 10 * time.Minute
 
-	// avoided is how long no step leads to a memory that a Pod could not get.
+	// avoided is how long no step leads to a memory again that a Pod could not get.
 	avoided = time.Hour
 
 	// resizeTime is how long the Pods may take to get the memory of a step.
 	resizeTime = 2 * time.Minute
 
-	// window is the time whose evictions are in a report.
+	// window is how far back the evictions in a report go.
 	window = 5 * time.Minute
 
 	// skewed is how much the clocks of two Nodes may differ.
@@ -39,7 +40,7 @@ const (
 	// noted is the interval at which State.Changed is renewed while the number of Pods is still changing.
 	noted = 10 * time.Minute
 
-	// listed is how long clients may use the former list of Pods.
+	// listed is how long clients may still use the former list of Pods after the number of Pods changed.
 	listed = time.Hour
 
 	mebibyte = 1 << 20
@@ -47,7 +48,7 @@ const (
 
 // Policy is what the spec says.
 type Policy struct {
-	// Acts: the Pods get the recommended memory.
+	// Acts: the operator gives the Pods the recommended memory, and does not only report it.
 	Acts bool
 
 	// Pod is the memory of each Pod, in bytes, if the number of Pods changes. All amounts of memory are then those of
@@ -71,12 +72,13 @@ type State struct {
 	// Refused is the memory that a Pod could not get; 0 if none. It is forgotten an hour after the last change.
 	Refused int64
 
-	// Former is the memory that the Pods had before the last change, in bytes, if they may have to get it again: after
-	// a change to more memory for each, which a Pod may not get, and after Pods were removed. It is 0 otherwise.
+	// Former is the memory that the Pods had before the last change, in bytes, if they may have to get it again: after a
+	// change to more memory for each Pod, because a Pod may not get that memory, and after Pods were removed. It is 0
+	// otherwise.
 	Former int64
 
-	// TooLittle is the memory of all Pods together that was last found to be too little; zero if none was, or if it no
-	// longer counts.
+	// TooLittle is the memory of all Pods together that was last found to be too little; zero if no memory was too little,
+	// or if the last finding no longer counts.
 	TooLittle TooLittle
 
 	// Finding is the last finding.
@@ -176,7 +178,8 @@ func (s *State) change(memory int64, at time.Time, why string) {
 	s.Memory, s.Changed, s.Why = memory, at, why
 }
 
-// sinceChange returns how long ago the memory was changed. If the change is far in the future, a wrong clock dated it.
+// sinceChange returns how long ago the memory was changed. If the time of the change is far in the future, it is from a
+// wrong clock, and sinceChange returns a day.
 func (in Input) sinceChange() time.Duration {
 	since := in.Now.Sub(in.State.Changed)
 	switch {
@@ -188,8 +191,9 @@ func (in Input) sinceChange() time.Duration {
 	return since
 }
 
-// step returns the memory after the next step, or the memory that the Pods have if no step is due. A step leads to at
-// most twice that memory, and to at least four fifths of it, or to one Pod less.
+// step returns the memory after the next step, or the memory that the Pods have if no step is due. A step at most
+// doubles the memory. It removes at most a fifth of the memory or, if the number of Pods changes and a Pod is more than
+// that, one Pod.
 func (in Input) step(s signals, since time.Duration) int64 {
 	has := in.State.Memory
 	needed, isShort := in.needed(s)
@@ -208,8 +212,8 @@ func (in Input) step(s signals, since time.Duration) int64 {
 }
 
 // needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
-// were used once for a shorter time than others. So evicted items need only have stayed for half the age if, according
-// to the curve, the memory is enough, or was before the agents or the number of Pods changed.
+// were used once for a shorter time than others. So, if the memory is enough according to the curve, or was enough
+// before the agents or the number of Pods changed, items that stayed for half the age are not evicted too early.
 func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
@@ -225,7 +229,7 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 }
 
 // most returns how much memory the Pods may get at most while their need is unknown. A former recommendation does not
-// count once memcached skips requests in its log, which it does when there are more requests.
+// count once memcached skips requests in its log, because memcached does so when it gets more requests than before.
 func (in Input) most(s signals) int64 {
 	if in.Policy.Pod == 0 && (in.State.Finding.Recommended == 0 || s.skips()) {
 		return in.Policy.Max
@@ -283,7 +287,7 @@ func (in Input) pods() int64 {
 	return 1
 }
 
-// round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes: so that the result does not
+// round rounds a memory up to a 32nd of the power of two below it, and to whole mebibytes, so that the result does not
 // change with each report.
 func round(bytes int64) int64 {
 	step := int64(mebibyte)

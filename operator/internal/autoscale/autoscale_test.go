@@ -11,7 +11,7 @@ const gib = int64(1) << 30
 
 var now = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
-// acting is a cache of 1 GiB that acts, and was last changed two days ago.
+// acting is the input for a cache with 1 GiB, whose memory the operator chooses, and last changed two days ago.
 func acting() Input {
 	return Input{
 		Policy: Policy{Acts: true, Min: gib / 4, Max: 4 * gib, Age: time.Hour, Cooldown: 10 * time.Minute},

@@ -1,7 +1,7 @@
 package autoscale
 
-// Keys that are copied to other Pods, by a rollout, a drain or another number of Pods, count as just used there: that is
-// no reason for another memory.
+// Keys that a rollout, a drain or a change to the number of Pods copies to other Pods count there as just used. The
+// tests check that this is no reason for another memory.
 
 import (
 	"strconv"

@@ -35,8 +35,8 @@ const (
 // Unknown stands for a ratio that is not known.
 const Unknown = -1
 
-// Finding compares the memory of the Pods with their use. It stays the same until something clearly differs, because
-// each new finding is written to the status.
+// Finding compares the memory of the Pods with their use. A finding stays the same until something clearly differs,
+// because each new finding is written to the status.
 type Finding struct {
 	Reason  Reason
 	Message string
@@ -84,14 +84,14 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	case s.isMixed:
 		return Observing, fmt.Sprintf("A recommendation needs %s with the same number of Pods", unmixed(age))
 	case recommended == 0 && s.skips() && s.evictedBefore(in.tooYoung()):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them is unknown, as "+
-			"memcached skips more than a tenth of the requests in its log", in.tooYoung(), in.Policy.howMuch())
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them is unknown, "+
+			"because memcached skips more than a tenth of the requests in its log", in.tooYoung(), in.Policy.howMuch())
 	case recommended == 0 && s.evictedBefore(in.tooYoung()):
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them "+
 			"is known after %s of observation", in.tooYoung(), in.Policy.howMuch(), 2*age)
 	case s.needed == 0 && s.skips():
-		return Observing, "Memcached skips more than a tenth of the requests in its log, so that how its memory is used " +
-			"is unknown"
+		return Observing, "Memcached skips more than a tenth of the requests in its log, so it is unknown how its " +
+			"memory is used"
 	case recommended == 0:
 		return Observing, fmt.Sprintf("A recommendation needs %s of observation", 2*age)
 	case s.needed > in.Policy.Max:
@@ -148,7 +148,7 @@ func (p Policy) field() string {
 	return "spec.autoscaling.size"
 }
 
-// compare returns the reason for a memory if another memory is needed.
+// compare returns whether the memory that the Pods have is too small or too large for their need, or fits it.
 func compare(has, needed int64, message string) (Reason, string) {
 	switch {
 	case needed > has/32*33:
@@ -174,7 +174,8 @@ func (s signals) skips() bool {
 	return false
 }
 
-// steady returns the former recommendation as long as a need that is a tenth higher would still lead to it.
+// steady returns the former recommendation instead of a lower one, as long as a need that is a tenth higher than the
+// current one would still lead to the former one.
 func (in Input) steady(s signals, before, now int64) int64 {
 	if now > 0 && now <= before && in.Policy.Within(in.Policy.round(s.needed/9*10)) >= before {
 		return before

@@ -11,7 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// load is the data that clients use: all is its size in bytes, of which clients use a half within the age half.
+// load is the data that clients use: all is its size in bytes, and half is the time in which clients use one half of
+// it.
 type load struct {
 	all, half float64
 

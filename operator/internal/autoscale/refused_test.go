@@ -29,7 +29,7 @@ func TestAStepThatAPodDoesNotGetIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestWhatWasRefusedIsRemembered, even after steps that do not lead there.
+// TestWhatWasRefusedIsRemembered checks that a refused memory is remembered, even after steps that do not lead to it.
 func TestWhatWasRefusedIsRemembered(t *testing.T) {
 	in := acting().withReport("a", gib/5*6, evicting(time.Minute))
 	in.State.Refused, in.State.Changed = 2*gib, now.Add(-time.Hour/2)

@@ -10,21 +10,22 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// mostSkipped is the share of the requests that memcached may skip in its log before the curve is unknown.
+// mostSkipped is the share of the requests that memcached may skip in its log. If it skips more, the curve counts as
+// unknown.
 const mostSkipped = 0.1
 
 // signals are the combined values of all fresh reports. All Pods have the same memory, so the Pod that needs most
 // memory determines how much all of them need.
 type signals struct {
-	// isMixed: the number of Pods changed while they were observed. A curve describes the busiest time of the last day,
-	// so it is not about the current number of Pods: according to it, each step would have been too small.
+	// isMixed: the number of Pods changed while they were observed. A curve describes the busiest time of the last day, so
+	// it is then not about the current number of Pods: the curve would show after each step that the step was too small.
 	isMixed bool
 
 	// isSilent: no Pod has reported, whatever its memory was. reports are those from Pods with the current memory.
 	isSilent bool
 	reports  []usage.Report
 
-	// observed is the shortest time of observation of a Pod.
+	// observed is for how long the Pods have been observed: the shortest time of any Pod.
 	observed time.Duration
 
 	// needed is the memory in which items stay for the age, in bytes; 0 while it is unknown. isKnown: each report shows
@@ -97,8 +98,8 @@ func (in Input) lastReports() (last map[string]Seen, isSilent bool) {
 	return last, isSilent
 }
 
-// add adds the report of a Pod. For some time after a change, the evictions in it do not count, because they may be
-// from before.
+// add adds the report of a Pod. For some time after a change, the evictions in it do not count, because the items may
+// have been evicted before the change.
 func (s *signals) add(report usage.Report, saysEvictions bool) {
 	s.reports = append(s.reports, report)
 	s.observed = min(s.observed, time.Duration(report.Observed)*time.Second)
@@ -112,7 +113,7 @@ func (s *signals) add(report usage.Report, saysEvictions bool) {
 }
 
 // neededOf returns the need of the Pod that needs most memory, among the Pods that have observed their use for long
-// enough; 0 if none has. all is true if all Pods have.
+// enough; 0 if none has. all is true if all Pods have observed their use for long enough.
 func (in Input) neededOf(s signals) (most int64, all bool) {
 	all = len(s.reports) > 0
 	for _, report := range s.reports {
@@ -185,7 +186,7 @@ func between(from, to, value float64) float64 {
 // evictedBefore reports whether items are evicted that were used more recently than an age ago.
 func (s signals) evictedBefore(age time.Duration) bool { return s.isEvicting && s.evictedAge < age }
 
-// recommended returns the memory to recommend to Pods that have some; 0 while it is unknown.
+// recommended returns the memory to recommend for Pods that have the memory has; 0 while it is unknown.
 func (s signals) recommended(policy Policy, has int64) int64 {
 	if s.needed == 0 {
 		return 0
@@ -197,8 +198,8 @@ func (s signals) recommended(policy Policy, has int64) int64 {
 }
 
 // isUnderestimated reports whether items are evicted that were used far more recently than the curve predicts.
-// Memcached keeps items that were used once for a shorter time than others, so some are expected to be younger than the
-// age.
+// Memcached keeps items that were used only once for a shorter time than other items, so some evicted items are
+// expected to be younger than the age.
 func (s signals) isUnderestimated(age time.Duration) bool {
 	return s.needed > 0 && s.evictedBefore(age/2)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// shard is a cache whose number of Pods is chosen. Each Pod gets its share of the load.
+// shard is a cache whose number of Pods the operator chooses. Each Pod gets its share of the load.
 type shard struct {
 	*cache
 
@@ -29,8 +29,8 @@ func randomShard(random *rand.Rand) *shard {
 	return &shard{cache: c}
 }
 
-// report returns the report of an agent that has observed all of these numbers of Pods. It does not count evicted items
-// that were copied with the last step, and not used since.
+// report returns the report of an agent that has observed all of these numbers of Pods. The report does not count
+// evicted items that the last step copied, and that clients have not used since.
 func (s *shard) report(l load, step time.Duration) usage.Report {
 	seen := min(len(s.sizes), int((day+s.in.Policy.Age)/step)+1)
 	fewest := s.in.pods()
@@ -105,8 +105,9 @@ func (s *shard) turns(t *testing.T, l load) (turns, late int) {
 }
 
 // TestALoadThatFitsByTheCurveAloneDoesNotLoseAPodAgainAndAgain has all items in four Pods. In three Pods, they would
-// stay for the wanted age according to the curve, but are evicted at half of that age. The operator finds this again
-// each time it has forgotten it: twice in the simulated time.
+// stay for the wanted age according to the curve, but are evicted at half of that age. The operator remembers for four
+// weeks that three Pods are not enough. Each time it has forgotten this, it finds it again: twice in the simulated
+// time.
 func TestALoadThatFitsByTheCurveAloneDoesNotLoseAPodAgainAndAgain(t *testing.T) {
 	for pods := int64(1); pods <= 8; pods++ {
 		random := rand.New(rand.NewPCG(13, uint64(pods))) //nolint:gosec // A test.

@@ -1,6 +1,6 @@
 package autoscale
 
-// The same decisions if the number of Pods changes, and not the memory of each.
+// Tests the same decisions for a cache whose number of Pods changes, and not the memory of each Pod.
 
 import (
 	"testing"

@@ -7,9 +7,9 @@ import "time"
 // remembered is how long a memory that was too little counts as such. Later, the load may be different.
 const remembered = 28 * day
 
-// TooLittle is a memory with which items were evicted too early, although it is enough according to the curve. It is
-// remembered for a load that just fits into some Pods according to the curve, but not according to the evictions:
-// otherwise, the cache would lose a Pod and get it back each day instead of each month.
+// TooLittle is a memory with which items were evicted too early, although it is enough according to the curve.
+// According to the curve, a load may just fit into some number of Pods, although the evictions show that it does not.
+// If this were not remembered, the cache would lose a Pod and get it back each day instead of each month.
 type TooLittle struct {
 	// Memory is the memory that the Pods had, in bytes. Needed is the memory that they needed at that time, according
 	// to the curve; 0 if that was unknown.

@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "draw the picture of docs/sizing.md again")
 
-// week is a simulated one: more is used by day than by night and at the weekend, and from Thursday on for good.
+// week is a simulated week: clients use more data by day than by night, and less at the weekend. From Thursday morning
+// on, they use half as much again.
 type week struct {
 	has, needed, evicted, aim []float64 // for each quarter of an hour
 }

@@ -1,6 +1,6 @@
 // Package cached determines which fields of an object the operator keeps in its cache. It has the functions that trim
-// objects before they are stored, and those that read a Pod, which give the same answer for the whole Pod and the
-// trimmed one. A field that is not kept here is empty wherever the operator reads it.
+// objects before they are stored, and the functions that read a Pod, which return the same result for the whole Pod and
+// the trimmed one. A field that is not kept here is empty wherever the operator reads it.
 //
 // Ten thousand caches have many Pods and Deployments, and the cache is most of the operator's memory.
 package cached
@@ -20,9 +20,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimObject drops fields that the operator does not read before a managed object is cached, and stores parts once that
-// many objects have: this halves the memory of a Memcached's objects. Of the managed fields, only the record of a pause
-// is kept.
+// TrimObject drops fields that the operator does not read before a managed object is cached, and stores parts that are
+// the same in many objects only once: this halves the memory of a Memcached's objects. Of the managed fields, only the
+// record of a pause is kept.
 func TrimObject(object any) (any, error) {
 	var managed []metav1.ManagedFieldsEntry
 	switch typed := object.(type) {

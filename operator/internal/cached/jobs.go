@@ -9,7 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimJob keeps the owner and the result of a Job, what it restores, and of which servers.
+// TrimJob keeps the owner and the result of a Job, and the annotations that say which snapshot the Job restores, and
+// which servers the cache had.
 func TrimJob(object any) (any, error) {
 	job, ok := object.(*batchv1.Job)
 	if !ok {

@@ -75,7 +75,7 @@ func Container(statuses []corev1.ContainerStatus, name string) corev1.ContainerS
 	return corev1.ContainerStatus{}
 }
 
-// PortsByName are the names of the declared container ports.
+// PortsByName are the ports, by the names under which containers declare them.
 var PortsByName = map[string]names.Ports{
 	names.Port: names.PlaintextPort, names.TLSPort: names.EncryptedPort, names.MetricsPort: names.AgentMetricsPort,
 	names.DiscoveryPort: names.DiscoveryPorts, names.DiscoveryTLSPort: names.DiscoveryPorts,

@@ -77,9 +77,9 @@ func text(value string) string {
 	return texts.share(value, func() string { return value })
 }
 
-// shareMap returns the same map for the same content, and a new one otherwise: a map keeps the text of a key that it
-// has. Of maps with the same hash, only the first one is shared. Large maps are not shared, because the pool keeps maps
-// that no object has any more.
+// shareMap returns the same map for the same content. For new content it makes a new map with shared texts, which can't
+// be put into the given map: a map keeps the text of a key that it has already. Of different maps with the same hash,
+// only the first one is shared. Large maps are not shared, because the pool keeps maps that no object has any more.
 func shareMap(values map[string]string) map[string]string {
 	hash, size := hashOf(values)
 	if values == nil || size > longest/2 {
@@ -102,7 +102,7 @@ var seed = maphash.MakeSeed()
 
 // hashOf returns a hash that does not depend on the order, which is random, and about how many bytes a map takes.
 func hashOf(values map[string]string) (hash uint64, size int) {
-	const slot = 48 // of a map in which a third of the slots is free
+	const slot = 48 // bytes for each entry of a map with a third of its slots free
 	for key, value := range values {
 		hash += maphash.Comparable(seed, [2]string{key, value})
 		size += slot + len(key) + len(value)
@@ -110,7 +110,7 @@ func hashOf(values map[string]string) (hash uint64, size int) {
 	return hash, size
 }
 
-// The pools of what is shared. Many clusters have few different containers. The names, labels and selectors of a
+// The pools of shared values. Many clusters have only a few distinct containers. The names, labels and selectors of a
 // Memcached's objects are equal, and the API server sends the objects of all kinds in the same order when the operator
 // starts.
 var (
@@ -121,11 +121,12 @@ var (
 	texts      = pool[string, string]{most: 8192}
 )
 
-// longest is the length of the longest content that is shared, in bytes. The containers of most Pods have a fourth.
+// longest is the length of the longest content that is shared, in bytes. The containers of most Pods have a fourth of
+// this length.
 const longest = 4 << 10
 
-// pool has values by what identifies them. If it has this many, it starts again with the next one: values that are
-// cached by then are not shared any more.
+// pool has values by the keys that identify them. A pool that is full, with as many values as the field most says, is
+// emptied before it gets the next value. Objects that are cached later then do not share the values of earlier ones.
 type pool[K comparable, V any] struct {
 	most int
 
@@ -133,7 +134,7 @@ type pool[K comparable, V any] struct {
 	values map[K]V
 }
 
-// share returns the same value for the same key. A new value is made first.
+// share returns the same value for the same key. It makes the value if the pool does not have it.
 func (p *pool[K, V]) share(key K, made func() V) V {
 	p.mu.Lock()
 	defer p.mu.Unlock()

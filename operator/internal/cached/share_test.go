@@ -212,7 +212,8 @@ func TestATrimmedMemcachedLosesOnlyItsManagedFields(t *testing.T) {
 	}
 }
 
-// FuzzATrimmedDeploymentIsTheSame: all is compared with what is wanted, or read.
+// FuzzATrimmedDeploymentIsTheSame checks that trimming changes no field of a Deployment except the managed fields,
+// because the operator reads all other fields, or compares them with the desired Deployment.
 func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
@@ -223,7 +224,7 @@ func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		deployment = &appsv1.Deployment{} // As it arrives: encoded, an empty list is the same as a missing one.
+		deployment = &appsv1.Deployment{} // As the API server sends it: encoded, an empty list is the same as a missing one.
 		if err := deployment.Unmarshal(content); err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func TrimPod(object any) (any, error) {
 }
 
 // trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server rejects a
-// controller without a name, so no real Pod has it.
+// controller without a name, so no Pod in the cluster has this controller.
 var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
 
 func trimPod(pod *corev1.Pod) *corev1.Pod {

@@ -1,8 +1,8 @@
 // Package consistent makes reads from the cache include the operator's own writes. A decision on an older state would
 // repeat or revert a write.
 //
-// Each object has its own record: the resource version of its last write. So it does not matter how many
-// informers fill the cache, or how far each is behind.
+// Each object has its own record: the resource version of its last write. So it does not matter how many informers fill
+// the cache, or how late each of them is.
 package consistent
 
 // A client whose reads from the cache include its own writes.
@@ -57,7 +57,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
-		awaited := c.records.find(id) // This is before the read of the cache, which may not have later writes.
+		awaited := c.records.find(id) // Looked up before the cache is read, which may not have later writes.
 		err := c.Client.Get(ctx, key, object, opts...)
 		switch {
 		case awaited == nil, err != nil && !apierrors.IsNotFound(err):
@@ -76,8 +76,9 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	}
 }
 
-// readLive reads from the API server. If neither the API server nor the cache has such an object, another client
-// reverted the write while the watch was interrupted, and no event will follow.
+// readLive reads from the API server. If neither the API server nor the cache has the object with the operator's
+// labels, another client deleted the object, or removed the labels, while the watch was interrupted. No event will
+// follow then, so readLive forgets the write.
 func (c *Client) readLive(
 	ctx context.Context, id identity, object client.Object, awaited *record, cacheErr error,
 ) error {
@@ -151,7 +152,8 @@ func (c *Client) sendObject(ctx context.Context, object client.Object, request f
 	return c.send(ctx, id, func() (metav1.Object, error) { return object, request() })
 }
 
-// send sends a write, and remembers its answer. The cache will not show an object without the operator's labels.
+// send sends a write, and remembers its answer. It remembers no answer for an object without the operator's labels,
+// because the cache will not show such an object.
 func (c *Client) send(ctx context.Context, id identity, request func() (metav1.Object, error)) error {
 	c.records.begin(id)
 	defer c.records.end(id)

@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// TestOfFifteenHundredWritesInThreeNamespacesNoneIsReadTooEarly: the streams of the namespaces are behind by different
-// times, and the resource versions of one say nothing about another.
+// TestOfFifteenHundredWritesInThreeNamespacesNoneIsReadTooEarly: the streams of the namespaces are late by different
+// times, and the resource versions in one stream say nothing about another stream.
 func TestOfFifteenHundredWritesInThreeNamespacesNoneIsReadTooEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slowest := map[string]int64{"quick": 1, "slow": 20, "slower": 300}

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Predicate observes each change that the cache shows, and filters no events. Put it first: a predicate does not see
-// events that a predicate before it has filtered.
+// Predicate observes each change that the cache shows, and filters no events. Put it before all other predicates,
+// because a predicate does not see the events that an earlier predicate has filtered.
 func (c *Client) Predicate() predicate.Predicate {
 	show := func(object client.Object) bool {
 		return c.hear(object, c.records.hear, func(awaited *record) bool { return awaited.isShownBy(object) })
@@ -35,13 +35,14 @@ func (c *Client) Predicate() predicate.Predicate {
 	}
 }
 
-// hear reports an event to the records. The event ends the wait for the writes of an object for which ends returns
-// true.
+// hear reports an event to the records. The event ends the wait for a write of this object if ends returns true for the
+// record of the write.
 func (c *Client) hear(object client.Object, report func(identity, func(*record) bool), ends func(*record) bool) bool {
 	if c.records.isEmpty() {
 		return true
 	}
-	if id, err := c.identify(object, client.ObjectKeyFromObject(object)); err == nil { // Else the operator writes none.
+	// The operator writes no objects that can't be identified.
+	if id, err := c.identify(object, client.ObjectKeyFromObject(object)); err == nil {
 		report(id, ends)
 	}
 	return true

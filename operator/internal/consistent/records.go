@@ -40,8 +40,8 @@ func (r *record) isShownBy(cached metav1.Object) bool {
 	return err != nil || order >= 0 // It is no use to wait for a version that can't be compared.
 }
 
-// isOverBy reports whether the event of a deletion ends the wait. Without the object's last state, such an event has
-// an old version.
+// isOverBy reports whether the event of a deletion ends the wait. An event that does not have the object's last state
+// has an old version.
 func (r *record) isOverBy(deleted metav1.Object, withoutLastState bool) bool {
 	if r.version == "" || withoutLastState {
 		return deleted.GetUID() == r.uid
@@ -56,8 +56,8 @@ type records struct {
 	unanswered map[identity]*unanswered
 }
 
-// unanswered are the writes of an object whose answers have not arrived yet. The event of its deletion may arrive
-// before.
+// unanswered are the writes of an object whose answers have not arrived yet. The event of the object's deletion may
+// arrive before these answers.
 type unanswered struct {
 	count int
 
@@ -137,7 +137,7 @@ func (r *records) drop(id identity, shown *record) {
 	}
 }
 
-// isEmpty reports whether no event matters.
+// isEmpty reports whether no write waits for its answer or for an event, so that no event matters.
 func (r *records) isEmpty() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

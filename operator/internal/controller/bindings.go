@@ -58,9 +58,9 @@ func newBindingWatch(
 }
 
 // startFor starts the watch if the Memcached has a binding, or had one, or the Secret of any former binding still
-// exists. It returns whether to look for Secrets of the Memcached, and which rights are missing for them. Once the
-// watch runs, the operator always looks for them, because this costs no request, and a Secret may have been created for
-// a spec that changed before the status named the Secret.
+// exists. It returns whether to look for Secrets of the Memcached's bindings, and which rights on these Secrets are
+// missing. Once the watch runs, the operator always looks for them, because this costs no request, and a Secret may
+// have been created for a spec that changed before the status named the Secret.
 func (w *bindingWatch) startFor(
 	ctx context.Context, mc *cachev1.Memcached,
 ) (concerned bool, missing []string, err error) {
@@ -100,9 +100,9 @@ func (w *bindingWatch) isStarted() bool {
 	return w.started
 }
 
-// missingRights asks the API server only while the Secret does not exist: if it does, the operator had the rights to
-// create it. The rights may be restricted to the name of the Secret, because the operator creates it with an apply,
-// which names it.
+// missingRights asks the API server only while the Secret does not exist: if the Secret exists, the operator had the
+// rights to create it. The rights may be restricted to the name of the Secret, because the operator creates it with an
+// apply, which names it.
 func (w *bindingWatch) missingRights(ctx context.Context, mc *cachev1.Memcached) ([]string, error) {
 	if mc.Spec.Binding == nil {
 		return nil, nil

@@ -74,8 +74,8 @@ func TestTheWatchOfBindingsStartsOnceACacheHasOne(t *testing.T) {
 	}
 }
 
-// TestTheRightsOfABindingAreReviewed: for each Secret separately, because roles may name it, and not while the Secret
-// exists.
+// TestTheRightsOfABindingAreReviewed checks that the operator reviews its rights for each Secret separately, because a
+// role may name the Secret, and does not review them while the Secret exists.
 func TestTheRightsOfABindingAreReviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker := &reviewer{denied: []string{"team: delete secrets"}}

@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/certmanager"
 )
 
-// Without these rights, the status of a Memcached with an issuer says so.
+// If the operator does not have these rights, the status of each Memcached with an issuer says so.
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;patch;delete
 
 // certificateRights are the rights that caches with an issuer need.
@@ -35,7 +35,8 @@ var certificateRights = []authorizationv1.ResourceAttributes{
 	{Group: certmanager.Group, Resource: "certificates", Verb: "delete"},
 }
 
-// certManagerTTL is how long the operator assumes that cert-manager's API does not exist, after it found this.
+// certManagerTTL is how long the operator assumes that cert-manager's API still does not exist, after it did not find
+// the API.
 const certManagerTTL = 30 * time.Second
 
 // noCertManager and noCertificateRights are why no certificates can be requested, with the fix.
@@ -103,7 +104,8 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 }
 
 // concerns reports whether a Memcached has an issuer, or still has the Certificate of a former issuer. The status does
-// not name a Certificate if the spec changed while the operator created it; the cache of the watch, if it runs, has it.
+// not name a Certificate if the spec changed while the operator created it; the cache of the watch, if the watch runs,
+// has this Certificate.
 func (w *certificateWatch) concerns(ctx context.Context, mc *cachev1.Memcached) bool {
 	if wantsCertificate(mc) || mc.Status.Certificate != "" {
 		return true

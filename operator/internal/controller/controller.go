@@ -1,7 +1,7 @@
 // Package controller reconciles Memcacheds: observe, plan, render, apply, status.
 package controller
 
-// Reconcile runs the steps in order; every return path of a Memcached that exists goes through status.Evaluate.
+// Reconcile runs the steps in order; if the Memcached exists, every return path goes through status.Evaluate.
 
 import (
 	"context"
@@ -190,11 +190,11 @@ func (r *Reconciler) record(ctx context.Context, c *reconciliation, found []pend
 }
 
 // changedRetry is how soon to reconcile again if the Memcached was changed or replaced before its status was written.
-// Usually the event of the change arrives first, but the predicates may ignore it, as for a finalizer.
+// Usually the event of the change arrives first, but the predicates ignore some changes, such as those to finalizers.
 const changedRetry = time.Second
 
-// writeStatus writes the status if it differs. It returns how long the write has to wait. It waits if another client
-// keeps overwriting the status, or if the Memcached was changed or replaced since it was read.
+// writeStatus writes the status if it differs. It returns how long the write has to wait. The write has to wait if
+// another client keeps overwriting the status, or if the Memcached was changed or replaced since it was read.
 func (r *Reconciler) writeStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
 ) (time.Duration, error) {

@@ -60,8 +60,8 @@ func conditionTable(t *testing.T) string {
 	return table.String()
 }
 
-// reasonTable has the reasons of all conditions. Reconciling and Stalled have that of Ready, and Suspended its own
-// name.
+// reasonTable has the reasons of all conditions except three: the reason of Reconciling and of Stalled is that of
+// Ready, and the reason of Suspended is the name of the condition.
 func reasonTable(t *testing.T) string {
 	t.Helper()
 	var table bytes.Buffer
@@ -127,7 +127,8 @@ func readyWith(reason, message string) cachev1.MemcachedStatus {
 	}}}
 }
 
-// TestEventsHaveOnlyReasonsOfTheTable: a reason that is a literal in the code, and no constant, would be on no page.
+// TestEventsHaveOnlyReasonsOfTheTable: a reason that is a literal in the code, and no constant, would be on no page of
+// the documentation.
 func TestEventsHaveOnlyReasonsOfTheTable(t *testing.T) {
 	literal := regexp.MustCompile(`reason: +"|normal\([^,]+(\{\})?, "`)
 	for _, file := range []string{"events.go", "statusevents.go"} {

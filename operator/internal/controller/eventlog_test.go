@@ -178,8 +178,8 @@ func TestNothingIsLoggedAtRest(t *testing.T) {
 	}
 }
 
-// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find it again. Changes to
-// the status are recorded once the status is written.
+// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find again what was done.
+// Changes to the status are recorded once the status is written.
 func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
 	for answer, want := range map[error][]string{
 		nil: {`Created: Deployment "cache" created`, "InvalidSpec: no"}, errors.New("no answer"): {`Created: Deployment "cache" created`},
@@ -217,8 +217,8 @@ func snapshotOf(deployment *appsv1.Deployment) observe.Snapshot {
 	return observe.Snapshot{Name: deployment.Name, Objects: map[observe.Key]client.Object{key: deployment}}
 }
 
-// TestErrorsInTheLogAreSentences looks at what the program logs as an error: its reader has to learn what is wrong, but
-// a text such as "List the Memcacheds" says only what was tried.
+// TestErrorsInTheLogAreSentences looks at the errors that the program logs. They have to say what is wrong, but a text
+// such as "List the Memcacheds" says only what was tried.
 func TestErrorsInTheLogAreSentences(t *testing.T) {
 	for _, message := range page.Messages(t, "../..", "Error") {
 		if words := strings.Fields(message); len(words) < 3 || !slices.ContainsFunc(words[1:], isVerb) {

@@ -26,8 +26,8 @@ const (
 	// eventCreated: objects were created. Those of a new Memcached share one event.
 	eventCreated = "Created"
 
-	// eventUpdated: the desired state of an object changed. The note has the fields, and what other clients attached to
-	// what was removed.
+	// eventUpdated: the desired state of an object changed. The note names the changed fields, and the fields that other
+	// clients had attached to removed fields.
 	eventUpdated = "Updated"
 
 	// eventScaled: the number of Pods of the Deployment changed.
@@ -40,7 +40,7 @@ const (
 	eventDeleted = "Deleted"
 
 	// eventDriftCorrected: another client had changed an object. The note says what was changed, by whom, how and when,
-	// and has a fix. Each one is a separate event.
+	// and has a fix. Each drift has a separate event.
 	eventDriftCorrected = "DriftCorrected"
 
 	// eventRolloutPaused: the operator paused a rollout of a suspended Memcached.
@@ -55,8 +55,8 @@ const (
 	// eventResumed: the operator applies the spec again.
 	eventResumed = "Resumed"
 
-	// eventSlotHandedOver: another Pod has the slot, with the keys of its predecessor. The agent's metrics and log have
-	// how many.
+	// eventSlotHandedOver: another Pod has the slot, with the keys of its predecessor. The number of keys is in the
+	// agent's metrics and log.
 	eventSlotHandedOver = "SlotHandedOver"
 
 	// eventSlotStartedCold: a handoff failed, and the Pod has none of the keys of its predecessor. The note has the
@@ -67,13 +67,16 @@ const (
 	// hash clients choose a slot.
 	eventSlotsRemoved = "SlotsRemoved"
 
-	// eventMemoryChosen: the operator chose another memory for the Pods, by the use of the cache. The note has why.
+	// eventMemoryChosen: the operator chose another amount of memory for the Pods, because of the use of the cache. The
+	// note has the reason.
 	eventMemoryChosen = "MemoryChosen"
 
-	// eventSizeChosen: the operator chose another number of Pods, by the use of the cache. The note has why.
+	// eventSizeChosen: the operator chose another number of Pods, because of the use of the cache. The note has the
+	// reason.
 	eventSizeChosen = "SizeChosen"
 
-	// eventAsUsual: the cache is used as on its usual day again. A deviation has an event with its reason.
+	// eventAsUsual: the cache is used as on its usual day again. Each deviation has an event whose reason is that of the
+	// deviation.
 	eventAsUsual = "AsUsual"
 
 	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.
@@ -88,8 +91,8 @@ type pendingEvent struct {
 	note      string
 
 	// object is the managed object that the event is about, unless it is about the Memcached or several objects. It
-	// becomes the related object of the event: otherwise the API would merge equal events about two objects. With its
-	// resource version, events about two drifts of one object are not merged, either.
+	// becomes the related object of the event, because the API would otherwise merge equal events about two objects. With
+	// its resource version, events about two drifts of one object are not merged, either.
 	object apply.Outcome
 
 	// pod is the name of the related Pod, for the same reason.
@@ -253,7 +256,7 @@ func broughtUpToSpec(o apply.Outcome) pendingEvent {
 	}
 	if len(o.Attached) > 0 {
 		attached := strings.Join(o.Attached, ", ")
-		fields = fmt.Sprintf("%s, which another client attached to what was removed; %s", attached, fields)
+		fields = fmt.Sprintf("%s, which another client attached to a removed field; %s", attached, fields)
 	}
 	return normal(o, eventUpdated, "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
 }

@@ -1,6 +1,7 @@
 package controller
 
-// Log lines about what Pods are instructed to do for their slots. They are no events: a handoff has one when it ends.
+// Log lines about what Pods are instructed to do for their slots. They are not recorded as events: each handoff has one
+// event, when it ends.
 
 import (
 	"cmp"
@@ -55,8 +56,8 @@ func instructed(change slots.Change, from string) string {
 		return fmt.Sprintf("Slot %s: Pod %s copies its keys to the %d Pods that stay", i.Slot, pod, i.Scale.After)
 	case instruction.Moved:
 		if i.Scale != (instruction.Scale{}) {
-			return fmt.Sprintf("Slot %s: clients learn of the list of %d slots, and Pod %s removes what they change by the "+
-				"former one", i.Slot, i.Scale.After, pod)
+			return fmt.Sprintf("Slot %s: clients are learning the list of %d slots, and Pod %s removes the keys that clients "+
+				"with the former list change", i.Slot, i.Scale.After, pod)
 		}
 		return fmt.Sprintf("Slot %s: moved to Pod %s, while Pod %s still serves connected clients", i.Slot, pod, from)
 	case instruction.Leave:

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Without this right, the status has the message of the scheduler instead.
+// Without this right, the operator does not know the Nodes, and the status has the message of the scheduler instead.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
 const (

@@ -37,7 +37,7 @@ func benchmarkDefaults() plan.Defaults {
 	}
 }
 
-// stored is the API server of one cache: it keeps what is applied, unless it forgets.
+// stored is the API server of one cache: it keeps the applied objects, unless forgets is set.
 type stored struct {
 	apply.Client
 	t       testing.TB
@@ -85,7 +85,7 @@ func pure(b testing.TB, syncer *apply.Syncer, mc *cachev1.Memcached, snapshot ob
 	return status.Evaluate(c.statusInput())
 }
 
-// rolledOut is the deployed status of a cache with all Pods.
+// rolledOut gives a Deployment the status that it has when all Pods of the cache are ready.
 func rolledOut(live *appsv1.Deployment) {
 	live.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: 1, Replicas: 3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,

@@ -61,7 +61,7 @@ type reconciliation struct {
 	podsErr     error
 	podsChanged bool
 
-	// nodes are the Nodes of the cluster, if they are needed, as they were nodesAge ago.
+	// nodes are the Nodes of the cluster, as they were nodesAge ago, if the reconciliation needs them.
 	nodes    observe.Nodes
 	nodesAge time.Duration
 
@@ -126,8 +126,8 @@ func (c *reconciliation) discovery() discovery.Decision {
 }
 
 // failure returns the errors for which the reconciliation is repeated. The reconciliation of an invalid spec is not
-// repeated, because it would end the same way, and the status names the fix. It is repeated for a failed pause of a
-// rollout, which may succeed.
+// repeated, because it would end the same way, and the status names the fix. If the pause of a rollout failed, the
+// reconciliation is repeated even then, because the next attempt may succeed.
 func (c *reconciliation) failure() error {
 	err := errors.Join(c.err, c.snapshot.Err())
 	if _, invalid := c.outcome.(plan.Invalid); invalid {

@@ -16,7 +16,8 @@ import (
 )
 
 // remnants are objects of a kind that is watched only once a Memcached needs it. If the operator ended after it had
-// created one, and before it wrote the status, and the spec has changed since, nothing else says that there is one.
+// created one, and before it wrote the status, and the spec has changed since, nothing else shows that this object
+// exists.
 type remnants struct {
 	live       client.Reader
 	kind       observe.Kind

@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// requeue returns after what time to reconcile again for one cause, if no event triggers that; 0 is never.
+// requeue returns after what time one cause requires another reconciliation, if no event triggers one; 0 is never.
 type requeue func(*reconciliation) time.Duration
 
 // requeues are all causes; the soonest counts.
@@ -37,7 +37,8 @@ var requeues = []requeue{
 	certManagerIsInstalled,
 }
 
-// longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
+// longestWait limits how far ahead a reconciliation is queued, because the queue keeps it even if the Memcached is
+// deleted in the meantime.
 const longestWait = 24 * time.Hour
 
 // again returns after what time to reconcile again; 0 is never.
@@ -89,8 +90,8 @@ func certificateExpires(c *reconciliation) time.Duration {
 	return max(certificate.NotAfter.Sub(c.now), time.Second)
 }
 
-// nodesAreOutdated returns a time if the message depends on the Nodes, whose changes are not watched, or on an old
-// list.
+// nodesAreOutdated returns a time if the message in the status depends on the Nodes, because changes to Nodes are not
+// watched, or if the list of Nodes was old.
 func nodesAreOutdated(c *reconciliation) time.Duration {
 	if c.nodes == nil || c.nodesAge < nodesFresh && !status.NoNodeFits(c.input) {
 		return 0

@@ -51,7 +51,7 @@ var (
 	}
 )
 
-// rightsTTL is how long the operator assumes that rights are missing, after it found this.
+// rightsTTL is how long after a review of rights the operator assumes that the missing rights are still missing.
 const rightsTTL = time.Minute
 
 // rights are rights that the operator may not have. Once it has all of them, it does not ask the API server again.
@@ -80,8 +80,8 @@ func (r *rights) missing(ctx context.Context) (missing []string, err error) {
 	return missing, nil
 }
 
-// review asks the API server which rights are missing. A watch that is started without the right would fail again and
-// again.
+// review asks the API server which rights are missing. A watch is started only after this, because a watch without its
+// right would fail again and again.
 func (r *rights) review(ctx context.Context) ([]string, error) {
 	namespaces := r.namespaces
 	if len(namespaces) == 0 {

@@ -21,8 +21,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
-// The operator reads the content of a Secret that a Memcached names, and watches metadata only. A role cannot
-// distinguish the two.
+// The operator reads the content of the Secrets that a Memcached names, but watches only metadata. A role cannot
+// distinguish content from metadata.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 // secretIndex finds the Memcacheds that name a Secret.
@@ -44,7 +44,7 @@ type secretWatch struct {
 	started bool
 }
 
-// startFor starts the watch if the Memcached needs it, and follows the Secrets that it names.
+// startFor starts the watch if the Memcached needs it, and follows the Secrets that the Memcached names.
 func (w *secretWatch) startFor(mc *cachev1.Memcached) error {
 	w.memory.Follow(mc)
 	if len(secrets.NamesOf(mc)) == 0 {
@@ -70,7 +70,7 @@ type (
 	queue          = workqueue.TypedRateLimitingInterface[reconcile.Request]
 )
 
-// handler records each version of a Secret, and its deletion, which is then the last version.
+// handler records each version of a Secret. A deletion is recorded as the last version.
 func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, reconcile.Request] {
 	return handler.TypedFuncs[*secretMetadata, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*secretMetadata], q queue) {

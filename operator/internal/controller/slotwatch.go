@@ -72,9 +72,9 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 }
 
 // concerns reports whether a Memcached has slots, or still has objects of slots that it had. Services are always
-// cached, so a restarted operator finds these objects, too. One Service of a former slot is enough, because another
-// operator may have created it again. The Service of all slots is deleted last, but another client may have created an
-// object with its name, or removed its label.
+// cached, so a restarted operator finds these objects, too. One Service of slots is enough for this. Usually it is the
+// Service of all slots, which is deleted last. But another operator may have created the Service of a single slot
+// again, and another client may have created an object with the name of the Service of all slots, or removed its label.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
 		return true, nil

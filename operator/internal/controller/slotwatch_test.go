@@ -210,7 +210,8 @@ func TestMissingRightsAreReviewedOnceAMinute(t *testing.T) {
 	})
 }
 
-// TestNobodyWaitsForRightsWithoutRequestingSlots: objects of former slots are left to the next event.
+// TestNobodyWaitsForRightsWithoutRequestingSlots: if only the deletion of objects of former slots needs rights, the
+// operator waits for the next event.
 func TestNobodyWaitsForRightsWithoutRequestingSlots(t *testing.T) {
 	c := &reconciliation{memcached: &cachev1.Memcached{}, missingRights: []string{"delete services"}}
 	if after := c.again(); after != 0 {
@@ -218,7 +219,7 @@ func TestNobodyWaitsForRightsWithoutRequestingSlots(t *testing.T) {
 	}
 }
 
-// TestTheComponentRemovesWhatSlotsNeed, and nothing else.
+// TestTheComponentRemovesWhatSlotsNeed: the component without-slots removes the rights that slots need, and no others.
 func TestTheComponentRemovesWhatSlotsNeed(t *testing.T) {
 	with, without := rightsIn(t, "../../../overlays/multiarch"), rightsIn(t, "testdata/without-slots")
 	var removed, want []string

@@ -34,7 +34,7 @@ type statuses struct {
 // written describes the status of a Memcached that was last written.
 type written struct {
 	hash       [sha256.Size]byte
-	version    string // the resource version, so that the status need not be hashed to recognize it
+	version    string // the resource version, which identifies the status without a hash of it
 	generation int64  // of the spec at that time
 	at         time.Time
 	over       pace.Writes // the writes that replaced another client's status
@@ -55,7 +55,7 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 	case s.isOverwritten(there):
 		return statusLimit.Wait(last.over, s.now())
 	case hasConflict(now) && slices.Equal(there.Status.Conditions, now.Conditions):
-		// Another client causes the changes to Pods, so they need not be written one by one.
+		// In a conflict, another client causes the changes to Pods, so these changes need not be written one by one.
 		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
 	return max(last.at.Add(pauseOf(there, now, last.at)).Sub(s.now()), 0)

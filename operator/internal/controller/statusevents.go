@@ -1,6 +1,6 @@
 package controller
 
-// Events of what is new in the status: slots that another Pod has, the state of the cache, and its suspension.
+// Events of what is new in the status: slots that another Pod got, the state of the cache, and its suspension.
 
 import (
 	"fmt"
@@ -36,8 +36,8 @@ func startedCold(slot cachev1.SlotStatus) pendingEvent {
 
 // slotsRemoved is the event of slots whose keys were lost because the size was lowered.
 func slotsRemoved(removed, before int) pendingEvent {
-	note := fmt.Sprintf("%d of %d slots removed: their keys are lost, about %d %% of the cache's. spec.slots.clientHash "+
-		"keeps them", removed, before, 100*removed/before)
+	note := fmt.Sprintf("%d of %d slots removed: their keys are lost, about %d %% of the keys of the cache. With "+
+		"spec.slots.clientHash, the operator copies such keys first", removed, before, 100*removed/before)
 	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventSlotsRemoved, action: "Scale", note: note}
 }
 
@@ -62,7 +62,8 @@ func whyOf(decided *autoscale.State) string {
 	return decided.Why
 }
 
-// unusual returns an event for each deviation from the usual day that began, or an event that all of them have ended.
+// unusual returns an event for each deviation from the usual day that began, or one event when all deviations have
+// ended.
 func unusual(before, now cachev1.MemcachedStatus) []pendingEvent {
 	began, all := status.NewDeviations(before, now)
 	var found []pendingEvent

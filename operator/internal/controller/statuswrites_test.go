@@ -128,7 +128,7 @@ func progress(left, copying int) string {
 	if left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d slots to be handed over, %d being copied", left, manySlots, copying)
+	return fmt.Sprintf("%d of %d slots are still to be handed over, %d being copied", left, manySlots, copying)
 }
 
 // handOver replaces the Pods of some slots at a time.

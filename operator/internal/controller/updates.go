@@ -53,8 +53,8 @@ type entry struct {
 	stops bool
 }
 
-// updateQueue orders the updates of caches with updatePolicy Automatic after an upgrade of the operator: at most a
-// number of them are updated at a time, those that are Ready first, by namespace and name.
+// updateQueue orders the updates of caches with updatePolicy Automatic after an upgrade of the operator: it limits how
+// many caches are updated at a time. Caches that are Ready come first, in the order of namespace and name.
 type updateQueue struct {
 	most int
 
@@ -72,8 +72,8 @@ func newUpdateQueue(most int) *updateQueue {
 	}
 }
 
-// news tracks the caches with updatePolicy Automatic, and filters no events. The workers start after it has seen all
-// existing Memcacheds.
+// news tracks the caches with updatePolicy Automatic, and filters no events. It has seen all existing Memcacheds before
+// the workers start.
 func (w *updateQueue) news() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return w.follow(e.Object) },
@@ -132,7 +132,7 @@ type candidate struct {
 	complete bool
 }
 
-// candidate describes a cache to the queue. The draft is without the update.
+// candidate describes a cache to the queue. The draft does not include the update.
 func (c *reconciliation) candidate(draft plan.Draft) candidate {
 	return candidate{
 		memcached: c.memcached, planned: draft.IsValid(), pending: draft.IsPending(), usable: c.snapshot.Usable(),
@@ -223,8 +223,8 @@ func updateFailed(now cachev1.MemcachedStatus) bool {
 		!slices.Contains(replacing, ready.Reason)
 }
 
-// next returns the queued caches that may be updated: none before every cache was reconciled, and none while an
-// update has failed.
+// next returns the queued caches that may be updated: none before every cache was reconciled, and none while the failed
+// update of a cache stops the others.
 func (w *updateQueue) next() []types.NamespacedName {
 	free := w.most
 	var line []types.NamespacedName
@@ -249,7 +249,8 @@ func (w *updateQueue) next() []types.NamespacedName {
 	return line[:min(free, len(line))]
 }
 
-// rank puts caches that are not Ready last: their updates do not show whether the update works, and may take long.
+// rank puts caches that are not Ready last, because their updates do not show whether the operator's new defaults work,
+// and may take long.
 func (e *entry) rank() int {
 	if e.unready {
 		return 1

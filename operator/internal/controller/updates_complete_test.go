@@ -39,7 +39,7 @@ func TestADeploymentIsCompleteOnceAllItsPodsAreReady(t *testing.T) {
 	}
 }
 
-// TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted: complete Pods are not enough.
+// TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted: that the Deployment has all its Pods is not enough.
 func TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted(t *testing.T) {
 	f := newFleet(t, 1, "a")
 	f.pending["a"] = false

@@ -63,7 +63,8 @@ type Config struct {
 	LegacyFieldManagers []string
 	Options             controller.Options
 
-	// Report reads how the memory of a Pod is used. ReportInterval is how often the memory of a cache is read.
+	// Report reads from a Pod how it is used. ReportInterval is the interval at which the report of one Pod of each
+	// observed cache is read.
 	Report         reports.Get
 	ReportInterval time.Duration
 

@@ -30,8 +30,8 @@ type Work struct {
 }
 
 // NewWork returns a Work for reconciliations whose context ends after the timeout. A reconciliation that takes longer
-// hangs: it ignores its context. The limit is three times the timeout, because the restart that follows interrupts all
-// other reconciliations.
+// hangs: it ignores its context. The limit is three times the timeout, because the kubelet restarts the operator when
+// it is exceeded, which interrupts all other reconciliations.
 func NewWork(timeout time.Duration) *Work {
 	return &Work{limit: 3 * timeout, running: map[reconcile.Request]time.Time{}}
 }
@@ -48,8 +48,8 @@ func (w *Work) Hangs() error {
 	return nil
 }
 
-// StandsStill returns an error if requests are queued and no reconciliation starts. It compares with its previous
-// call.
+// StandsStill returns an error if requests are queued and no reconciliation starts. For this, it compares the number of
+// begun reconciliations with that of its previous call.
 func (w *Work) StandsStill() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,8 @@ func requestFor(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: name}}
 }
 
-// TestAReconciliationThatDoesNotEndIsAHungWorker also checks that the others report nothing, however many there are.
+// TestAReconciliationThatDoesNotEndIsAHungWorker also checks that the other workers report nothing, however many there
+// are.
 func TestAReconciliationThatDoesNotEndIsAHungWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := NewWork(time.Minute)

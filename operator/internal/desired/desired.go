@@ -1,5 +1,5 @@
 // Package desired computes the desired state of a cache from package plan and package render, neither of which calls
-// the other. The rendered Pod template decides whether the Pods stay as they are, and so which inputs the plan has.
+// the other. Whether the Pods stay as they are, and so which inputs the plan has, depends on the rendered Pod template.
 package desired
 
 import (

@@ -9,7 +9,7 @@ import (
 )
 
 // answering is how many Pods answer: enough that one may be lost, and few, because each change to the list is a write
-// of each of them.
+// to each of them.
 const answering = 3
 
 // Input is what a decision depends on.
@@ -32,8 +32,8 @@ type Input struct {
 	Now time.Time
 }
 
-// Slot is a slot with the address that clients use, and the name of the Pod that holds it, which is empty if no Pod
-// does.
+// Slot is a slot with the address that clients use, and the name of the Pod that holds the slot; the name is empty if
+// no Pod holds it.
 type Slot struct {
 	Node
 
@@ -78,7 +78,7 @@ type Change struct {
 	List    string
 }
 
-// Decide decides which Pods answer, and what.
+// Decide decides which Pods answer, and with which list.
 func Decide(in Input) Decision {
 	list, after := in.list()
 	chosen, content := in.choose(), list.Encode()
@@ -127,7 +127,7 @@ func (in Input) choose() map[string]bool {
 const fromTheFuture = time.Minute
 
 // list returns the current list, and after what time a new list is due. If Pods already have the current list, its
-// version does not change. The version of a new list is the time in seconds, which also grows if no Pod is left that
+// version does not change. The version of a new list is the time in seconds, which grows even if no Pod is left that
 // has a former list. So there is at most one new list each second.
 func (in Input) list() (list List, after time.Duration) {
 	newest := List{}
@@ -149,7 +149,7 @@ func (in Input) list() (list List, after time.Duration) {
 	return list, 0
 }
 
-// nodes returns the servers. They depend on the servers in the newest list.
+// nodes returns the servers of the cache. With slots, the servers depend on those in the newest list.
 func (in Input) nodes(newest List) []Node {
 	if in.HasSlots {
 		return in.slotNodes(newest)
@@ -168,9 +168,10 @@ func (in Input) nodes(newest List) []Node {
 	return nodes
 }
 
-// slotNodes returns the slots that are servers. An announced slot stays, whether it has a Pod or not, and even if its
-// address changes because another Pod has its name. An added slot waits for its first Pod, because clients would ask it
-// in vain for keys that other servers have. If no list has any of the slots, the new list has all of them.
+// slotNodes returns the slots that are servers. An announced slot stays in the list, whether it has a Pod or not, and
+// even if its address changes because another Pod has its name. An added slot is announced only when it has its first
+// Pod: until then, clients would ask it in vain for keys that other servers have. If no list has any of the slots, the
+// new list has all of them.
 func (in Input) slotNodes(newest List) []Node {
 	listed, ready := map[string]bool{}, map[string]bool{}
 	for _, node := range newest.Nodes {

@@ -1,9 +1,9 @@
-// Package discovery answers which memcached servers a cache has, for clients with auto discovery: the operator decides
-// which Pods answer, and writes the list into their annotation cache.example.com/discovery; the agent in such a Pod reads
-// it from a downward API volume, and answers with it.
+// Package discovery answers clients with auto discovery, which request the memcached servers of a cache. The operator
+// decides which Pods answer, and writes the list of servers into their annotation cache.example.com/discovery. The
+// agent in such a Pod reads the list from a downward API volume, and answers with it.
 //
-// The package is pure. Both programs share it, and their versions may differ: unknown fields are ignored, and a field
-// never changes its type or meaning.
+// The package is pure. The operator and the agent share it, and their versions may differ. So unknown fields of the
+// list are ignored, and a field never changes its type or meaning.
 package discovery
 
 import (
@@ -41,13 +41,13 @@ type Node struct {
 func (l List) Encode() string {
 	content, err := json.Marshal(l)
 	if err != nil {
-		panic(err) // It consists of texts and numbers.
+		panic(err) // The list consists of texts and numbers, which can be encoded.
 	}
 	return string(content)
 }
 
-// newestVersion is the largest version that is accepted, so that versions can grow. Clients in JavaScript can
-// distinguish it from the number before it.
+// newestVersion is the largest version of a list. Decode accepts only smaller versions, so that a later list can have a
+// larger one. Clients in JavaScript can distinguish newestVersion from the number before it.
 const newestVersion = 1 << 53
 
 // Decode reads the annotation. It refuses a version that cannot grow, because a client that reads it would ignore all

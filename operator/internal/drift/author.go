@@ -45,8 +45,8 @@ func Applied(object metav1.Object) bool {
 	return Owns(object, fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationAppliedHash))
 }
 
-// Owns reports whether the operator owns a field, and so the field is as the operator applied it. The object must have
-// managed fields.
+// Owns reports whether the operator owns a field. If so, the field has the value that the operator applied. The object
+// must have managed fields.
 func Owns(object metav1.Object, path fieldpath.Path) bool {
 	return slices.ContainsFunc(read(object.GetManagedFields()), func(e entry) bool {
 		return e.isOperator() && e.fields.Has(path)
@@ -59,8 +59,8 @@ type entry struct {
 	fields *fieldpath.Set
 }
 
-// read returns the entries of managed fields. It skips those that cannot be read: they belong to other clients, and
-// must not stop the correction of drift.
+// read returns the entries of managed fields. It skips entries that cannot be read, because these belong to other
+// clients, and must not stop the correction of drift.
 func read(managed []metav1.ManagedFieldsEntry) []entry {
 	var entries []entry
 	for _, m := range managed {
@@ -88,8 +88,8 @@ func authorOf(entries []entry, path fieldpath.Path) *Author {
 	return last
 }
 
-// lastWriter returns the only client that wrote the object, not its status, since the operator last did; nil if there
-// is no such client or more than one.
+// lastWriter returns the only client that wrote the object since the operator last wrote it; nil if there is no such
+// client or more than one. Writes of the status do not count.
 func lastWriter(entries []entry) *Author {
 	var own time.Time
 	for _, e := range entries {

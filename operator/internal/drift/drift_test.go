@@ -241,7 +241,7 @@ func TestAFieldThatExcludesAnOwnedOneIsAReplacement(t *testing.T) {
 	}
 }
 
-// FuzzReadingManagedFields: a client that writes an object can write any JSON there.
+// FuzzReadingManagedFields: a client that writes an object can write any JSON into its managed fields.
 func FuzzReadingManagedFields(f *testing.F) {
 	for _, seed := range []string{labels, fmt.Sprintf(anyPort, 11211), `{"k:{":{}}`, `{"v:1":{},"i:0":{"f:":[]}}`, `{`, `null`, `[]`} {
 		f.Add([]byte(seed))

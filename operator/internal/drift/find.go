@@ -1,6 +1,6 @@
 package drift
 
-// Finds values in objects, and what other clients put in place of the operator's.
+// Finds values in objects, and the values that other clients set instead of the operator's.
 
 import (
 	"cmp"
@@ -83,8 +83,8 @@ func keysOf(element fieldpath.PathElement) []string {
 	return keys
 }
 
-// replacement finds a list item of the operator whose key another client changed: it has the name of the missing item.
-// Names are unique in these lists, so the operator's item cannot be added next to it.
+// replacement finds a list item of the operator whose key another client changed. The changed item has the name of the
+// missing item. Names are unique in these lists, so the operator's item cannot be added next to the changed one.
 func replacement(actual, expected map[string]any, path fieldpath.Path) (place, bool) {
 	last := path[len(path)-1]
 	if last.Key == nil || slices.Contains(keysOf(last), "name") {
@@ -104,7 +104,8 @@ func replacement(actual, expected map[string]any, path fieldpath.Path) (place, b
 	return place{}, false
 }
 
-// rivals are fields that another client can set instead of the operator's, and that the API server rejects next to it.
+// rivals are fields that another client can set instead of a field of the operator. The API server rejects an object
+// that has both.
 var rivals = map[string]string{"maxUnavailable": "minAvailable"}
 
 // rival finds the field that another client set instead of a missing field of the operator.

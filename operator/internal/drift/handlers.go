@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// handlers are the ways of a hook or a probe, of which it has one.
+// handlers are the fields for the handler of a hook or a probe, which has exactly one of them.
 var handlers = []string{"exec", "grpc", "httpGet", "sleep", "tcpSocket"}
 
 // IsHandler reports whether a field is one of these handlers.
@@ -16,8 +16,8 @@ func IsHandler(field string) bool { return slices.Contains(handlers, field) }
 
 // OtherHandlers returns the JSON pointers of hooks and probes that have another handler than the operator's.
 // Server-side apply would keep both handlers, and the API server rejects two. It also rejects a hook or probe without a
-// handler, so each pointer is to a whole hook or probe. If the other handler is the operator's own former one, an apply
-// removes it: call OtherHandlers only for an object that the API server has rejected.
+// handler, so each pointer is to a whole hook or probe. Call OtherHandlers only for an object that the API server has
+// rejected, because an apply removes the other handler anyway if it is the operator's own former one.
 func OtherHandlers(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
 	actual, _, err := contents(live, desired)
 	if err != nil {

@@ -1,6 +1,6 @@
 package drift
 
-// Finds what other clients attached to what the operator removes.
+// Finds fields that other clients attached to fields which the operator removes.
 
 import (
 	"slices"
@@ -30,7 +30,7 @@ func DanglingMounts(live Object, desired any) ([]Attached, error) {
 	volumes, _ := pod.field("volumes")
 	var mounts []Attached
 	for _, volume := range volumes.items([]string{"name"}) {
-		author := authorOf(entries, volume.path) // if another client also owns the volume, it stays
+		author := authorOf(entries, volume.path) // if another client also owns the volume, the volume stays
 		if _, stays := find(expected, volume.path); !stays && author != nil && author.isOperator() {
 			mounts = append(mounts, mountsOf(volume, pod, entries)...)
 		}

@@ -1,7 +1,7 @@
 package instruction
 
 // Phase is what the Pod that copies the keys of other servers does. The operator writes it into the Pod's annotation
-// cache.example.com/bootstrap, and the agent reads it from a downward API volume. It only goes forward.
+// cache.example.com/bootstrap, and the agent reads it from a downward API volume. The phase only goes forward.
 type Phase string
 
 // Phases.

@@ -1,9 +1,10 @@
 // Package instruction is what the operator writes into a Pod of a cache with slots: the annotation
 // cache.example.com/handoff, as JSON. The agent in the Pod reads it from a downward API volume and does what Role says.
-// The operator keeps its own record of the Pod in the same annotation, because Pods are its memory.
+// The operator keeps its own record of the Pod in the same annotation, because the operator itself remembers nothing:
+// after a restart, it reads the Pods.
 //
-// The package is pure. Both programs share it, and their versions may differ: unknown fields are ignored, and a field
-// never changes its type or meaning.
+// The package is pure. The operator and the agent share it, and their versions may differ. So unknown fields are
+// ignored, and a field never changes its type or meaning.
 package instruction
 
 import (
@@ -17,13 +18,13 @@ import (
 // Role is what the agent does for the slot.
 type Role string
 
-// Roles. The agent is ready, which means that GET /ready answers 200, only as described.
+// Roles. The agent is ready, which means that GET /ready answers 200, only when the comment of its role says so.
 const (
 	// None is the role of a Pod without an instruction. The agent does nothing and is not ready.
 	None Role = ""
 
-	// Serve is the role of a Pod that holds a slot. The agent does nothing and is ready. After Receive, before
-	// all was copied, the agent first stops the copy and empties its memcached.
+	// Serve is the role of a Pod that holds a slot. The agent does nothing and is ready. If its role was Receive before,
+	// and not all keys were copied, the agent first stops the copy and empties its memcached.
 	Serve Role = "serve"
 
 	// Cold is the role of a Pod that gets its slot without keys. The agent empties its memcached once and is ready
@@ -39,10 +40,10 @@ const (
 	// agent removes each key that changes in one Pod from the other, and is ready.
 	Moved Role = "moved"
 
-	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies each key to the
-	// server where clients will look for it according to Scale, and is ready once all keys are copied; from then on it
-	// removes each key that changes in one Pod from the others. In the first seconds it is never ready, so that the
-	// operator sees that the copy began.
+	// Send is the role of a Pod that holds the last slot, which is to be removed. The agent copies each key to the server
+	// where clients will look for it according to Scale, and is ready once all keys are copied; from then on it removes
+	// each key that changes in one Pod from the others. In the first seconds of this role, the agent is never ready, so
+	// that the operator sees that the copy began.
 	Send Role = "send"
 
 	// Leave is the role of a Pod that gave its slot away. The agent ends memcached after End, and stays ready.
@@ -72,23 +73,24 @@ type Instruction struct {
 	// have Scale.
 	From string `json:"from,omitempty"`
 
-	// Scale is how clients' list of servers changes: Receive then copies from each Pod the keys that clients will look for
-	// in this one. Send needs it.
+	// Scale is how clients' list of servers changes: with Scale, the role Receive copies from each other Pod the keys that
+	// clients will look for in this Pod. Send needs it.
 	Scale Scale `json:"scale,omitzero"`
 
 	// Rate is the limit of the copy in bytes per second. 0 means no limit.
 	Rate int64 `json:"rate,omitempty"`
 
-	// Within is for how many seconds the Pod at From is certain to exist, counted from when the agent reads this. The
-	// copy exceeds Rate if it must, to be complete by then. 0 means that no end is known.
+	// Within is for how many seconds the Pod at From is certain to exist, counted from when the agent reads the
+	// instruction. The copy exceeds Rate if it would otherwise not be complete before that time is over. 0 means that no
+	// end is known.
 	Within int64 `json:"within,omitempty"`
 
 	// Since is when the operator gave this role, in whole seconds. A changed Since means another attempt: the agent
 	// begins again.
 	Since time.Time `json:"since,omitzero"`
 
-	// End is for how many seconds a Pod with the role Leave still serves, counted from when the agent reads this: the
-	// clocks of two Nodes may differ.
+	// End is for how many seconds a Pod with the role Leave still serves, counted from when the agent reads the
+	// instruction, because the clocks of two Nodes may differ.
 	End int64 `json:"end,omitempty"`
 
 	// Memory is the memory for items that memcached is to have, in bytes and whole mebibytes, if it was started with
@@ -104,7 +106,7 @@ type Record struct {
 	// State is the state of the slot in the status.
 	State State `json:"state,omitempty"`
 
-	// CopySeconds is how long it took from the role Receive until this Pod held the slot.
+	// CopySeconds is the time from the instruction with the role Receive until this Pod held the slot.
 	CopySeconds int64 `json:"copySeconds,omitempty"`
 
 	// Reason is why the slot is cold or its handoff was given up: one of the API's reasons. It is empty if all went well.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The agent has no credentials, so it reports through what Kubernetes keeps of its container: the log, the exit code,
-// the termination message and the readiness.
+// The agent has no credentials, so it reports through the parts of its container's state that Kubernetes keeps: the
+// log, the exit code, the termination message and the readiness.
 
 // ExitCode is the exit code of an agent whose copy failed, or whose copied keys were lost before its predecessor ended.
 // Its memcached was emptied, unless the message says otherwise.

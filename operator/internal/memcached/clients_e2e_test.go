@@ -194,8 +194,8 @@ func TestOlderVersionsAndWeakCiphersAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheNameThatAClientRequestsOpensNothing: memcached ignores the name, so it neither opens nor prevents a
-// connection.
+// TestTheNameThatAClientRequestsOpensNothing: memcached ignores the name that a client requests, so the name neither
+// allows nor prevents a connection.
 func TestTheNameThatAClientRequestsOpensNothing(t *testing.T) {
 	g := startGuarded(t, func(*TLS) {})
 	right := agenttest.NewCertificate(t, g.ca)

@@ -13,7 +13,7 @@ type option struct {
 	name       string
 	takesValue bool
 
-	// managed is why the option cannot be set, and what to do instead; empty means that it can.
+	// managed is why users cannot set the option, and what to do instead; empty means that they can.
 	managed string
 }
 
@@ -75,8 +75,8 @@ type setting struct {
 	argument, value string
 }
 
-// KeepsMemory returns the first argument with which memcached can't get other memory while it runs, or releases none;
-// empty if there is no such argument.
+// KeepsMemory returns the first argument with which memcached can't get another amount of memory while it runs, or
+// releases no memory; empty if there is no such argument.
 func KeepsMemory(arguments []string) string {
 	for _, s := range parse(arguments) {
 		switch s.name {

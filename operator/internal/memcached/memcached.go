@@ -153,7 +153,8 @@ func (t *TLS) options() string {
 	return strings.Join(options, ",")
 }
 
-// minVersion13 is memcached's ssl_min_version for TLS 1.3. It accepts only the number (tls.c, ssl_set_min_version).
+// minVersion13 is memcached's ssl_min_version for TLS 1.3. memcached accepts only the number (tls.c,
+// ssl_set_min_version).
 const minVersion13 = 3
 
 // Values of memcached's ssl_verify_mode: request a certificate and verify it if one is presented, or reject clients
@@ -165,12 +166,13 @@ const (
 
 // ownDescriptors is how many descriptors memcached itself needs, which its --conn-limit includes: several for each
 // worker thread (an eventfd, an epoll instance, pipes), and some for listeners, the log and standard streams, rounded
-// up. Measured with 1.6.18 and 1 to 64 threads. Three are for the agent.
+// up. The numbers were measured with memcached 1.6.18 and 1 to 64 threads. Three of the descriptors are for the agent.
 func ownDescriptors(threads int32) int32 {
 	return 5*threads + 32 + 3
 }
 
-// handoffConnections is how many connections the agents of this and of other Pods open for a handoff.
+// handoffConnections is how many connections to this memcached the agents of this Pod and of other Pods open for a
+// handoff.
 const handoffConnections = 16
 
 // agentsConnections is how many connections agents open beyond the few that ownDescriptors includes.

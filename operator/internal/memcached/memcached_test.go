@@ -144,7 +144,7 @@ func TestHashTable(t *testing.T) {
 	}
 }
 
-// TestTheTableOfLimitsIsThatOfTheSum reads docs/memory.md, whose columns are connections and threads.
+// TestTheTableOfLimitsIsThatOfTheSum reads the table in docs/memory.md, whose columns are connections and threads.
 func TestTheTableOfLimitsIsThatOfTheSum(t *testing.T) {
 	content, err := os.ReadFile("../../../docs/memory.md")
 	if err != nil {

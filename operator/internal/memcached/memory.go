@@ -31,7 +31,7 @@ const (
 	workerLogBuffer  = 8 * Mebibyte
 	watcherLogBuffer = 16 * Mebibyte
 
-	// handoffWatchers: a Pod is watched by its own agent and by that of its successor.
+	// handoffWatchers: the log of memcached is read by the agent in its own Pod and by the agent in the Pod's successor.
 	handoffWatchers = 2
 
 	// idleConnectionMemory is for a connection without a request: a conn structure and the kernel's socket. TLS adds
@@ -42,8 +42,8 @@ const (
 	// busyShare is the part of the connections that is busy at a time under an ordinary load: one in ten.
 	busyShare = 10
 
-	// ordinarySlabClassMemory is for the classes that get their first page when the memory is used up: sizes of items
-	// change little under an ordinary load.
+	// ordinarySlabClassMemory is for the classes that get their first page when the memory is used up. They are few,
+	// because the sizes of items change little under an ordinary load.
 	ordinarySlabClassMemory = 16 * Mebibyte
 
 	// smallestItem is the smallest chunk of an item: its header and 48 bytes (slabs.c, slabs_init).
@@ -73,7 +73,8 @@ func OrdinaryMemory(s Settings) int64 {
 	return s.memory(ordinarySlabClassMemory, connections)
 }
 
-// memory returns the sum with the memory that does not depend on how busy clients are.
+// memory returns the sum of the given memory, for slab classes and connections, and of the memory that does not depend
+// on how busy clients are.
 func (s Settings) memory(slabClasses, connections int64) int64 {
 	sum := s.ItemMemory + s.ItemMemory*pagePercent/100 +
 		hashTable(max(s.ItemMemory, s.FormerMemory)) +

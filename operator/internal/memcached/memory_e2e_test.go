@@ -73,7 +73,8 @@ func TestAnOrdinaryLoadNeedsWhatIsReserved(t *testing.T) {
 	}
 }
 
-// changed skips a test that fills much memory, and takes most of a minute, if time is short.
+// changed returns the default settings with a change. If time is short, it skips tests that fill much memory, each of
+// which takes most of a minute.
 func changed(t *testing.T, change func(*Settings)) Settings {
 	t.Helper()
 	settings := defaultSettings()

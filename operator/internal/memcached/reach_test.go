@@ -30,7 +30,7 @@ func TestNoArgumentReachesAFileAPortOrAProcess(t *testing.T) {
 	}
 }
 
-// extendedOr returns the value, or those of --extended that reach files and ports.
+// extendedOr returns the value or, for --extended, the values that reach files and ports.
 func extendedOr(name, value string) []string {
 	if name != "extended" {
 		return []string{value}

@@ -17,8 +17,8 @@ var slotless = []struct {
 	{"idle_timeout", "memcached would end the connections of a handoff", true},
 }
 
-// CheckSlots returns an error for the first argument that a cache with slots cannot have; with handoff, also for the
-// first argument that prevents a copy of its keys. Call CheckArguments before it.
+// CheckSlots returns an error for the first argument that a cache with slots cannot have; with handoff, an argument
+// that prevents a copy of the keys is an error, too. Call CheckArguments before it.
 func CheckSlots(arguments []string, handoff bool) error {
 	for _, s := range parse(arguments) {
 		names := []string{s.name}

@@ -41,7 +41,8 @@ func table(t *testing.T) string {
 	return table.String()
 }
 
-// reasonsOfReady are the constants of the API's block that says so.
+// reasonsOfReady returns the reasons of the condition Ready: the constants in the block of the API whose comment says
+// so.
 func reasonsOfReady(t *testing.T) (reasons []string) {
 	t.Helper()
 	for _, reason := range page.Constants(t, "../../api/v1", "Reasons of the Ready condition.") {

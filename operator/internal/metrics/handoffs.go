@@ -52,8 +52,8 @@ func (h handoffs) register(registry prometheus.Registerer) {
 	registry.MustRegister(h.total, h.duration)
 }
 
-// StatusReported counts the slots that another Pod took since the last status, as they were decided. Call it only after
-// the status was written: until then, each reconciliation finds the same difference.
+// StatusReported counts the slots that another Pod took since the last status. decided has the duration of each
+// handoff. Call it only after the status was written: until then, each reconciliation finds the same difference.
 func (m *Metrics) StatusReported(before, now cachev1.MemcachedStatus, decided []slots.Status) {
 	for _, slot := range status.StartedCold(before, now) {
 		reason := slot.Reason

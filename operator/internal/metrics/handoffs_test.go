@@ -54,11 +54,11 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 	}
 }
 
-// TestEveryReasonOfAColdStartIsCounted: the alert has it as a label.
+// TestEveryReasonOfAColdStartIsCounted: the alert has the reason as a label.
 func TestEveryReasonOfAColdStartIsCounted(t *testing.T) {
 	var want []string
 	for _, reason := range page.Constants(t, "../slots", "Reasons of a slot that is cold") {
-		if reason.Value != slots.ReasonNoPod && reason.Value != slots.ReasonNever { // No Pod started, or as the spec says.
+		if reason.Value != slots.ReasonNoPod && reason.Value != slots.ReasonNever { // No Pod started, or no copy is wanted.
 			want = append(want, reason.Value)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package metrics counts what the operator does. No series is about a single Memcached: their number does not depend
-// on the number of caches.
+// Package metrics counts what the operator does. No series is about a single Memcached, so the number of series does
+// not depend on the number of caches.
 package metrics
 
 // The metrics of the operator, and the counting of reconciliations and writes.
@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
-// Results of a reconciliation. A failed one is retried.
+// Results of a reconciliation. A failed reconciliation is retried.
 const (
 	resultDone   = "done"
 	resultFailed = "failed"
@@ -61,7 +61,7 @@ type Metrics struct {
 func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",
-			"Reconciliations of a Memcached, by the resulting reason of Ready. A failed one is retried.",
+			"Reconciliations of a Memcached, by the resulting reason of Ready. A failed reconciliation is retried.",
 			"reason", "result"),
 		written: counter("writes_total",
 			"Writes to managed objects, by result. For the kind Memcached: writes of its status.", "kind", "result"),
@@ -69,7 +69,7 @@ func New(registry prometheus.Registerer) *Metrics {
 			"Managed objects in which drift was corrected.", "kind"),
 		ready: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "memcached_operator_ready_seconds", Buckets: buckets,
-			Help: "Time from a change of the spec until the cache was Ready with that spec.",
+			Help: "Time from a change to the spec until the cache was Ready with that spec.",
 		}),
 		waits: newWaits(), handoffs: newHandoffs(),
 	}

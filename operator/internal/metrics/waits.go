@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// mostWaits limits memory: further changes are not measured.
+	// mostWaits is how many changes are measured at a time, which limits the memory for them. Further changes are not
+	// measured.
 	mostWaits = 10_000
 
 	// longestWait is how long a change is remembered. After that, its Memcached was probably deleted, or is unlikely to
@@ -39,7 +40,7 @@ func newWaits() *waits {
 	return &waits{now: time.Now, started: time.Now(), since: map[types.UID]wait{}}
 }
 
-// look returns how long a change took, once the cache is Ready with it. A failure of Pods later is no change. Changes
+// look returns how long a change took, once the cache is Ready with it. If Pods fail later, that is no change. Changes
 // that began under another operator, or while the Memcached was suspended, are not measured.
 func (w *waits) look(mc *cachev1.Memcached, now cachev1.MemcachedStatus) (took time.Duration, ready bool) {
 	w.mu.Lock()
@@ -61,7 +62,7 @@ func (w *waits) look(mc *cachev1.Memcached, now cachev1.MemcachedStatus) (took t
 }
 
 // beginning returns when the spec changed. For a new Memcached that was created while the operator ran, this is the
-// creation time; otherwise it is when the operator first sees the change.
+// creation time. For other changes, it is the time at which the operator first sees the change.
 func (w *waits) beginning(mc *cachev1.Memcached) time.Time {
 	if created := mc.CreationTimestamp.Time; mc.Generation == 1 && created.After(w.started) {
 		return created

@@ -14,8 +14,8 @@ const (
 	// FieldOwner is the field manager of the operator in server-side apply.
 	FieldOwner = "memcached-operator"
 
-	// PauseOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else.
-	// Its entry in the managed fields is the only record of a pause.
+	// PauseOwner is the field manager with which the operator pauses a Deployment while a Memcached is suspended, and for
+	// nothing else. Its entry in the managed fields is the only record of a pause.
 	PauseOwner = "memcached-operator-pause"
 
 	// LeaderElectionID is the name of the Lease of the leader election.
@@ -39,8 +39,8 @@ const (
 )
 
 const (
-	// AnnotationAppliedHash is the hash of the object as the operator last applied it. It shows that a field is no
-	// longer desired although the object still has it.
+	// AnnotationAppliedHash is the hash of the object as the operator last applied it. With it, the operator recognizes
+	// that the object still has a field that is no longer desired.
 	AnnotationAppliedHash = "cache.example.com/applied-hash"
 
 	// AnnotationTemplateInputs records what the Pods are made from besides the spec (plan.Record): images,
@@ -61,7 +61,7 @@ const (
 	// (discovery.List).
 	AnnotationDiscovery = "cache.example.com/discovery"
 
-	// LabelDiscovery selects these Pods. Its value is "true".
+	// LabelDiscovery selects the Pods that answer clients with auto discovery. Its value is "true".
 	LabelDiscovery = "cache.example.com/discovery"
 
 	// AnnotationBootstrap is on the Pod that copies the keys of other servers: what it does (instruction.Phase). On its
@@ -71,7 +71,7 @@ const (
 	// LabelBinding is on the Secret of a binding. Its value is "true". The operator caches no other Secrets.
 	LabelBinding = "cache.example.com/binding"
 
-	// AnnotationBound is on the same Secret: the versions of the Secrets that it copies.
+	// AnnotationBound is on the Secret of a binding: the versions of the Secrets that it copies.
 	AnnotationBound = "cache.example.com/bound-versions"
 
 	// LabelSnapshot is on the Job and the Pods that save or restore a cache. Its value is the Memcached's name. A
@@ -108,7 +108,7 @@ const (
 	// TLSPort is the name of the port that clients use with TLS.
 	TLSPort = "memcached-tls"
 
-	// TLSPortNumber is its number.
+	// TLSPortNumber is the number of TLSPort.
 	TLSPortNumber = int32(11212)
 
 	// Agent is the agent's container of a Pod.
@@ -126,13 +126,13 @@ const (
 	// DiscoveryPort is the name of the port on which the agent answers clients with auto discovery.
 	DiscoveryPort = "discovery"
 
-	// DiscoveryPortNumber is its number.
+	// DiscoveryPortNumber is the number of DiscoveryPort.
 	DiscoveryPortNumber = int32(9152)
 
 	// DiscoveryTLSPort is the name of the port on which the agent answers such clients with TLS.
 	DiscoveryTLSPort = "discovery-tls"
 
-	// DiscoveryTLSPortNumber is its number.
+	// DiscoveryTLSPortNumber is the number of DiscoveryTLSPort.
 	DiscoveryTLSPortNumber = int32(9153)
 
 	// TLSDir is where both containers mount the Secret of the certificate.
@@ -168,16 +168,19 @@ const (
 	// BootstrapFile is the file with the phase of that Pod.
 	BootstrapFile = BootstrapDir + "/phase"
 
-	// StateDir is a folder in which that Pod records that clients may use both the other servers and the cache.
+	// StateDir is a folder in which the Pod that copies the keys of other servers records that clients may use both the
+	// other servers and the cache.
 	StateDir = "/run/state"
 
-	// StateFile is the file with this record.
+	// StateFile is the file with the record in StateDir.
 	StateFile = StateDir + "/copied"
 
-	// FromTLSDir is where that Pod mounts the Secret with the certificates for the other servers.
+	// FromTLSDir is where the Pod that copies the keys of other servers mounts the Secret with the certificates for these
+	// servers.
 	FromTLSDir = "/etc/memcached/from-tls"
 
-	// FromUsersDir is where that Pod mounts the Secret with the login for the other servers.
+	// FromUsersDir is where the Pod that copies the keys of other servers mounts the Secret with the login for these
+	// servers.
 	FromUsersDir = "/etc/memcached/from-users"
 
 	// Snapshot is the container that saves or restores a cache.

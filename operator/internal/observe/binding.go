@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addBinding adds the Secret of the binding, and those of former bindings. A list may not include the operator's own
-// last writes, so each listed Secret is then read by its name.
+// addBinding adds the Secret of the binding, and those of former bindings. A list from the cache may miss the
+// operator's own last writes, so each listed Secret is then read by its name.
 func (c Collector) addBinding(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
 	found := map[string]bool{}
 	if mc.Spec.Binding != nil {

@@ -61,7 +61,8 @@ func wrongArchitecture(container, message string) string {
 	if !strings.Contains(message, "exec format error") { // ENOEXEC, as runc and crun report it
 		return ""
 	}
-	return ": the image claims the Node's architecture, but its program is for another; " + otherImage(container)
+	return ": the image claims the Node's architecture, but its program is for another architecture; " +
+		"" + otherImage(container)
 }
 
 // pullFix names the pull Secrets. Only the kubelet knows whether they exist and match, because the operator does not
@@ -82,7 +83,7 @@ func pullFix(pod *corev1.Pod, container, message string) string {
 }
 
 // pullDetail returns the cause of a failed pull. While the kubelet backs off, it wraps the cause in another message.
-// Without this, the text stays the same between attempts.
+// Without that message, the text stays the same between attempts.
 func pullDetail(message string) string {
 	if _, cause, wrapped := strings.Cut(message, "ErrImagePull: "); wrapped {
 		message = cause
@@ -130,8 +131,8 @@ func lastLines(message string) string {
 	return OneLine(strings.Join(lines[max(0, len(lines)-2):], " "))
 }
 
-// ranBefore reports whether a running container started before the Pod stopped being ready: its last exit then is not
-// the reason why the Pod is not ready.
+// ranBefore reports whether a running container started before the Pod stopped being ready. If so, the container's last
+// exit is not the reason why the Pod is not ready.
 func ranBefore(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
 	ready := cached.Condition(pod, corev1.PodReady)
 	return status.State.Running != nil && ready != nil &&

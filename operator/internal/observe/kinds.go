@@ -84,7 +84,8 @@ func Selector() labels.Selector {
 }
 
 // Selector selects the objects of the kind that are cached. EndpointSlices of other controllers have the labels of
-// their Service, so they need another selector. So do Secrets, of which no others may be cached.
+// their Service, so they need another selector. Secrets need another selector, too, because only the Secrets of
+// bindings may be cached.
 func (k Kind) Selector() labels.Selector {
 	switch k.GroupVersionKind {
 	case SliceKind:

@@ -9,10 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Nodes counts the Nodes of the cluster by kind: for Linux, the architecture alone. Nil means that they are unknown.
+// Nodes counts the Nodes of the cluster by kind: the architecture and the operating system or, for Linux, the
+// architecture alone. Nil means that the Nodes are unknown.
 type Nodes map[string]int
 
-// nodesPerPage limits memory in a large cluster: each page is counted and dropped.
+// nodesPerPage is how many Nodes one request lists. CollectNodes counts and drops each page, to limit its memory in a
+// large cluster.
 const nodesPerPage = 500
 
 // CollectNodes counts the Nodes of the cluster. It reads only their metadata.

@@ -40,7 +40,7 @@ type Snapshot struct {
 	// there is none.
 	Oldest time.Time
 
-	// Progressed is when the last ready Pod became ready; zero if none is.
+	// Progressed is when the last of the ready Pods became ready; zero if no Pod is ready.
 	Progressed time.Time
 	// OpenPorts are the ports of all memcached Pods that have not ended, including terminating ones.
 	OpenPorts names.Ports
@@ -224,8 +224,8 @@ func collectPods(ctx context.Context, reader client.Reader, namespace, instance 
 	return pods.Items, nil
 }
 
-// readAgain reads each Pod that the operator may have changed again: a list may not include the operator's own last
-// writes.
+// readAgain reads again each Pod that the operator may have changed, because a list from the cache may miss the
+// operator's own last writes.
 func (c Collector) readAgain(ctx context.Context, listed []corev1.Pod) ([]corev1.Pod, error) {
 	var pods []corev1.Pod
 	for i := range listed {

@@ -112,13 +112,13 @@ func TestProblemOf(t *testing.T) {
 			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
 				ExitCode: 71, Reason: "Error", Message: "exec /memcached: exec format error",
 			}),
-			want: crashed + ": the image claims the Node's architecture, but its program is for another; see " +
+			want: crashed + ": the image claims the Node's architecture, but its program is for another architecture; see " +
 				"spec.image, or exclude these Nodes by spec.placement.architectures: exec /memcached: exec format error",
 		},
 		"the program in the image is for other Nodes, and the container does not even start": {
 			pod: waitingPod("RunContainerError", "runc: exec /memcached: exec format error", nil),
 			want: `container "memcached" cannot start (RunContainerError): the image claims the Node's ` +
-				"architecture, but its program is for another; see spec.image, or exclude these Nodes by " +
+				"architecture, but its program is for another architecture; see spec.image, or exclude these Nodes by " +
 				"spec.placement.architectures: runc: exec /memcached: exec format error",
 		},
 		"the kubelet refuses to start it": {
@@ -245,7 +245,7 @@ func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for i := range tc.pods { // As the Pod is stored in the cache.
+			for i := range tc.pods { // The cache stores the Pod like this.
 				trimmed, err := cached.TrimPod(&tc.pods[i])
 				if err != nil {
 					t.Fatal(err)

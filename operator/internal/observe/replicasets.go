@@ -27,7 +27,8 @@ func ReplicaSet() *metav1.PartialObjectMetadata {
 
 // currentHash returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
 // Until the Deployment controller has observed a change to the Deployment, the former hash is returned. Most changes
-// are only of the replicas: if the hash were unknown after each of them, the operator would revert them.
+// only concern the number of replicas. If the hash were unknown after each of them, the operator would revert that
+// number.
 func (c Collector) currentHash(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	if deployment == nil {
 		return "", nil

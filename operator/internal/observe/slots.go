@@ -23,8 +23,8 @@ import (
 // MemcachedIndex finds the Services, EndpointSlices, ReplicaSets and Secrets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
-// InstanceOfSlot returns the value of LabelInstance of a Service of slots, and of no other Service, so an index of them
-// is empty if no Memcached has slots.
+// InstanceOfSlot returns the value of LabelInstance if a Service is one of slots, and nothing for any other Service. So
+// the index of these values is empty if no Memcached has slots.
 func InstanceOfSlot(service client.Object) []string {
 	instance, name := InstanceOf(service), service.GetName()
 	if _, isOfOne := names.SlotNumber(instance, name); isOfOne || name == names.SlotService(instance) {
@@ -33,8 +33,8 @@ func InstanceOfSlot(service client.Object) []string {
 	return nil
 }
 
-// addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may not have the
-// operator's own writes, so each object is then read by its name.
+// addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists from the cache
+// may miss the operator's own last writes, so each object is then read by its name.
 func (c Collector) addSlotObjects(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
 	keys := slotKeys(mc)
 	for kind, list := range map[Key]client.ObjectList{
@@ -121,7 +121,8 @@ func (s *Snapshot) addSlotPod(pod *corev1.Pod) {
 	s.Versions[observed.UID] = pod.ResourceVersion
 }
 
-// addMissingHolders reads the Pods that hold a slot and are not in the cache: it may be older than the EndpointSlice.
+// addMissingHolders reads the Pods that hold a slot and are not in the cache, because the cached Pods may be older than
+// the cached EndpointSlice.
 func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached, s *Snapshot) error {
 	for _, endpoint := range s.Slots.Endpoints {
 		if _, known := s.Versions[endpoint.UID]; known {
@@ -139,10 +140,10 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 	return nil
 }
 
-// holders reads the record of who holds which slot, how many slots clients' lists have, and the IP family of its
-// addresses. An orphaned record counts if there is no other: clients still use it, and it is about to be taken back. If
-// another client changed the label by which the record is found, the family is that of the slots' slices: without one,
-// no slot would have addresses.
+// holders reads the record of which Pod holds which slot, and of how many slots clients' lists have. It also returns
+// the IP family of the addresses in the record. A record without an owner counts if there is no other record: clients
+// still use it, and the operator is about to take it back. If another client changed the label by which the record is
+// found, the family is that of the slots' slices, because without a family no slot would have addresses.
 func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, listed int, family corev1.IPFamily) {
 	record, family := s.record(func(slice *discoveryv1.EndpointSlice) bool { return metav1.IsControlledBy(slice, mc) })
 	if record == nil {
@@ -160,7 +161,8 @@ func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, li
 	return endpoints, listed, family
 }
 
-// record returns the first slice with the name of a record that is accepted, and its family; nil if there is none.
+// record returns the first slice that has the name of a record and is accepted by the function, and the slice's IP
+// family; nil if there is none.
 func (s Snapshot) record(accept func(*discoveryv1.EndpointSlice) bool) (*discoveryv1.EndpointSlice, corev1.IPFamily) {
 	for _, family := range families {
 		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(family))}

@@ -135,7 +135,8 @@ func TestTheRecordOfTheMemcachedComesBeforeOneThatADeletionLeft(t *testing.T) {
 	}
 }
 
-// TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord: another client may have changed the label by which it is found.
+// TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord: another client may have changed the label by which the record is
+// found.
 func TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: "uid-1"}}
 	for uid, want := range map[types.UID]corev1.IPFamily{"uid-1": corev1.IPv6Protocol, "uid-2": ""} {

@@ -13,8 +13,9 @@ const (
 	Longest  = 10 * time.Minute
 )
 
-// Limit is how many writes may follow each other without a pause. Before each later write, there is a pause of three
-// times the duration of the conflict so far. So a short conflict ends soon, and an endless conflict costs few writes.
+// Limit is how many writes may follow each other without a pause. Before each further write, the operator pauses for
+// three times the duration of the conflict so far. So a short conflict ends soon, and an endless conflict costs few
+// writes.
 type Limit int
 
 // Writes records the writes that another client reverted. The zero value has none.
@@ -31,8 +32,8 @@ func (w Writes) After(now time.Time) Writes {
 	return Writes{count: w.count + 1, first: w.first, last: now}
 }
 
-// IsOver reports whether the last write is so long ago that the next one starts a new conflict. That is longer than
-// any pause, so a write at the end of a pause belongs to the same conflict.
+// IsOver reports whether the last write is so long ago that the next one starts a new conflict. The time for this is
+// longer than any pause, so a write at the end of a pause belongs to the same conflict.
 func (w Writes) IsOver(now time.Time) bool {
 	return w.count == 0 || now.Sub(w.last) >= 2*Longest
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// leastItemMemory is the least that the schema allows.
+// leastItemMemory is the least memory for items that the schema allows.
 const leastItemMemory = 16 * memcached.Mebibyte
 
 // ObservesUse reports whether Pods report how the cache is used.
@@ -87,8 +87,8 @@ type Autoscaling struct {
 	// Memory is the decision about the memory of each Pod; nil if that memory does not follow the use.
 	Memory *autoscale.State
 
-	// Size is the decision about the number of Pods, as their memory together; nil if the number does not follow the
-	// use. Pod is then the memory of each Pod.
+	// Size is the decision about the number of Pods, expressed as the memory of all Pods together; nil if the number does
+	// not follow the use. Pod is then the memory of each Pod.
 	Size *autoscale.State
 	Pod  int64
 }
@@ -163,8 +163,8 @@ func (d Draft) refuses(step time.Time) bool {
 	return false
 }
 
-// hasAsked reports whether this operator has had the time to resize the Pods as this spec requires. It has not if it
-// started less than a minute ago, or has not reconciled this spec yet.
+// hasAsked reports whether this operator has had the time to resize the Pods as this spec requires. It has not had this
+// time if it started less than a minute ago, or has not reconciled this spec yet.
 func (d Draft) hasAsked() bool {
 	ready := meta.FindStatusCondition(d.memcached.Status.Conditions, cachev1.ConditionReady)
 	since := d.current.Usage.Reports.Since
@@ -181,7 +181,7 @@ func autoscalingProblems(mc *cachev1.Memcached, pod Pod) []string {
 	var problems []string
 	if pod.Agent == nil {
 		problems = append(problems, "spec.autoscaling needs the agent, which observes the requests, and with "+
-			"spec.metrics.mode Disabled the Pods have none: remove it, or add spec.slots")
+			"spec.metrics.mode Disabled the Pods have no agent: remove spec.metrics.mode, or add spec.slots")
 	}
 	if !choosesMemory(spec) {
 		return problems

@@ -130,8 +130,8 @@ func TestAStepIsTakenOnlyByACacheThatIsReady(t *testing.T) {
 	}
 }
 
-// TestNoStepIsTakenWhilePodsHaveNoSlots, because slots would replace them: slots wait for another change that replaces
-// the Pods.
+// TestNoStepIsTakenWhilePodsHaveNoSlots: Pods without slots can't be resized. They are replaced to get slots, but not
+// before another change replaces them.
 func TestNoStepIsTakenWhilePodsHaveNoSlots(t *testing.T) {
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
@@ -232,7 +232,7 @@ func TestWhatKeepsTheMemoryFromFollowingTheUse(t *testing.T) {
 		"no agent observes the requests": {func(s *cachev1.MemcachedSpec) {
 			s.Slots, s.Metrics = nil, &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
 			s.Autoscaling.Memory.Mode = cachev1.AutoscalingObserve
-		}, "remove it, or add spec.slots"},
+		}, "remove spec.metrics.mode, or add spec.slots"},
 		"the least memory has no room for the largest item": {func(s *cachev1.MemcachedSpec) {
 			s.MaxItemSize = new(resource.MustParse("32Mi"))
 		}, "spec.autoscaling.memory.min 32Mi is less than twice spec.maxItemSize, and memcached would not start: " +

@@ -52,7 +52,7 @@ func (d Draft) decideBinding(p Plan) *Binding {
 	}
 	binding.Host, binding.Port, _ = strings.Cut(p.Endpoint, ":")
 	if binding.Port != strconv.Itoa(int(names.TLSPortNumber)) {
-		binding.CA = "" // A CA may suggest to a client that the port uses TLS: the rollout of TLS is not complete.
+		binding.CA = "" // The rollout of TLS is not complete, and a CA may suggest to a client that the port uses TLS.
 	}
 	if p.Slots != nil && len(p.Slots.Slots) > 0 {
 		binding.Endpoints = nil
@@ -78,8 +78,8 @@ func bindingProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 			"overlays/components/binding or the chart's value rbac.binding=true"))
 	}
 	taken := func(field string) string {
-		return fmt.Sprintf("spec.binding.secretName %q is also spec.%s.secretName, and the operator changes no Secret of "+
-			"others: choose another name", spec.Binding.SecretName, field)
+		return fmt.Sprintf("spec.binding.secretName %q is also spec.%s.secretName, and the operator changes no Secret "+
+			"that it does not own: choose another name", spec.Binding.SecretName, field)
 	}
 	if spec.TLS != nil && mc.TLSSecretName() == spec.Binding.SecretName {
 		problems = append(problems, taken("tls"))

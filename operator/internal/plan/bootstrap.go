@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Bootstrap copies the keys of other servers, and follows what changes there.
+// Bootstrap copies the keys of other servers, and copies each key again that changes there.
 type Bootstrap struct {
 	// From are the other servers, and FromHash is how clients choose one of them.
 	From     []string
@@ -56,7 +56,8 @@ type Bootstrap struct {
 
 // CurrentBootstrap is what is observed of the Pod that copies keys.
 type CurrentBootstrap struct {
-	// Deployment is nil if there is none. Moved is true if the Deployment or the status records it.
+	// Deployment is nil if there is none. Moved is true if the Deployment or the status records that clients may use both
+	// the other servers and the cache.
 	Deployment *appsv1.Deployment
 	Moved      bool
 
@@ -80,7 +81,7 @@ type BootstrapPod struct {
 	Problem string
 }
 
-// decideBootstrap returns nil without a bootstrap from servers.
+// decideBootstrap plans the copy of keys from other servers; nil if the spec requests none.
 func (d Draft) decideBootstrap(slots *Slots) *Bootstrap {
 	wanted := FromServers(d.memcached)
 	if wanted == nil || slots == nil {
@@ -120,8 +121,8 @@ func (b *Bootstrap) phase(recorded bool, mode cachev1.BootstrapMode) instruction
 	return phase
 }
 
-// hasMoved reports whether clients may use both the other servers and the cache. While they may, a change to the spec
-// adds, removes or hands over no slot, because changes that clients make in the former Pods could not be copied.
+// hasMoved reports whether clients may use both the other servers and the cache. In that time, no change to the spec
+// adds, removes or hands over a slot, because changes that clients make in the former Pods could not be copied.
 func (d Draft) hasMoved() bool {
 	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
 }
@@ -160,8 +161,8 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is no server: write HOST:PORT, such as "+
 				"cache-0.cache.team.svc:11211", i, server))
 		case slices.Contains(wanted.From.Servers[:i], server):
-			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is there twice: write each server "+
-				"once, in the order in which clients have them", i, server))
+			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is listed twice: write each server "+
+				"once, in the order in which clients list them", i, server))
 		case own.MatchString(withoutDomain(host, mc.Namespace)):
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
 				"would be removed: name a server that does not belong to it", i, server))
@@ -171,7 +172,7 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 }
 
 // ownHosts matches the host names of the cache and of its slots, without the namespace. They can't be sources of a
-// copy, because it would remove the keys of the cache.
+// copy, because the copy would remove the keys of the cache.
 func ownHosts(mc *cachev1.Memcached) *regexp.Regexp {
 	cache, slots := regexp.QuoteMeta(mc.Name), regexp.QuoteMeta(names.SlotService(mc.Name))
 	return regexp.MustCompile(`^(` + cache + `(-\d+)?(\.` + slots + `)?|` + slots + `)$`)

@@ -70,7 +70,7 @@ func TestABootstrapThatCannotBeIsRefused(t *testing.T) {
 		},
 		"a server twice": {
 			func(mc *cachev1.Memcached) { mc.Spec.Bootstrap.From.Servers[1] = "old-0.old.svc:11211" },
-			`spec.bootstrap.from.servers[1] "old-0.old.svc:11211" is there twice`,
+			`spec.bootstrap.from.servers[1] "old-0.old.svc:11211" is listed twice`,
 		},
 		"no hash of the clients": {
 			func(mc *cachev1.Memcached) { mc.Spec.Slots.ClientHash = "" },

@@ -1,6 +1,6 @@
 package plan
 
-// The certificate that is requested of cert-manager.
+// The certificate that the operator requests from cert-manager.
 
 import (
 	"cmp"
@@ -11,11 +11,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Certificate is the certificate that is requested of cert-manager.
+// Certificate is the certificate that the operator requests from cert-manager.
 type Certificate struct {
 	Spec certmanager.CertificateSpec
 
-	// Unavailable is why the operator can request none; empty if it can.
+	// Unavailable is why the operator can't request the certificate; empty if it can.
 	Unavailable string
 
 	// Withheld is why the operator does not request this certificate although it could; empty if it does.
@@ -26,7 +26,8 @@ const (
 	serverAuth = "server auth"
 	clientAuth = "client auth"
 
-	// rotateAlways makes a new key for each certificate, because the Pods load both without a restart.
+	// rotateAlways makes a new key for each certificate, because the Pods load both, the key and the certificate, without
+	// a restart.
 	rotateAlways = "Always"
 
 	issuerKind = "Issuer"
@@ -62,7 +63,7 @@ func (d Draft) certificate(slots int) *Certificate {
 }
 
 // hosts returns all names by which clients connect, with the usual domain of a cluster and without one. Shorter names
-// have another meaning in other namespaces.
+// are left out, because they have another meaning in other namespaces.
 func (d Draft) hosts(slots int) []string {
 	cache := d.memcached
 	services := []string{cache.Name}
@@ -85,8 +86,8 @@ func (d Draft) hosts(slots int) []string {
 	return hosts
 }
 
-// foreseen returns for how many slots the certificate has names, whether the slots exist yet or not: a slot that
-// autoscaling adds then has a name in the certificate when clients begin to use it.
+// foreseen returns for how many slots the certificate has names, whether the slots exist yet or not. So a slot that
+// autoscaling adds has its name in the certificate before clients begin to use the slot.
 func foreseen(spec cachev1.MemcachedSpec) int {
 	if !choosesSize(spec) {
 		return 0
@@ -97,8 +98,9 @@ func foreseen(spec cachev1.MemcachedSpec) int {
 // unownedSecret is the message if no certificate is requested because cert-manager would overwrite a Secret that the
 // author of the Memcached may have no right to change.
 func unownedSecret(secret string, mc *cachev1.Memcached) string {
-	return fmt.Sprintf("Secret %q may belong to others: cert-manager did not write it for the Certificate %q, which is "+
-		"not requested, because that would overwrite the Secret. Fix: set spec.tls.secretName to another name, delete the "+
+	return fmt.Sprintf("Secret %q may belong to another owner: cert-manager did not write it for the Certificate %q. "+
+		"The operator does not request this Certificate, because cert-manager would then overwrite the Secret. Fix: set "+
+		"spec.tls.secretName to another name, delete the "+
 		"Secret, or allow it: kubectl -n %s annotate secret %[1]s --overwrite %s=%[2]s",
 		secret, mc.Name, mc.Namespace, certmanager.AnnotationCertificate)
 }

@@ -20,13 +20,13 @@ type Discovery struct {
 	discovery.Decision
 }
 
-// decideDiscovery decides which Pods answer, and what; nil without discovery.
+// decideDiscovery decides which Pods answer, and with which list; nil without discovery.
 func (d Draft) decideDiscovery(endpoint string, slots *Slots) *Discovery {
 	if d.memcached.Spec.Discovery == nil {
 		return nil
 	}
 	_, number, _ := strings.Cut(endpoint, ":")
-	port, _ := strconv.ParseInt(number, 10, 32) // The endpoint has a port.
+	port, _ := strconv.ParseInt(number, 10, 32) // The endpoint always has a port.
 	in := discovery.Input{
 		Endpoint: endpoint, Port: int32(port), Pods: d.current.Discovery, HasSlots: slots != nil, Now: d.defaults.Now,
 	}

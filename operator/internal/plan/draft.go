@@ -8,8 +8,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Draft is a plan whose Pod template is not rendered yet. The rendered template decides whether the Pods stay as they
-// are: desired.Choose compares it with the recorded one.
+// Draft is a plan whose Pod template is not rendered yet. Whether the Pods stay as they are depends on the rendered
+// template, which desired.Choose compares with the recorded template.
 type Draft struct {
 	// Pod has everything that the Pod template is rendered from.
 	Pod Pod
@@ -18,22 +18,22 @@ type Draft struct {
 	current   Current
 	defaults  Defaults
 
-	// before has the inputs that the current Pods were made from; nil if those are unknown. now has the operator's
-	// current inputs. record has the inputs of this draft: now, or before, which may get the memory of now.
+	// before has the inputs that the current Pods were made from; nil if those are unknown. now has the operator's current
+	// inputs. record has the inputs of this draft: those of now, or those of before, possibly with the memory of now.
 	before *Record
 	now    Record
 	record Record
 
-	// keeps: record is before.
+	// keeps: record has the inputs of before, and not those of now.
 	keeps bool
 
 	// problems are the errors in the spec.
 	problems []string
 }
 
-// Resolve drafts the plan of a cache. Its Pods are made from the same inputs as before, until the user requests the
-// update: replaced Pods lose their items, and an upgrade of the operator alone must not cause that. The error is about
-// the operator's inputs for a new cache, and not about the spec.
+// Resolve drafts the plan of a cache. Its Pods are made from the same inputs as before until the user requests the
+// update, because replaced Pods lose their items, and an upgrade of the operator alone must not cause such a loss. The
+// error is about the operator's inputs for a new cache, and not about the spec.
 func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, error) {
 	mc = withChosenSize(withChosenMemory(mc, current), current)
 	before, now := records(mc, current.Deployment, defaults)
@@ -46,8 +46,8 @@ func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, 
 		return d.Updated(), nil
 	case before.Requested != now.Requested, !slices.Contains(defaults.Revisions, before.Revision),
 		before.Slots && len(defaults.MissingRights) > 0:
-		// An older operator does not know the revision of a newer one, and one without the rights of slots cannot make the
-		// Pods ready.
+		// An older operator does not know the template revision of a newer operator, and an operator without the rights for
+		// slots cannot make the Pods ready.
 		return d.Updated(), nil
 	}
 	made := *before
@@ -128,7 +128,8 @@ func (d Draft) Outcome(hash string) Outcome {
 	return Ready{Plan: d.plan(decided)}
 }
 
-// size is the desired number of Pods. While clients may use the other servers of a bootstrap, too, it stays as it is.
+// size is the desired number of Pods. The number stays as it is while clients may use both the other servers of a
+// bootstrap and the cache.
 func (d Draft) size() int32 {
 	if listed := d.current.Slots.Listed; d.hasMoved() && listed > 0 {
 		return int32(listed) //nolint:gosec // An object has room for some thousands.
@@ -176,8 +177,8 @@ func (d Draft) changeTemplate(hash string, slots *Slots) (TemplateChange, Blocke
 	return RenderTemplate, ""
 }
 
-// pending describes all changes to the Pods that wait, and those of them for which an update is made. While the cache
-// is suspended, the Pods stay as they are, and all changes wait.
+// pending describes all changes to the Pods that wait (all), and those of them for which an update is made (update).
+// While the cache is suspended, the Pods stay as they are, and all changes wait.
 func (d Draft) pending(made Record) (all, update []string) {
 	if d.before == nil {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 )
 
-// FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec requests, and whatever Deployment exists, the outcome is a plan
-// that leaves no question, or an invalid spec; and asking again gives the same.
+// FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec requests, and whatever Deployment exists, the outcome is a complete
+// plan or an invalid spec, and the same input gives the same outcome again.
 func FuzzAnySpecGivesAPlanOrIsInvalid(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))

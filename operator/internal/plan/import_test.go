@@ -10,7 +10,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestWhatThePluginImportsIsValid: the command knows the arguments that the operator refuses only from the documentation.
+// TestWhatThePluginImportsIsValid: the command import knows only from the documentation which arguments the operator
+// refuses.
 func TestWhatThePluginImportsIsValid(t *testing.T) {
 	files, err := filepath.Glob("../plugin/migrate/testdata/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -30,7 +30,8 @@ const (
 
 // Inputs are what the Pods are made from besides the spec. They come with the operator. All of them are recorded,
 // including those that the spec sets at the time, so a spec that spells out the running values, or omits them again,
-// changes nothing. They are in the order of their names in JSON, because Record.Encode computes a checksum of it.
+// changes nothing. The fields are in the order of their names in JSON, because Record.Encode computes a checksum of the
+// JSON.
 type Inputs struct {
 	// Agent is the image of the agent.
 	Agent string `json:"agent,omitempty"`
@@ -42,20 +43,20 @@ type Inputs struct {
 	Image string `json:"image,omitempty"`
 
 	// Memory is the memory for items that memcached starts with, in bytes, if rollout.memoryChange is Resize; 0 means the
-	// memory of the spec. The spec may have another memory since then. Pods with slots have got it already, and others get
-	// it when they are replaced.
+	// memory of the spec. The spec may have another memory since then. Pods with slots have that memory already, and other
+	// Pods get it when they are replaced.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
 
-	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change
-	// there that renders another template from the same spec, or a new input, is a new revision. Old revisions stay for
-	// the caches that have them.
+	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change to
+	// this code that renders another template from the same spec, or adds an input, is a new revision. Old revisions stay
+	// for the caches that have them.
 	Revision int `json:"revision"`
 
-	// Slots: a Pod becomes ready only with a slot. The spec requests that, but it applies like an update, because it would
-	// replace the Pods.
+	// Slots: a Pod becomes ready only with a slot. The spec requests this, but the change is applied like an update,
+	// because it would replace the Pods.
 	Slots bool `json:"slots,omitempty"`
 }
 
@@ -86,7 +87,7 @@ type Defaults struct {
 	// MissingDiscoveryRights are rights that discovery needs and the operator does not have.
 	MissingDiscoveryRights []string
 
-	// NoCertificates is why the operator can request no certificates of cert-manager; empty if it can.
+	// NoCertificates is why the operator can't request certificates from cert-manager; empty if it can.
 	NoCertificates string
 
 	// MissingBindingRights are rights that the binding needs and the operator does not have.
@@ -135,7 +136,7 @@ type Current struct {
 	// Discovery has the Pods, each with its answer to clients with auto discovery.
 	Discovery []discovery.Pod
 
-	// Bootstrap is what copies the keys of other servers; zero without a bootstrap.
+	// Bootstrap is the observed state of the copy of keys from other servers; zero without a bootstrap.
 	Bootstrap CurrentBootstrap
 
 	// Usage is what Pods reported about how they are used.
@@ -172,14 +173,14 @@ func startMemory(before, now Record, live *appsv1.Deployment) int64 {
 	return cmp.Or(before.Memory, deployedMemory(live), now.Memory)
 }
 
-// completed fills values that only the other record has.
+// completed fills in, in each of the two records, the values that only the other one has.
 func completed(before, now Record) (Record, Record) {
 	before.Image = cmp.Or(before.Image, now.Image)
 	before.Agent = cmp.Or(before.Agent, now.Agent)
 	now.Platform = cmp.Or(now.Platform, before.Platform)
 	now.Requested = cmp.Or(now.Requested, before.Requested)
 	if sameSet(now.Architectures, before.Architectures) {
-		now.Architectures = before.Architectures // The order does not matter.
+		now.Architectures = before.Architectures // Only the order differs, which does not matter.
 	}
 	return before, now
 }
@@ -207,7 +208,7 @@ func platformProblem(defaults Defaults) error {
 		cmp.Or(defaults.Unknown, errors.New("discovery has not run")))
 }
 
-// pending describes the differences.
+// pending describes the differences between the inputs that the Pods were made from and the operator's current inputs.
 func pending(before, now Inputs) []string {
 	var differences []string
 	report := func(input, before, now string) {

@@ -223,7 +223,8 @@ func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 	}
 }
 
-// TestARequestIsHonouredOnce, even when the request changes nothing: it must not apply later updates.
+// TestARequestIsHonouredOnce, even when the request changes nothing: the same request must not apply later updates,
+// too.
 func TestARequestIsHonouredOnce(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{})
 	live := deployedBy(t, mc, defaults)

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// Resizes reports whether running Pods get another memory.
+// Resizes reports whether a change to the memory in the spec gives running Pods another memory.
 func Resizes(spec cachev1.MemcachedSpec) bool {
 	return spec.Slots != nil && keepsPods(spec)
 }
@@ -25,8 +25,8 @@ func keepsPods(spec cachev1.MemcachedSpec) bool {
 	return orZero(spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
-// ItemMemory returns the memory for items that a spec requests, in bytes. It is rounded down to memcached's unit; the
-// minimum of the schema keeps it above zero.
+// ItemMemory returns the memory for items that a spec requests, in bytes. The memory is rounded down to memcached's
+// unit. The schema has a minimum, so the result is above zero.
 func ItemMemory(spec cachev1.MemcachedSpec) int64 {
 	if spec.Memory == nil {
 		return memcached.DefaultItemMemory

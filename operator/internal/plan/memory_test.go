@@ -173,8 +173,8 @@ func TestAMemoryThatIsTakenBackReplacesNoPod(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatForbidAResize: with the first argument, memcached refuses cache_memlimit; with the others, it frees
-// no pages.
+// TestArgumentsThatForbidAResize: with the first argument, memcached refuses the command cache_memlimit; with the other
+// arguments, memcached frees no pages.
 func TestArgumentsThatForbidAResize(t *testing.T) {
 	for _, arguments := range [][]string{{"-L"}, {"-vL"}, {"-o", "modern,no_slab_reassign"}, {"-o", "no_lru_crawler"}, {"-X"}} {
 		spec := resizable("64Mi")
@@ -189,7 +189,7 @@ func TestArgumentsThatForbidAResize(t *testing.T) {
 	}
 }
 
-// TestOnlyAProfileReservesTheWholeContainer, which a request that is as large as the limit does not do.
+// TestOnlyAProfileReservesTheWholeContainer: a memory request that is as large as the limit does not reserve it.
 func TestOnlyAProfileReservesTheWholeContainer(t *testing.T) {
 	request := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("500Mi")}
 	for _, tc := range []struct {
@@ -212,7 +212,7 @@ func TestOnlyAProfileReservesTheWholeContainer(t *testing.T) {
 	}
 }
 
-// TestNewPodsThatFitNoNodeStartWithLess: 1Ti was a mistake, and its Pods are not scheduled.
+// TestNewPodsThatFitNoNodeStartWithLess: 1Ti in the spec was a mistake, and Pods with 1Ti are not scheduled.
 func TestNewPodsThatFitNoNodeStartWithLess(t *testing.T) {
 	mc := memcachedWith(resizable("1Ti"))
 	live := deployedBy(t, mc, defaults)

@@ -48,7 +48,7 @@ func TestAPlanIsBlockedOnlyByWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// undisturbed is the outcome for a cache with updatePolicy Automatic that waits for others.
+// undisturbed is the outcome for a cache with updatePolicy Automatic that waits for the updates of other caches.
 func undisturbed(t *testing.T, mc *cachev1.Memcached, current Current, defaults Defaults) Outcome {
 	t.Helper()
 	draft, err := Resolve(mc, current, defaults)
@@ -100,7 +100,7 @@ func TestADeploymentThatIsLostWhileASlotMovesIsRendered(t *testing.T) {
 	}
 }
 
-// movingSlot is observed after a Pod gave its slot away, and before it is deleted.
+// movingSlot is the state that is observed after a Pod gave its slot away, and before that Pod is deleted.
 func movingSlot(now time.Time) CurrentSlots {
 	pod := func(name string, change func(*slots.Pod)) slots.Pod {
 		pod := slots.Pod{Name: name, UID: name, Hash: "a", IP: "10.0.0.1", Gated: true, MemcachedReady: true, AgentReady: true}
@@ -123,7 +123,8 @@ func movingSlot(now time.Time) CurrentSlots {
 	}
 }
 
-// TestTurningSlotsOffWaitsForTheSecretsLikeTheRestOfThePods: until then, Pods of the deployed template need their slots.
+// TestTurningSlotsOffWaitsForTheSecretsLikeTheRestOfThePods: until the Secrets are usable, Pods of the deployed
+// template need their slots.
 func TestTurningSlotsOffWaitsForTheSecretsLikeTheRestOfThePods(t *testing.T) {
 	mc := cacheWithSlots(func(mc *cachev1.Memcached) { mc.Spec.Auth = &cachev1.Auth{SecretName: "users"} })
 	current := currently(deployedBy(t, mc, withSlots()))

@@ -65,7 +65,7 @@ type Plan struct {
 	Discovery        *Discovery
 	AnswersDiscovery bool
 
-	// Certificate is requested of cert-manager; nil means none.
+	// Certificate is requested from cert-manager; nil means none.
 	Certificate *Certificate
 
 	// Binding is what clients need to connect; nil means no Secret with it.
@@ -96,10 +96,10 @@ type Service struct {
 type TemplateChange int
 
 const (
-	// RenderTemplate renders it from the plan.
+	// RenderTemplate renders the template from the plan.
 	RenderTemplate TemplateChange = iota
 
-	// KeepTemplate keeps it. The rest of the Deployment follows the plan.
+	// KeepTemplate keeps the template. The rest of the Deployment follows the plan.
 	KeepTemplate
 
 	// NoTemplate creates no Deployment yet.
@@ -114,8 +114,8 @@ type NetworkPolicy struct {
 	// Restores: the Job that restores a snapshot is a client.
 	Restores bool
 
-	// UsageFrom is the namespace of the operator, which reads from the Pods how the memory is used; empty if it does
-	// not.
+	// UsageFrom is the namespace of the operator, which reads from the Pods how the cache is used; empty if the operator
+	// does not read this.
 	UsageFrom string
 }
 

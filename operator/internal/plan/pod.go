@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Pod is what the Pod template of a cache is rendered from, with all defaults resolved: nothing else of a plan changes
+// Pod is what the Pod template of a cache is rendered from, with all defaults resolved. No other part of a plan changes
 // the template.
 type Pod struct {
 	// Name is the Memcached's.

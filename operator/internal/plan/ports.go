@@ -1,6 +1,6 @@
 package plan
 
-// The ports that stay open while Pods are replaced, and the endpoint.
+// Which client ports stay open while Pods are replaced, and which address status.endpoint has.
 
 import (
 	"fmt"

@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Record is what the Pods are made from. An annotation of the Deployment and the status of the Memcached store it, so
-// that the operator renders the same Pods after a restart or an upgrade.
+// Record is what the Pods are made from. An annotation of the Deployment and the status of the Memcached store the
+// record, so that the operator renders the same Pods after a restart or an upgrade.
 type Record struct {
 	Inputs
 

@@ -14,8 +14,8 @@ import (
 // more than it helps others.
 const requestMilliCPU = 50
 
-// resources adds defaults. The memory limit is what a full Pod needs at worst, the memory request is what it usually
-// needs, and the CPU request is small.
+// resources returns the requests and limits of the spec, with defaults for those that the spec does not set. The memory
+// limit is what a full Pod needs at worst, the memory request is what it usually needs, and the CPU request is small.
 func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.ResourceRequirements {
 	wanted := orZero(spec.Resources)
 	resolved := corev1.ResourceRequirements{

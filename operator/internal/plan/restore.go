@@ -29,8 +29,8 @@ func IsRestored(mc *cachev1.Memcached) bool {
 	return wanted != nil && mc.Status.RestoredSnapshot == wanted.Name
 }
 
-// SourceOf encodes the snapshot that the spec of a cache restores, and the client hash, to compare them with those of a
-// Job.
+// SourceOf encodes the snapshot that the spec of a cache restores, and the client hash, to compare both with those that
+// a Job was created for.
 func SourceOf(mc *cachev1.Memcached) string {
 	text, err := json.Marshal(struct {
 		*cachev1.BootstrapSnapshot `json:",inline"`

@@ -8,7 +8,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestOnlyThePodTemplateWaitsForASecret: what does not depend on it is planned as ever.
+// TestOnlyThePodTemplateWaitsForASecret: the parts of the plan that do not depend on the Secret are planned as usual.
 func TestOnlyThePodTemplateWaitsForASecret(t *testing.T) {
 	plain := cachev1.MemcachedSpec{}
 	tls := cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}}

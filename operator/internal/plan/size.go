@@ -131,7 +131,7 @@ func (d Draft) sizeState(size int32, pod int64) autoscale.State {
 	case recorded.ChangedAt != nil:
 		state.Changed = recorded.ChangedAt.Time
 	case recorded.Reason == "" && len(d.current.Usage.Reports.Seen) > 0:
-		state.Changed = d.defaults.Now // Reports began before the size was recorded: it may have changed since.
+		state.Changed = d.defaults.Now // The size may have changed since the reports began.
 	}
 	if state.Changed.After(d.defaults.Now) { // The clock was wrong when it was recorded.
 		state.Changed = d.defaults.Now

@@ -237,7 +237,8 @@ func TestWhatWasTooLittleIsReadFromTheRecord(t *testing.T) {
 	}
 }
 
-// TestOtherBoundsAreAStep, with a reason and a time.
+// TestOtherBoundsAreAStep: if the bounds of the spec change the number of Pods, this is a step with a reason and a
+// time.
 func TestOtherBoundsAreAStep(t *testing.T) {
 	mc := memcachedWith(autosized())
 	mc.Status = choseSize(12)

@@ -1,6 +1,6 @@
 package plan
 
-// Plans the slots of a cache, and what they need from its objects and its Pods.
+// Plans the slots of a cache, and the names, addresses and rights that slots need.
 
 import (
 	"fmt"
@@ -151,7 +151,7 @@ func (d Draft) slotAddress(name string, services bool) string {
 }
 
 // maxModuloSize is the largest size with which keys move from each Pod to each other Pod. The number of connections
-// grows with its square.
+// grows with the square of the size.
 const maxModuloSize = 16
 
 // longestName is the limit of a DNS label.

@@ -182,8 +182,8 @@ func TestThePlanOfSlots(t *testing.T) {
 	}
 }
 
-// TestScaledToNothingTheCacheHasNoRecord like a cache that was created without Pods, but keeps the record until the
-// last slot is removed.
+// TestScaledToNothingTheCacheHasNoRecord: a cache that is scaled to 0 keeps the record until the last slot is removed.
+// Then it has none, like a cache that was created without Pods.
 func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
 	current := nothing
 	current.Slots = CurrentSlots{Family: corev1.IPv4Protocol}

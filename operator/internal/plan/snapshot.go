@@ -126,7 +126,7 @@ func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Default
 	s := Snapshot{
 		Namespace: mc.Namespace, Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, Rate: defaultHandoffRate,
 		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
-		// Memcached needs at least 48 bytes for an item in addition to its key, and the list 3.
+		// Memcached needs at least 48 bytes for an item in addition to its key, and the list of keys needs 3.
 		Keys: *resource.NewQuantity(max(leastKeys, pod.Memcached.ItemMemory), resource.BinarySI),
 	}
 	if rate != nil {
@@ -139,8 +139,8 @@ func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Default
 }
 
 // unmetBy returns the condition that a snapshot still needs; nil if none. No snapshot is taken of only a part of a
-// cache. None is taken while slots move, either: an agent then lists keys, and memcached can stand still if two clients
-// list its keys at the same time.
+// cache. No snapshot is taken while slots move, either, because an agent then lists keys, and memcached can stand still
+// if two clients list its keys at the same time.
 func unmetBy(wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot) *Unmet {
 	mc, name := current.Memcached, wanted.Spec.MemcachedRef.Name
 	if mc == nil {
@@ -185,8 +185,8 @@ func notReady(mc *cachev1.Memcached, why string) *Unmet {
 	return &Unmet{cachev1.ReasonMemcachedNotReady, fmt.Sprintf("The Memcached %q is not ready: %s", mc.Name, why)}
 }
 
-// SnapshotName returns the name of a snapshot in the bucket or the volume. It does not change between the attempts of
-// the Job, but it differs for a MemcachedSnapshot that is created again, or is in another namespace.
+// SnapshotName returns the name of a snapshot in the bucket or the volume. The name is the same for all attempts of the
+// Job. A MemcachedSnapshot that is created again, or is in another namespace, gets another name.
 func SnapshotName(wanted *cachev1.MemcachedSnapshot) string {
 	const digits = 8 // of the UID, which are random
 	return wanted.Name + wanted.CreationTimestamp.UTC().Format("-20060102T150405Z-") +

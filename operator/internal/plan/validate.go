@@ -83,7 +83,8 @@ func argumentsProblem(spec cachev1.MemcachedSpec) string {
 		return fmt.Sprintf("spec.extraArgs: %v", err)
 	}
 	if keeps := memcached.KeepsMemory(spec.ExtraArgs); keeps != "" && Resizes(spec) {
-		return fmt.Sprintf("spec.extraArgs: with %q, a running memcached can't get other memory: remove it, or set "+
+		return fmt.Sprintf("spec.extraArgs: with %q, a running memcached can't get another amount of memory: remove the "+
+			"argument, or set "+
 			"spec.rollout.memoryChange to Replace", keeps)
 	}
 	return ""
@@ -95,7 +96,8 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Pod) string {
 		return ""
 	}
 	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full Pod needs (%s: %s for items, the rest for "+
-		"%d connections, %d threads and memcached itself), and it would be killed: raise it to at least %[2]s, "+
+		"%d connections, %d threads and memcached itself), and memcached would be killed: raise the limit to at least "+
+		"%[2]s, "+
 		"or lower spec.memory, spec.maxConnections or spec.threads",
 		spec.Resources.Limits.Memory(), mebibytes(needed), mebibytes(p.Memcached.ItemMemory),
 		p.Memcached.MaxConnections, p.Memcached.Threads)
@@ -105,8 +107,8 @@ func agentMemoryProblem(p Pod) string {
 	if p.Agent == nil || p.Agent.Resources.Limits.Memory().CmpInt64(agentMemory) >= 0 {
 		return ""
 	}
-	return fmt.Sprintf("spec.agent.resources.limits.memory %q is less than the agent needs, and it would be killed: "+
-		"raise it to at least %s", p.Agent.Resources.Limits.Memory(), bytes(agentMemory))
+	return fmt.Sprintf("spec.agent.resources.limits.memory %q is less than the agent needs, and the agent would be "+
+		"killed: raise the limit to at least %s", p.Agent.Resources.Limits.Memory(), bytes(agentMemory))
 }
 
 // requestProblems finds requests above their limits, in a stable order.
@@ -161,7 +163,7 @@ func invalid(fields []values, check func(map[string]string, *field.Path) field.E
 }
 
 // appArmorProblems finds annotations that would lift the container runtime's AppArmor profile, which the restricted Pod
-// Security Standard forbids: the author of a Memcached need not have the right to create such Pods.
+// Security Standard forbids. They are refused, because the author of a Memcached may have no right to create such Pods.
 func appArmorProblems(annotations map[string]string) []string {
 	var problems []string
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {

@@ -53,7 +53,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 		},
 		"a memory limit that can't hold the items": {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: &cachev1.MemcachedResources{Resources: *limit("memory", "1Gi")}},
-			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1304Mi", "1Gi for items"},
+			want: []string{`spec.resources.limits.memory "1Gi"`, "raise the limit to at least 1304Mi", "1Gi for items"},
 		},
 		"a request above its limit": {
 			spec: cachev1.MemcachedSpec{Resources: &cachev1.MemcachedResources{Resources: cachev1.Resources{
@@ -71,7 +71,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 		},
 		"a memory limit that the agent can't live with": {
 			spec: agentWith("limits", "memory", "16Mi"),
-			want: []string{`spec.agent.resources.limits.memory "16Mi" is less than the agent needs`, "raise it to at least 32Mi"},
+			want: []string{`spec.agent.resources.limits.memory "16Mi" is less than the agent needs`, "raise the limit to at least 32Mi"},
 		},
 		"a request of the agent's above its limit": {
 			spec: cachev1.MemcachedSpec{Agent: &cachev1.Agent{Resources: &cachev1.Resources{

@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addAgent adds the agent as a sidecar that starts before memcached. Without slots it has no readiness probe, because
-// it says nothing about memcached's readiness.
+// addAgent adds the agent as a sidecar that starts before memcached. Without slots the agent has no readiness probe,
+// because its readiness says nothing about memcached's.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	agent := agentContainer(p, p.Agent.Resources).
 		WithArgs(agentArguments(p)...).
@@ -24,7 +24,8 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	if p.AuthSecret != "" {
 		agent.WithVolumeMounts(readOnly(usersVolume, names.UsersDir),
 			corev1ac.VolumeMount().WithName(authVolume).WithMountPath(names.AuthDir))
-		// Memcached does not start without the file that the agent writes. Otherwise it need not wait for the agent.
+		// Memcached does not start without the file of users, which the agent writes. Without users, memcached need not wait
+		// for the agent.
 		agent.WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60))
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
@@ -60,9 +61,9 @@ func agentContainer(p plan.Pod, resources corev1.ResourceRequirements) *corev1ac
 	return agent
 }
 
-// endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet ends it: only then does
-// memcached's log send the last changes to that Pod. The hook of a sidecar begins when the Pod is deleted, like the
-// hook of memcached's container.
+// endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet ends it. Only if the agent
+// ends memcached, the last changes in memcached's log are sent to that Pod. The hook of a sidecar begins when the Pod
+// is deleted, like the hook of memcached's container.
 func endInOrder() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().

@@ -24,8 +24,8 @@ const (
 	bootstrapVolume = "bootstrap"
 	stateVolume     = "state"
 
-	// giveUpSeconds is how long the agent may take to remove the keys that it has copied, if it ends before clients may
-	// use them, because changes in the other servers would not be copied any more.
+	// giveUpSeconds is how long the agent may take to remove the keys that it has copied. It removes them if it ends
+	// before clients may use them, because changes in the other servers would not be copied any more.
 	giveUpSeconds = 75
 
 	// copyProbeSeconds and copyProbes allow a first copy to take a day.
@@ -104,7 +104,8 @@ func bootstrapPod(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	return spec.WithContainers(agent)
 }
 
-// bootstrapPlacement allows the Pod to run on the same Nodes as the cache's own Pods, without their spread.
+// bootstrapPlacement allows the Pod to run on the same Nodes as the cache's own Pods, but leaves out the constraints
+// that spread those Pods.
 func bootstrapPlacement(pod plan.Pod) plan.Pod {
 	placed := pod.Placement
 	pod.Placement = cachev1.Placement{

@@ -5,7 +5,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// certificate requests the certificate of the Pods of cert-manager.
+// certificate requests a certificate for the Pods from cert-manager.
 func certificate(p plan.Plan) Object {
 	requested := certmanager.NewCertificate(p.Name, p.Namespace, p.Certificate.Spec)
 	requested.WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

@@ -20,8 +20,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// FuzzTheSameSpecInOtherWordsReplacesNoPod: whatever a spec says, to spell out defaults, to write quantities otherwise or
-// to put a set in another order neither changes the Pod template nor takes in what a newer operator brings.
+// FuzzTheSameSpecInOtherWordsReplacesNoPod: whatever a spec says, to spell out defaults, to write quantities in another
+// form or to put a set in another order does not change the Pod template, and does not give the Pods the inputs of a
+// newer operator.
 func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 	f.Add([]byte{}, uint64(1))
 	f.Add([]byte("memcached"), uint64(2))
@@ -38,7 +39,7 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 			t.Fatalf("in other words it is impossible: %v", err)
 		}
 		got := renderedTemplate(t, again, live)
-		if !apiequality.Semantic.DeepEqual(live.Spec.Template, got) { // As the Deployment controller compares.
+		if !apiequality.Semantic.DeepEqual(live.Spec.Template, got) { // The Deployment controller compares like this.
 			t.Errorf("in other words it replaces the Pods (-before +after):\n%s", gocmp.Diff(live.Spec.Template, got))
 		}
 	})
@@ -62,8 +63,8 @@ func TestTheSameQuantityHasTheSameHash(t *testing.T) {
 	}
 }
 
-// deployed is the Deployment of a Memcached as the operator with the defaults of the golden files made it, with the status
-// that goes with it; nil if the spec is impossible.
+// deployed returns the Deployment that an operator with the defaults of the golden files makes for a Memcached, and
+// records its inputs in the status of the Memcached. It returns nil if the spec is invalid.
 func deployed(t *testing.T, mc *cachev1.Memcached) *appsv1.Deployment {
 	t.Helper()
 	p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)

@@ -1,6 +1,6 @@
 package render
 
-// Discovery: the Service, and what the agent needs to answer.
+// The Service of the discovery, and everything that the agent needs to answer clients.
 
 import (
 	corev1 "k8s.io/api/core/v1"

@@ -44,7 +44,8 @@ func TestEveryFieldHasASentenceInTheDocs(t *testing.T) {
 	}
 }
 
-// TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods: the model of test/faults reads it there, and so do users.
+// TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods: the model of test/faults reads there whether the Pods are
+// replaced, and so do users.
 func TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods(t *testing.T) {
 	fields, err := crd.Fields(repository)
 	if err != nil {
@@ -60,8 +61,8 @@ func TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods(t *testing.T) {
 	}
 }
 
-// fieldTable links each field to its heading in one of the pages in the folder of the page of the fields, if there is
-// one.
+// fieldTable links each field to its heading, if one of the pages in the folder of the page of the fields has such a
+// heading.
 func fieldTable(t *testing.T) string {
 	t.Helper()
 	var table bytes.Buffer

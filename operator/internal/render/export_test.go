@@ -8,7 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// The parts that tests of package render_test use: those with package desired, which imports this one.
+// The parts of this package that tests in package render_test use. These tests need package desired, which imports this
+// package.
 var (
 	Defaults      = defaults
 	MemcachedWith = memcachedWith

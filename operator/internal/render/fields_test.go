@@ -20,8 +20,9 @@ const (
 	effectsOf  = "testdata/fields.txt"
 )
 
-// withoutObjects are fields that change when the operator writes, and not what, or how Pods with slots are replaced, added
-// and removed, what running Pods get (package autoscale), or what a Job restores (snapshot_test.go).
+// withoutObjects are fields that change none of the rendered objects. They decide at what times the operator writes the
+// objects, how Pods with slots are replaced, added and removed, what running Pods get (package autoscale), or what a
+// Job restores (snapshot_test.go).
 var withoutObjects = []string{
 	"spec.suspend", "spec.updatePolicy", "spec.rollout.memoryChange",
 	"spec.slots.clientHash", "spec.slots.scaleOverlapSeconds", "spec.slots.handoff.mode", "spec.slots.handoff.bytesPerSecond",
@@ -123,7 +124,8 @@ func rendering(t *testing.T, spec map[string]any) (template string, values map[s
 	return p.Record.Template, values
 }
 
-// flatten writes each value of a tree by its path, without the operator's own annotations, which follow from the rest.
+// flatten adds each value of a tree to the map values, by its path. It leaves out the operator's own annotations, which
+// follow from the other values.
 func flatten(tree any, path string, values map[string]string) {
 	switch tree := tree.(type) {
 	case map[string]any:

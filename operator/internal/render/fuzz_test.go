@@ -21,8 +21,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// FuzzAnyPlanGivesObjects: what is rendered of a spec is made of fields that Kubernetes knows, selects its own Pods,
-// requests no more than its limits, and stays the same once it is there.
+// FuzzAnyPlanGivesObjects: the objects that are rendered from a spec consist of fields that Kubernetes knows, select
+// the Pods of their own cache, request no more than their limits, and stay the same when they are rendered again while
+// the Deployment exists.
 func FuzzAnyPlanGivesObjects(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))

@@ -62,16 +62,16 @@ func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
 	}
 	if account := p.PodTemplate.ServiceAccountName; account != "" {
-		// The API server copies the name to the former field, and would restore it from there when it is removed. So the
-		// operator owns both.
+		// The API server copies the name to the former field for it, and would restore the name from there when the operator
+		// removes it. So the operator owns both fields.
 		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
 	}
 	return spec
 }
 
 // glibc's malloc maps memory of mapThreshold bytes or more, and returns it to the kernel as soon as it is free. By
-// default it raises the threshold when the first memory of the size of memcached's pages, a mebibyte, is freed: a
-// memcached that shrinks again would then keep its memory.
+// default, malloc raises the threshold when a block of the size of memcached's pages, a mebibyte, is freed for the
+// first time. Then a memcached that shrinks again would keep its memory.
 const (
 	mapThresholdVariable = "MALLOC_MMAP_THRESHOLD_"
 	mapThreshold         = "524288"
@@ -122,11 +122,13 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 	return container
 }
 
-// leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet ends it: only the agent's
-// signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds to start the agent's hook.
+// leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet ends it. The agent has to
+// be first, because only its signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds
+// to start the agent's hook.
 const leaveSeconds = 15
 
-// graceSeconds is when the kubelet kills memcached at the latest. A Pod with a slot ends as soon as another Pod has it.
+// graceSeconds is when the kubelet kills memcached at the latest. A Pod with a slot ends earlier, as soon as another
+// Pod has the slot.
 func graceSeconds(p plan.Pod) int32 {
 	if !p.NeedsSlot {
 		return p.TerminationDelaySeconds + endSeconds

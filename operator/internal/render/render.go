@@ -1,4 +1,5 @@
-// Package render turns a plan into the objects to apply. It is pure: one kind, one function, one file.
+// Package render makes the objects to apply from a plan. It is pure. Each kind of object has one function, in its own
+// file.
 package render
 
 // The list of managed objects, in the order in which they are applied.
@@ -43,9 +44,9 @@ type Object struct {
 	Kept bool
 }
 
-// Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
-// its name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is ever open to everybody, or
-// closed to its clients. The template is the one rendered for the plan; deployed is the existing Deployment, or nil.
+// Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that its
+// name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is ever open to everybody, or closed
+// to its clients. The template is the one rendered for the plan; deployed is the existing Deployment, or nil.
 func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Object {
 	objects := append([]Object{service(p)}, slotObjects(p)...)
 	if p.Discovery != nil {

@@ -32,7 +32,7 @@ var defaults = plan.Defaults{
 	Namespace: "memcached-operator-system",
 }
 
-// memcachedWith is a Memcached of size three and nothing else, changed by a case.
+// memcachedWith returns a Memcached whose spec has nothing but a size of three, and the change of a test case.
 func memcachedWith(change func(*cachev1.MemcachedSpec)) *cachev1.Memcached {
 	mc := &cachev1.Memcached{TypeMeta: metav1.TypeMeta{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached"}}
 	mc.Name, mc.Namespace, mc.UID = "cache", "team", "00000000-0000-0000-0000-000000000001"
@@ -51,7 +51,8 @@ func computed(mc *cachev1.Memcached, current plan.Current, defaults plan.Default
 	return p, err
 }
 
-// decided returns the outcome for a cache, and its Pod template, like the package desired, which imports this one.
+// decided returns the outcome for a cache, and its Pod template, like the package desired. It can't use that package,
+// which imports this one.
 func decided(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (plan.Outcome, Template, error) {
 	draft, err := plan.Resolve(mc, current, defaults)
 	if err != nil {
@@ -68,7 +69,7 @@ func decided(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults
 	return draft.Outcome(template.Hash), template, nil
 }
 
-// objectsOf are the objects of a plan without a Deployment.
+// objectsOf returns the objects of a plan if no Deployment exists yet.
 func objectsOf(p plan.Plan) []Object {
 	return Objects(p, Template{configuration: rendered(p.Pod)}, nil)
 }
@@ -88,7 +89,7 @@ func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.De
 
 func nothing(*cachev1.MemcachedSpec) {}
 
-// cases has one file for each case: the Memcached, and the objects that it gets. A release copies it to
+// cases has one file for each case: the Memcached, and the objects that it gets. A release copies the folder to
 // testdata/released.
 const cases = "testdata/cases"
 

@@ -1,6 +1,7 @@
 package reports
 
-// Reads a report over HTTP. Whoever may write into a Pod decides what it answers, so nothing of it is trusted.
+// Reads a report over HTTP. Any client that may write into a Pod decides what the Pod answers, so no part of the answer
+// is trusted.
 
 import (
 	"context"
@@ -60,7 +61,7 @@ func get(ctx context.Context, httpClient *http.Client, address string) (usage.Re
 	}
 	answer, err := httpClient.Do(request)
 	if err != nil {
-		return usage.Report{}, fmt.Errorf("read port %d of Pod: %w", names.AgentProbePortNumber, errors.Unwrap(err))
+		return usage.Report{}, fmt.Errorf("read from port %d of the Pod: %w", names.AgentProbePortNumber, errors.Unwrap(err))
 	}
 	defer answer.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(answer.Body, mostBytes))
@@ -74,7 +75,7 @@ func get(ctx context.Context, httpClient *http.Client, address string) (usage.Re
 	}
 	report := usage.Report{}
 	if err := json.Unmarshal(content, &report); err != nil {
-		return usage.Report{}, fmt.Errorf("the agent answers what is no report: %w", err)
+		return usage.Report{}, fmt.Errorf("the agent's answer is no report: %w", err)
 	}
 	return report, report.Check()
 }

@@ -1,5 +1,5 @@
-// Package reports reads how caches are used, from the agents in their Pods: of each cache with spec.autoscaling, one
-// Pod a minute. They are few short requests to Pods, and none to the API server.
+// Package reports reads how caches are used, from the agents in their Pods: each minute, it asks one Pod of each cache
+// with spec.autoscaling. This takes few short requests to Pods, and none to the API server.
 package reports
 
 // Reads the Pods in turn, and remembers what they reported.
@@ -239,7 +239,7 @@ func (r *Reader) forgetPods(name types.NamespacedName, pods []corev1.Pod) {
 	})
 }
 
-// note remembers a report. If there is none, it logs the cause, unless the last cause was the same.
+// note remembers a report. If the Pod sent no report, note logs the cause, unless the last cause was the same.
 func (r *Reader) note(
 	ctx context.Context, name types.NamespacedName, pod *corev1.Pod, report usage.Report, err error,
 ) {

@@ -9,7 +9,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestOnlyABindingKeepsAUser: a Memcached without one shares the Secret, and nothing of it is kept for that.
+// TestOnlyABindingKeepsAUser: a Memcached without a binding names the same Secret, and the operator keeps no user for
+// that Memcached.
 func TestOnlyABindingKeepsAUser(t *testing.T) {
 	server := &apiServer{version: "1", data: map[string]string{"users": "ann:old\nbob:b\nann:new"}}
 	secrets := NewMemory(server, time.Now)

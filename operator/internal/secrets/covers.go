@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Covers reports whether clients that verify the certificate accept it for a host of the form NAME.NAMESPACE.svc. They
-// may also connect to the host by a shorter name, or by a longer one, which ends with the domain of the cluster; so a
-// certificate with these names covers it, too.
+// Covers reports whether clients that verify the certificate accept it for a host of the form NAME.NAMESPACE.svc.
+// Clients may also connect to the host by a shorter name, or by a longer name that ends with the domain of the cluster.
+// So a certificate with these names covers the host, too.
 func (s *State) Covers(host string) bool {
 	certificate := x509.Certificate{}
 	for _, name := range s.DNSNames {

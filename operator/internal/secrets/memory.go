@@ -1,6 +1,6 @@
 package secrets
 
-// Reads each version of a Secret once, and finds what was removed from it.
+// Reads each version of a Secret once, and finds the entries that were removed since the version before.
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ type record struct {
 	// reported.
 	version, watched string
 
-	// accepted describes the client CAs or users, by certificate or by the hash of the user. former are the removed
-	// ones.
+	// accepted describes the client CAs or users, by certificate or by the hash of the user. former has the removed client
+	// CAs or users.
 	accepted map[string]string
 	former   map[string]Removal
 }
@@ -142,8 +142,8 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 	return now.State
 }
 
-// recall returns the remembered state of a Secret, and starts remembering it. From now on, the watch invalidates this
-// state.
+// recall returns the remembered state of a Secret. From then on, a new version of the Secret in the watch invalidates
+// the state, even if nothing was remembered before.
 func (m *Memory) recall(use use) record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,8 +163,8 @@ func (m *Memory) keep(use use, now record) {
 	m.known[use] = now
 }
 
-// compare finds the entries that were removed from a Secret. An invalid Secret is never loaded into memcached, so it
-// removes nothing.
+// compare finds the entries that were removed from a Secret. An invalid version of a Secret is never loaded into
+// memcached, so it removes no entries.
 func (m *Memory) compare(now, before record) record {
 	now.Noticed = before.Noticed
 	if now.Problem != "" {
@@ -191,8 +191,8 @@ func (m *Memory) compare(now, before record) record {
 	return now
 }
 
-// mostNoticed limits how many times are kept for a Secret from which entries are removed again and again, while the
-// Pods stay.
+// mostNoticed limits how many points in time are kept for a Secret, if entries are removed from it again and again
+// while the Pods stay.
 const mostNoticed = 1000
 
 func sorted(former map[string]Removal) []Removal {

@@ -1,13 +1,14 @@
 // Package secrets remembers the Secrets that Memcacheds name, while they name them.
 //
 // It reads each version of a Secret once from the API server, checks that memcached can load it, and keeps nothing of
-// its content that would be of use to a reader of the operator's memory: when the certificate expires, the hosts that
-// it names, its client CAs, and hashes of users. Only for a binding, it keeps the user. The watch of the metadata
-// (package controller) reports new versions, which are read when they are needed.
+// its content that would be of use to a reader of the operator's memory. It keeps only when the certificate expires,
+// the hosts that the certificate names, the client CAs, and hashes of users. Only for a binding, it also keeps the
+// user. The watch of the metadata (package controller) reports new versions, which are read when they are needed.
 //
-// Memcached keeps accepting what was removed from a Secret until it restarts. So the memory compares each version with
-// the one before, and reports removals. Nothing else records them, so a restart forgets what a Secret contained before:
-// then the conditions of the status keep reporting earlier removals, and a removal while no operator ran is not found.
+// Memcached keeps accepting the users and client CAs that were removed from a Secret, until memcached restarts. So
+// Memory compares each version of a Secret with the one before, and reports removals. Nothing else records the former
+// versions, so an operator that restarts does not know what a Secret contained before. The conditions of the status
+// then keep reporting earlier removals, but a removal while no operator ran is not found.
 package secrets
 
 // The state that is reported of a Secret.
@@ -48,7 +49,7 @@ type State struct {
 	// DNSNames are the hosts that the certificate names, which every client sees.
 	DNSNames []string
 
-	// IssuedFor is the Certificate of cert-manager for which it wrote the Secret; empty if it did not.
+	// IssuedFor is the Certificate for which cert-manager wrote the Secret; empty if cert-manager did not write it.
 	IssuedFor string
 
 	// Expired: the certificate has expired.

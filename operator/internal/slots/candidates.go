@@ -6,9 +6,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// candidates returns the Pods that may take a slot now: those of the current template first, then the oldest. Their
-// agent is not ready, so its readiness will be that of the role that it gets, and their gate is closed, so that it is
-// known later whether they held the slot.
+// candidates returns the Pods that may take a slot now: those of the current template first, then the oldest. The agent
+// of a candidate is not ready, so that its later readiness belongs to the role that it gets. The gate of a candidate is
+// closed, so that an open gate later shows that the Pod held the slot.
 func (s *state) candidates() []*Pod {
 	var candidates []*Pod
 	for _, pod := range s.newPods() {
@@ -40,16 +40,17 @@ func (s *state) newPods() []*Pod {
 	return newPods
 }
 
-// isPredecessor reports whether a holder still names a Pod that was called back as its predecessor. Two Pods must not
-// be the predecessor of each other: the older record would decide the direction.
+// isPredecessor reports whether a holder still names a Pod that was called back as its predecessor. Such a Pod must not
+// take a slot yet: if two Pods were the predecessor of each other, the older record would decide which of them gives
+// its slot away.
 func (s *state) isPredecessor(pod *Pod) bool {
 	return slices.ContainsFunc(s.holders, func(holder *Pod) bool {
 		return holder != nil && holder.Instruction.Record.Predecessor == pod.UID
 	})
 }
 
-// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon,
-// then outdated ones, each by slot.
+// toReplace returns the holders that need a successor and have none: first the terminating holders, because they end
+// soon, then the outdated ones. Both are in the order of their slots.
 func (s *state) toReplace() []*Pod {
 	var terminating, outdated []*Pod
 	for slot, holder := range s.holders {
@@ -66,9 +67,9 @@ func (s *state) toReplace() []*Pod {
 
 // callBack makes Pods of the current template that gave their slot away available again, if there are more slots to
 // take than new Pods: after a rollout is undone, when the size grows again, or when another Pod is deleted just as the
-// size shrinks. The ReplicaSet does not replace that Pod. Without this, the Deployment would wait forever. A Pod is
-// called back only after it has drained: until then clients still use it, and the Pod that took its slot invalidates
-// the keys that they change.
+// size shrinks. In the last case, the ReplicaSet does not replace the deleted Pod. If no Pod were called back, the
+// Deployment would wait forever. A Pod is called back only after it has drained: until then clients still use it, and
+// the Pod that took its slot invalidates the keys that they change.
 func (s *state) callBack() {
 	missing := -len(s.newPods())
 	for _, pod := range s.newPods() {

@@ -34,7 +34,8 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// TestRecordsOfAClockThatIsSetBack: what it dated counts from now on, and no agent does anything again.
+// TestRecordsOfAClockThatIsSetBack: times that the clock recorded before count from now on, and no agent repeats
+// anything.
 func TestRecordsOfAClockThatIsSetBack(t *testing.T) {
 	future := noon.Add(time.Hour)
 	tests := map[string]struct {

@@ -21,7 +21,7 @@ type replicaSet struct {
 	replicas int
 	desired  int // the annotations of the Deployment controller
 	most     int
-	scaled   bool // the last change was one of the replicas, which are shared among all ReplicaSets
+	scaled   bool // the last change was to the replicas, which all ReplicaSets share
 }
 
 func (w *world) setOf(hash string) *replicaSet {

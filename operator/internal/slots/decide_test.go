@@ -161,7 +161,7 @@ func TestStatus(t *testing.T) {
 	if diff := cmp.Diff(want, d.Slots); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if want := "1 of 2 slots to be handed over, 1 being copied"; d.Progress != want {
+	if want := "1 of 2 slots are still to be handed over, 1 being copied"; d.Progress != want {
 		t.Errorf("want %q, got %q", want, d.Progress)
 	}
 	if want := in.Timeout - 30*time.Second; d.RequeueAfter != want {
@@ -175,11 +175,11 @@ func TestTheSlotsToBeHandedOverAreCounted(t *testing.T) {
 		want string
 	}{
 		"at rest":                       {cache(holder("b0", 0), holder("b1", 1)), ""},
-		"a rollout begins":              {cache(holder("a0", 0), holder("a1", 1)), "2 of 2 slots to be handed over, 0 being copied"},
-		"a slot of a rollout is copied": {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a0", 0, 0)), "2 of 2 slots to be handed over, 1 being copied"},
-		"a slot of a rollout has moved": {cache(left("a0", 0), holder("a1", 1), moved("b2", "a0", 0, 0)), "1 of 2 slots to be handed over, 0 being copied"},
-		"a Pod terminates":              {cache(but(holder("b0", 0), terminating), holder("b1", 1)), "1 of 1 slots to be handed over, 0 being copied"},
-		"a deleted Pod is copied":       {cache(but(holder("b0", 0), terminating), holder("b1", 1), copying("b2", "b0", 0, 0)), "1 of 1 slots to be handed over, 1 being copied"},
+		"a rollout begins":              {cache(holder("a0", 0), holder("a1", 1)), "2 of 2 slots are still to be handed over, 0 being copied"},
+		"a slot of a rollout is copied": {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a0", 0, 0)), "2 of 2 slots are still to be handed over, 1 being copied"},
+		"a slot of a rollout has moved": {cache(left("a0", 0), holder("a1", 1), moved("b2", "a0", 0, 0)), "1 of 2 slots are still to be handed over, 0 being copied"},
+		"a Pod terminates":              {cache(but(holder("b0", 0), terminating), holder("b1", 1)), "1 of 1 slots are still to be handed over, 0 being copied"},
+		"a deleted Pod is copied":       {cache(but(holder("b0", 0), terminating), holder("b1", 1), copying("b2", "b0", 0, 0)), "1 of 1 slots are still to be handed over, 1 being copied"},
 		"the spec forbids handoffs":     {with(cache(holder("a0", 0), holder("a1", 1)), func(in *Input) { in.Handoff = false }), ""},
 		"the spec is suspended":         {with(cache(holder("a0", 0), holder("a1", 1)), func(in *Input) { in.Suspended = true }), ""},
 	} {

@@ -16,7 +16,7 @@ type Decision struct {
 	// Listed is the number of slots in clients' lists. Write it with Endpoints, in one write.
 	Listed int
 
-	// KeepsKeys: slots are added and removed after their keys were copied.
+	// KeepsKeys: a slot is added or removed only after its keys were copied.
 	KeepsKeys bool
 
 	// Changes are the changes to Pods, at most one for each Pod, each on condition of the observed uid and

@@ -9,9 +9,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// TestGentleEventsInAnyOrderKeepTheKeys: changes to the size and to the template, undone or not, evictions and
-// deletions of Pods, a deleted EndpointSlice and an operator that is killed, one or two of them at the same time. No
-// memcached fails, so every slot that stays keeps its keys.
+// TestGentleEventsInAnyOrderKeepTheKeys: the events are changes to the size and to the template, undone or not,
+// evictions and deletions of Pods, a deleted EndpointSlice and an operator that is killed. One or two of them happen at
+// the same time. No memcached fails, so every slot that stays keeps its keys.
 func TestGentleEventsInAnyOrderKeepTheKeys(t *testing.T) {
 	first, last := simulationSeeds(t, 300)
 	for seed := first; seed <= last; seed++ {

@@ -54,8 +54,8 @@ func (s *state) hasHeld(pod *Pod) bool {
 	}
 }
 
-// keepHolders updates the instruction of every holder: after it took the slot, after its predecessor ended, and after
-// it lost the keys that it had copied.
+// keepHolders updates the instruction of every holder: after the holder took its slot, after its predecessor ended, and
+// after the holder lost the keys that it had copied.
 func (s *state) keepHolders() {
 	for slot, holder := range s.holders {
 		if holder == nil {
@@ -127,7 +127,7 @@ func serves(role instruction.Role) bool {
 // lost returns an instruction for a holder that has none for its slot, because the annotation or the slice was edited.
 // A Pod that clients may use has served its slot until now, and keeps its keys. It does not keep them if another Pod
 // that held the slot has not ended: clients may have changed keys there. Other Pods start without keys, because nothing
-// is known about those that they have.
+// is known about the keys that they have.
 func (s *state) lost(holder *Pod, slot int) instruction.Instruction {
 	i := holder.Instruction
 	switch {
@@ -150,7 +150,7 @@ func isUnread(i instruction.Instruction) bool {
 }
 
 // wasHeldBesides reports whether another Pod that has not ended held a slot. The instruction of that Pod shows it. If
-// this was edited as well, any older Pod without a slot may have held it.
+// that instruction was edited as well, any older Pod without a slot may have held it.
 func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
 		if isUnread(pod.Instruction) {
@@ -160,8 +160,8 @@ func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	})
 }
 
-// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. It remains the predecessor if
-// another client edited its instruction, because clients of the cache still use it.
+// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. That Pod remains the
+// predecessor even if another client edited its instruction, because clients of the cache still use it.
 func (s *state) predecessor(holder *Pod) *Pod {
 	before := s.byUID[holder.Instruction.Record.Predecessor]
 	if before == nil || before == holder {

@@ -22,8 +22,8 @@ type Input struct {
 	// removed slot are lost.
 	Scaling *Scaling
 
-	// Memory is the memory that running Pods are to have. If it is nil, they keep the memory that they have, and new
-	// Pods get as much as the others were given.
+	// Memory is the memory that running Pods are to have. If it is nil, running Pods keep the memory that they have, and
+	// new Pods get as much memory as the other Pods were given.
 	Memory *Memory
 
 	// Suspended: everything stays as it is.
@@ -35,8 +35,8 @@ type Input struct {
 	// Timeout is how long a copy may take.
 	Timeout time.Duration
 
-	// Rate is the limit of a copy in bytes per second. It is exceeded if the Pod whose keys are copied would otherwise
-	// end before the copy does.
+	// Rate is the limit of a copy in bytes per second. A copy exceeds it if the Pod whose keys are copied would otherwise
+	// end before the copy is complete.
 	Rate int64
 
 	// MinReady is for how long a Pod must be ready before the Deployment counts it as available.
@@ -100,7 +100,8 @@ type Pod struct {
 	// Terminating: it has a deletionTimestamp. It serves its slot until its successor does.
 	Terminating bool
 
-	// Ends is that deletionTimestamp: when the kubelet kills it at the latest. It is zero unless Terminating.
+	// Ends is that deletionTimestamp: the time at which the kubelet kills the Pod at the latest. It is zero unless
+	// Terminating.
 	Ends time.Time
 
 	// Ended: its phase is Succeeded or Failed.

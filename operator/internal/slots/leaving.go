@@ -6,8 +6,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// keepLeaving repeats the instruction to leave for Pods that gave their slot away, if another client removed or broke
-// it.
+// keepLeaving repeats the instruction with the role Leave for Pods that gave their slot away, if another client removed
+// or broke the instruction.
 func (s *state) keepLeaving() {
 	for slot, holder := range s.holders {
 		if holder == nil {
@@ -29,8 +29,8 @@ func (s *state) leave(pod *Pod) instruction.Instruction {
 	}
 }
 
-// cost returns the deletion cost of a Pod. With these costs, a ReplicaSet that deletes Pods which are not ready begins
-// with those without a slot.
+// cost returns the deletion cost of a Pod. Among the Pods that are not ready, these costs make a ReplicaSet delete
+// those without a slot first.
 func (s *state) cost(pod *Pod) int32 {
 	role := s.following(pod).Role
 	switch {

@@ -1,8 +1,8 @@
 package slots
 
-// The memory of running Pods. A container that is to have more gets it before memcached does. One whose memcached is to
-// have less keeps its limit, and only requests less, because the agent does not report what memcached has given back,
-// and less than it has would end it.
+// The memory of running Pods. If memcached is to have more, its container gets more memory first. If memcached is to
+// have less, its container keeps its limit and only requests less: the agent does not report how much memory memcached
+// has released, and a limit below the memory that memcached still has would end memcached.
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ type Memory struct {
 	// Whole: the container requests as much memory as its limit.
 	Whole bool
 
-	// isKept: only new Pods get this memory, like the other Pods of their template before.
+	// isKept: only new Pods get this memory, because other Pods of their template were given it before.
 	isKept bool
 }
 
@@ -35,7 +35,7 @@ const (
 	// the Node has room.
 	roomTime = time.Minute
 
-	// roomShare is a divisor: that wait takes at most a fourth of the time for a copy.
+	// roomShare is a divisor: a new Pod waits for its memory for at most a fourth of the time that a copy may take.
 	roomShare = 4
 )
 
@@ -77,7 +77,7 @@ func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Inst
 }
 
 // changesMemory reports whether a Pod has, had or gets other memory than memcached starts with. It is false for a Pod
-// of another template, which is replaced.
+// of another template, because that Pod is replaced anyway.
 func (s *state) changesMemory(pod *Pod) bool {
 	if s.Memory == nil || s.Memory.isKept && (s.holds(pod) || pod.Instruction.Role != instruction.None) {
 		return false
@@ -130,8 +130,8 @@ func (s *state) container(pod *Pod) Container {
 	return Container{needed.Request, limit}
 }
 
-// allows reports whether the container of a Pod has as much memory as memcached needs with the wanted memory, both
-// actually and in its spec. A limit never falls, so only the request shows that the Node has room.
+// allows reports whether the container of a Pod has as much memory as it needs for the wanted memory for items, both
+// actually and in the Pod's spec. A limit never falls, so only the request shows that the Node has room.
 func (s *state) allows(pod *Pod) bool {
 	needed := s.needed(pod)
 	return s.Memory.Wanted <= s.has(pod) ||
@@ -201,7 +201,8 @@ func (p *Pod) waitsForMemory() string {
 	case p.ResizeRefused != "":
 		return fmt.Sprintf("; Pod %s: %s: %s", p.Name, p.ResizeRefused, p.ResizeMessage)
 	case p.MemcachedReady && p.Actual == Container{}:
-		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, as Kubernetes does from 1.33 on",
+		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, which needs Kubernetes 1.33 "+
+			"or later",
 			p.Name)
 	}
 	return ""

@@ -20,8 +20,8 @@ func wanted(mebibytes int64) *Memory {
 	}}
 }
 
-// sized returns a Pod that was instructed to have the memory given (0: the memory of its start), and before at most
-// former. Its container is to have the limit shall, and has the limit has.
+// sized returns a Pod that was instructed to have the memory given (0: the memory of its start), and that had at most
+// the memory former before. Its container is to have the limit shall, and has the limit has.
 func sized(pod Pod, given, former, shall, has int64) Pod {
 	pod.Instruction.Memory, pod.Instruction.Record.FormerMemory = given*mib, former*mib
 	pod.Container, pod.Actual = Container{shall - 10, shall}, Container{has - 10, has}
@@ -43,8 +43,8 @@ func whole(mebibytes int64) *Memory {
 	return memory
 }
 
-// TestMemory decides about Pod b0. The lines have the memory that it is instructed to have, the memory that it had
-// before, and its container.
+// TestMemory decides about Pod b0. Each line of a decision has the memory that Pod b0 is instructed to have, the memory
+// that it had before, and its container.
 func TestMemory(t *testing.T) {
 	serving := holder("b0", 0)
 	const left = "1 of 1 Pods are still to be resized"
@@ -78,7 +78,7 @@ func TestMemory(t *testing.T) {
 		"a Node without room":                            {but(sized(serving, 64, 64, 138, 74), full), wanted(128), nil, left + "; Pod b0: Deferred: Node didn't have enough memory"},
 		"a kubelet that reports nothing": {
 			but(sized(serving, 64, 64, 138, 0), func(p *Pod) { p.Actual = Container{} }), wanted(128), nil,
-			left + "; Pod b0: its kubelet does not report the memory of containers, as Kubernetes does from 1.33 on",
+			left + "; Pod b0: its kubelet does not report the memory of containers, which needs Kubernetes 1.33 or later",
 		},
 	}
 	for name, tc := range tests {
@@ -168,7 +168,8 @@ func TestAFreeSlotIsTakenWhateverTheMemory(t *testing.T) {
 	}
 }
 
-// TestAPodTakesItsSlotWhileItsMemoryChanges: neither waits for the other.
+// TestAPodTakesItsSlotWhileItsMemoryChanges: the slot does not wait for the memory, and the memory does not wait for
+// the slot.
 func TestAPodTakesItsSlotWhileItsMemoryChanges(t *testing.T) {
 	old := but(holder("a0", 0), terminating)
 	old.Hash = "b"

@@ -95,8 +95,8 @@ func (w *world) createMemory(pod *simPod) {
 	}
 }
 
-// give changes the memory of memcached as the agent does. It checks that memcached never needs more than its container
-// has, and is to have.
+// give changes the memory of memcached as the agent does. It checks that memcached never needs more memory than its
+// container has at that time, or is to have.
 func (w *world) give(pod *simPod) {
 	if w.mem == nil || !pod.memcached || pod.Instruction.Memory == 0 {
 		return

@@ -36,8 +36,8 @@ func (s *state) endpoints() []Endpoint {
 }
 
 // isMoving reports whether the Pod of an entry has just taken the slot, and the Deployment may not count it as
-// available yet. The deletion of its predecessor shows that the Deployment does, unless the predecessor was deleted for
-// another reason before. The readiness of the Pod alone does not show it.
+// available yet. The deletion of its predecessor shows that the Deployment counts it, unless the predecessor was
+// deleted for another reason before. The readiness of the Pod alone does not show it.
 func (s *state) isMoving(entry Endpoint) bool {
 	pod := s.byUID[entry.UID]
 	if pod == nil || pod.Terminating {

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// view is what the operator sees: every object as it was at some time, but each may be of a different time.
+// view is what the operator sees: each object as it was at some earlier time, which may differ from object to object.
 type view struct {
 	hash     string
 	pods     map[string]Pod
@@ -97,8 +97,8 @@ func (w *world) input() Input {
 	return in
 }
 
-// operate is one reconciliation. Other things happen between its writes, and it may end after any of them. It returns
-// the number of writes.
+// operate is one reconciliation. Other things happen between the operator's writes, and the operator may end after any
+// write. It returns the number of writes.
 func (w *world) operate(between func()) int {
 	w.reportRoles()
 	w.planMemory()
@@ -200,8 +200,8 @@ func (w *world) writeSlice(endpoints []Endpoint, listed, version int) {
 	}
 }
 
-// checkSlice checks that every slot stays where it is, or moves to a Pod that has its keys, or is allowed to have none
-// of them.
+// checkSlice checks that every slot stays at its Pod, or moves to a Pod that has the keys of the slot or may start
+// without them.
 func (w *world) checkSlice(endpoints []Endpoint) {
 	slots, pods := map[int]string{}, map[string]bool{}
 	for _, endpoint := range endpoints {

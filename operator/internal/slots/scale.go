@@ -11,7 +11,7 @@ import (
 func (s *state) replicas() int {
 	size := s.Size
 	if s.target > s.Size && (s.joining != nil || s.isCalm() && !s.endsOutdated(s.Size)) {
-		size++ // One slot is added at a time, and none during a rollout: the Deployment would wait for its Pod.
+		size++ // One slot is added at a time, and none during a rollout: the Deployment would wait for the slot's Pod.
 	}
 	if s.Deployed > size && !s.canScaleDown() {
 		return s.Deployed
@@ -20,7 +20,7 @@ func (s *state) replicas() int {
 }
 
 // endsOutdated reports whether an outdated Pod that gave a slot away has not ended. A new Pod for that slot would wait
-// for its end, and the Deployment would delete it only after the new Pod is ready.
+// until the outdated Pod has ended, and the Deployment would delete the outdated Pod only after the new Pod is ready.
 func (s *state) endsOutdated(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.isOutdated(pod) && s.gaveAway(pod, slot) })
 }

@@ -1,8 +1,8 @@
 package slots
 
-// How the number of slots changes without loss of keys: one slot at a time, after the keys that clients will look for
-// elsewhere are copied there. The Pod of the slot that is added or removed copies the keys, so that each memcached is
-// watched once.
+// Changes the number of slots without loss of keys: one slot at a time, after the keys that clients will look for in
+// another Pod are copied to that Pod. The Pod of the slot that is added or removed copies the keys, so that each
+// memcached is watched once.
 
 import (
 	"cmp"
@@ -27,8 +27,8 @@ type Scaling struct {
 // scales reports whether clients' list of slots changes by one slot at a time.
 func (in Input) scales() bool { return in.Scaling != nil && in.Handoff && in.Listed > 0 && in.Size > 0 }
 
-// listedFor returns the length of clients' list. A recorded length that does not fit the slots with a Pod was edited:
-// then these slots count.
+// listedFor returns the length of clients' list. A recorded length that does not fit the slots with a Pod was edited.
+// Then listedFor counts the slots up to the last one with a Pod.
 func (in Input) listedFor(size int) int {
 	last := 0
 	for _, endpoint := range in.Endpoints {
@@ -78,7 +78,7 @@ func (s *state) grow() {
 }
 
 // isStillUsed reports whether a Pod that gave a slot away has not ended. Clients may still use it by the slot's name,
-// and a key that they change in another Pod of that name would not be removed from it.
+// and a key that they change in another Pod of that name would not be removed from the former Pod.
 func (s *state) isStillUsed(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.gaveAway(pod, slot) })
 }
@@ -120,7 +120,7 @@ func (s *state) keepJoining(pod *Pod) {
 // shrink makes the Pod of the last slot copy its keys to the others.
 func (s *state) shrink() {
 	last := s.holders[s.Size-1]
-	if last == nil { // Another Pod takes the slot, and removes what its predecessor may have copied.
+	if last == nil { // Another Pod takes the slot, and removes the keys that its predecessor may have copied.
 		return
 	}
 	i := last.Instruction
@@ -166,7 +166,7 @@ func (s *state) step(after int) instruction.Scale {
 }
 
 // overlaps reports whether clients with the former list are still expected. As soon as the Pod of a slot terminates,
-// they are not, because its keys have to be copied.
+// overlaps returns false, because the keys of that Pod have to be copied.
 func (s *state) overlaps(pod *Pod) bool {
 	return pod.Instruction.Scale != instruction.Scale{} && s.scales() && s.Now.Before(s.overlapEnds(pod)) &&
 		!slices.ContainsFunc(s.holders, func(holder *Pod) bool { return holder != nil && holder.Terminating })
@@ -180,8 +180,8 @@ func (s *state) overlapEnds(pod *Pod) time.Time {
 	return i.Record.MovedAt.Add(s.Scaling.Overlap)
 }
 
-// removed is the instruction of a Pod whose slot was removed. A Pod that copied its keys to the others follows changes
-// until the overlap ends.
+// removed is the instruction of a Pod whose slot was removed. A Pod that copied its keys to the others stays consistent
+// with them, with the role Moved, until the overlap ends.
 func (s *state) removed(pod *Pod) instruction.Instruction {
 	i := pod.Instruction
 	switch {
@@ -221,11 +221,11 @@ func (s *state) scalingProgress() string {
 	case s.joining != nil:
 		return fmt.Sprintf("slot %s is being added: its keys are being copied", s.slotName(s.Size))
 	case s.target < s.Size && s.holders[s.Size-1] != nil && s.following(s.holders[s.Size-1]).Role == instruction.Send:
-		return fmt.Sprintf("slot %s is being removed: its keys are being copied to the others", last)
+		return fmt.Sprintf("slot %s is being removed: its keys are being copied to the other slots", last)
 	case s.isScaling():
-		return fmt.Sprintf("clients learn of the list of %d slots", s.Size)
+		return fmt.Sprintf("clients with the former list are still learning the list of %d slots", s.Size)
 	case s.target != s.Size:
-		return fmt.Sprintf("%d slots, on the way to %d", s.Size, s.target)
+		return fmt.Sprintf("%d slots, %d are desired", s.Size, s.target)
 	}
 	return ""
 }

@@ -170,7 +170,7 @@ func (w *world) inPods() {
 	}
 }
 
-// checkGates checks that a reconciliation leaves no Pod ready for a slot that it saw another ready Pod hold.
+// checkGates checks that no Pod is ready for a slot after a reconciliation that saw another ready Pod hold the slot.
 func (w *world) checkGates(in Input) {
 	for _, left := range in.Pods {
 		pod := w.pod(left.UID)
@@ -266,8 +266,8 @@ func (w *world) disturb(pod *simPod, event int) {
 	}
 }
 
-// reportRoles lets agents follow, kubelets report, and the operator see what agents were instructed to do settleTime
-// ago.
+// reportRoles makes sure that, settleTime after each instruction, the agent has followed it, the kubelet has reported
+// the state of the Pod, and the operator has seen this state.
 func (w *world) reportRoles() {
 	for _, pod := range slices.Clone(w.pods) {
 		since := pod.Instruction.Since

@@ -1,6 +1,6 @@
 // Package slots decides which Pod of a cache holds which slot, and moves a slot from a Pod that is to be replaced to
 // its successor. It is pure, and it remembers nothing: every decision depends on the observed slice and Pods alone, so
-// an operator that was killed between two writes, or a new leader, continues where the other one stopped.
+// an operator that was killed between two writes, or a new leader, continues where the former operator stopped.
 //
 // The life of a Pod, by the role in its instruction:
 //
@@ -15,12 +15,13 @@
 //	serve   -> send -> moved -> leave    with Scaling, its slot is removed
 //	send    -> serve                     the slot stays: the size was changed back, or another Pod has to be replaced
 //
-// A Pod that had a role before is not ready without one, and gets the next only when its agent is seen not ready and
-// the last change is a few seconds old; for the same reason a Pod with the role cold takes its slot only after a few
-// seconds. So the agent's readiness under a new role is never one that the kubelet reported under an old role.
+// A Pod without a role is not ready. A Pod that had a role before gets the next role only when its agent is seen not
+// ready, and the last change to its instruction is a few seconds old. For the same reason, a Pod with the role cold
+// takes its slot only after a few seconds. So the agent's readiness under a new role is never one that the kubelet
+// reported under an old role.
 //
-// A Pod that is deleted keeps its slot while it terminates, until its successor has the keys. It sees no new
-// instruction: its agent finds out by the name of the slot who has it.
+// A Pod that is deleted keeps its slot while it terminates, until its successor has the keys. Its agent sees no new
+// instruction in that time, and finds out by the name of the slot which Pod has the slot.
 //
 // The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
 // scaling, then moves, leaving, scale, memory, timeouts and status.

@@ -56,11 +56,11 @@ func (s *state) progress() string {
 	if left == 0 {
 		return s.scalingProgress()
 	}
-	return fmt.Sprintf("%d of %d slots to be handed over, %d being copied", left, total, copying)
+	return fmt.Sprintf("%d of %d slots are still to be handed over, %d being copied", left, total, copying)
 }
 
-// left returns how many slots are still to be handed over, of how many in all, and how many of them are being copied.
-// Pods that terminated before do not count: there is no record of them.
+// left returns how many slots are still to be handed over, of how many slots in total, and how many of the slots to be
+// handed over are being copied. Pods that terminated before do not count: there is no record of them.
 func (s *state) left() (left, total, copying int) {
 	for slot, holder := range s.holders {
 		isCopied := s.copying(slot) != nil

@@ -65,13 +65,14 @@ func (s *state) waiting() int {
 }
 
 // givesWay reports whether an outdated Pod leaves a free slot to a Pod of the current template, because the outdated
-// Pod's agent is not ready. It may never become ready: the Deployment would then wait for the current Pod, and the
-// current Pod for the slot.
+// Pod's agent is not ready. If the outdated Pod took the slot and never became ready, the Deployment would wait for the
+// current Pod, and the current Pod for the slot.
 func (s *state) givesWay(pod *Pod, slot int) bool {
 	return s.isOutdated(pod) && s.canSucceed(pod, slot) && s.holders[slot] == nil && !pod.AgentReady && !s.hasHeld(pod)
 }
 
-// nearer reports whether the first of two successors of one slot takes it: two operators may have chosen one each.
+// nearer reports whether the first, and not the second, of two successors of one slot takes the slot. A slot can have
+// two successors, because two operators may have chosen one each.
 func nearer(x, y *Pod) bool {
 	if x.AgentReady != y.AgentReady {
 		return x.AgentReady

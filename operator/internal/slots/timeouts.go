@@ -20,8 +20,9 @@ func (s *state) isFuture(at time.Time) bool { return at.After(s.Now.Add(settleTi
 
 // isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for the
 // Pod: until it is seen not ready, or has drained. The age of such an instruction is unknown, so it counts from now on.
-// The agent then repeats what it may have done already: it empties memcached, or ends it. So the time of a Pod that
-// clients use does not change, except if it has not begun to copy its keys to the others.
+// The agent then repeats what it may have done already: it empties memcached, or ends it. So the time of an instruction
+// does not change while clients use the Pod, except if the Pod has the role Send and has not begun to copy its keys to
+// the others.
 func (s *state) isAhead(pod *Pod, i instruction.Instruction) bool {
 	waits := i.Role == instruction.None || i.Role == instruction.Cold && !s.holds(pod) || i.Role == instruction.Leave ||
 		i.Role == instruction.Send && i.Record.Began.IsZero()
@@ -40,8 +41,8 @@ func (s *state) dated(record instruction.Record) instruction.Record {
 }
 
 // copyEnds returns the time at which a copy has taken too long. If the clock was ahead when the instruction was given,
-// the copy counts from its beginning in the record. If the record has none, it counts from now on: a copy that has not
-// begun has not taken too long.
+// the copy counts from its beginning in the record. If the record has no beginning, the copy counts from now on,
+// because a copy that has not begun has not taken too long.
 func (s *state) copyEnds(pod *Pod) time.Time {
 	i := pod.Instruction
 	began := i.Since

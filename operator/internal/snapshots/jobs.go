@@ -29,7 +29,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// Without these rights, or without the API, nothing else of the operator changes.
+// Without these rights, or without the API, the operator saves and restores nothing, and everything else works.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcachedsnapshots,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcachedsnapshots/status,verbs=patch
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
@@ -51,8 +51,8 @@ type jobs struct {
 	events   events.EventRecorder
 }
 
-// read reads an object from the cache, and reports whether it exists and is not being deleted. Of a deleted object, the
-// garbage collector deletes the Job.
+// read reads an object from the cache, and reports whether it exists and is not being deleted. If the object is
+// deleted, the garbage collector deletes its Job.
 func (j *jobs) read(ctx context.Context, request ctrl.Request, object client.Object) (exists bool, err error) {
 	switch err := j.client.Get(ctx, request.NamespacedName, object); {
 	case apierrors.IsNotFound(err):

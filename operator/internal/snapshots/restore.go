@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// restorer reconciles Memcacheds that are filled with a snapshot. Of their status, it writes only the condition
-// Bootstrapped and restoredSnapshot. The package controller writes the rest, and keeps these two.
+// restorer reconciles Memcacheds that are filled with a snapshot. It writes only two parts of their status: the
+// condition Bootstrapped, and restoredSnapshot. The package controller writes the rest, and keeps these two.
 type restorer struct{ jobs }
 
 // Reconcile performs the next step of the restore of one cache, and reports it in the status.

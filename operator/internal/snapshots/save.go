@@ -1,6 +1,6 @@
 package snapshots
 
-// Saves a cache: creates the Job of a MemcachedSnapshot once, and reports what became of it.
+// Saves a cache: creates the Job of a MemcachedSnapshot once, and reports the result of the Job.
 
 import (
 	"context"

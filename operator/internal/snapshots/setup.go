@@ -167,7 +167,8 @@ var ended = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool { return observe.IsJobOver(e.ObjectNew.(*batchv1.Job)) },
 }
 
-// starter starts the controller once its kinds can be read. A controller that starts before would end the operator.
+// starter starts the controller once its kinds can be read. A controller that starts earlier fails, and this would end
+// the operator.
 type starter struct {
 	name       string
 	controller ctrlcontroller.Controller

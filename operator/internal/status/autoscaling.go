@@ -16,8 +16,8 @@ import (
 )
 
 // setAutoscaling reports the findings about the use of the cache, and the decisions about the memory and the number of
-// Pods. The next reconciliation carries out the decisions that are written here, so an operator that restarts in
-// between does the same.
+// Pods. The next reconciliation reads these decisions from the status and carries them out, so an operator that
+// restarts in between carries out the same decisions.
 func setAutoscaling(status *cachev1.MemcachedStatus, in Input) {
 	spec := in.Memcached.Spec
 	if !plan.ObservesUse(spec) {

@@ -11,7 +11,7 @@ import (
 )
 
 // bindingStatus refers to the Secret of the binding once it exists, and until it is deleted: so a restarted operator
-// knows of one that is still to be deleted.
+// knows of a Secret that is still to be deleted.
 func bindingStatus(in Input) *cachev1.BindingStatus {
 	if wanted := in.Plan.Binding; wanted != nil && in.hasSecret(wanted.SecretName) {
 		return &cachev1.BindingStatus{Name: wanted.SecretName}

@@ -1,6 +1,6 @@
 package status
 
-// The condition Bootstrapped about the keys of other servers. What it says of a snapshot is kept.
+// The condition Bootstrapped about the keys of other servers. A condition about a snapshot stays as it is.
 
 import (
 	"fmt"
@@ -74,14 +74,15 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q starts%s%s", names.Bootstrap(cache),
 			secretsOf(b), without(b))
 	case !pod.Follows:
-		return cachev1.ReasonBootstrapCopying, fmt.Sprintf("The keys of %d servers are being copied; the log of the "+
-			"Deployment %q has how many%s", len(b.From), names.Bootstrap(cache), without(b))
+		return cachev1.ReasonBootstrapCopying, fmt.Sprintf("The keys of %d servers are being copied; for the progress, "+
+			"see the log of the Deployment %q%s", len(b.From), names.Bootstrap(cache), without(b))
 	case pod.Phase == instruction.PhaseMoved && pod.Ready:
 		return cachev1.ReasonBootstrapCutOver, "Clients may use the other servers and the slots at the same time. Let all " +
 			"of them use the slots, then remove spec.bootstrap, and only then the other servers"
 	case pod.Phase == instruction.PhaseMoved:
-		return cachev1.ReasonBootstrapResuming, fmt.Sprintf("The Pod of the Deployment %q has started again. What clients "+
-			"changed in the meantime is not known, so all keys are being removed from the other servers and the cache: until "+
+		return cachev1.ReasonBootstrapResuming, fmt.Sprintf("The Pod of the Deployment %q has started again. It is not "+
+			"known which keys clients changed in the meantime, so all keys are being removed from the other servers and "+
+			"the cache: until "+
 			"then, clients may read outdated values", names.Bootstrap(cache))
 	case b.Phase == instruction.PhaseFollow:
 		return cachev1.ReasonBootstrapFollowing, "All keys are copied, and those that change are copied again. To let " +
@@ -97,14 +98,15 @@ func secretsOf(b *plan.Bootstrap) string {
 	if len(needed) == 0 {
 		return ""
 	}
-	return ", which it does only with these Secrets: " + strings.Join(needed, ", ")
+	return ", for which it needs these Secrets: " + strings.Join(needed, ", ")
 }
 
-// without warns of the keys that an interruption costs when clients may use both the other servers and the cache.
+// without returns a warning for the time when clients may use both the other servers and the cache: it says which keys
+// an interruption costs.
 func without(b *plan.Bootstrap) string {
 	if !b.Moved {
 		return ""
 	}
-	return ". Clients may use both, and what they change in one is not removed from the other until then: to lose no " +
-		"more keys, let them use only one"
+	return ". Clients may use both the other servers and the cache. Until then, a key that they change in one is not " +
+		"removed from the other: to lose no more keys, let clients use only one"
 }

@@ -22,7 +22,7 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 		"a slot has no Pod": {plan.Bootstrap{Waits: true}, cachev1.ReasonBootstrapWaiting, "not every slot has a Pod"},
 		"no Pod yet":        {plan.Bootstrap{Phase: follow}, cachev1.ReasonBootstrapWaiting, `Deployment "cache-bootstrap" starts`},
 		"a Pod that needs Secrets": {plan.Bootstrap{Phase: follow, FromTLSSecret: "old-tls", FromAuthSecret: "old-users"},
-			cachev1.ReasonBootstrapWaiting, "only with these Secrets: old-tls, old-users"},
+			cachev1.ReasonBootstrapWaiting, "for which it needs these Secrets: old-tls, old-users"},
 		"a container that does not run yet": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Phase: follow}},
 			cachev1.ReasonBootstrapWaiting, `Deployment "cache-bootstrap" starts`},
 		"a Pod that does not start": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Problem: "cannot be scheduled"}},
@@ -41,7 +41,7 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 		"started again while clients use both": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Follows: true}},
 			cachev1.ReasonBootstrapResuming, "clients may read outdated values"},
 		"a failure while clients use both": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Failure: failure}},
-			cachev1.ReasonBootstrapFailed, "let them use only one"},
+			cachev1.ReasonBootstrapFailed, "let clients use only one"},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

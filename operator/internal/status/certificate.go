@@ -23,7 +23,7 @@ func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 		return
 	}
 	message := fmt.Sprintf("The certificate in the Secret %q is missing names, and clients that verify names refuse it: "+
-		"%s. The Pods load the new one without a restart. Missing: %s",
+		"%s. The Pods load a new certificate without a restart. Missing: %s",
 		in.Snapshot.TLS.Name, completion(missing, in), strings.Join(missing, ", "))
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: cachev1.ConditionCertificateIncomplete, Status: metav1.ConditionTrue, Reason: cachev1.ReasonNamesMissing,

@@ -20,7 +20,7 @@ func TestTheStatusReportsNamesThatTheCertificateDoesNotHave(t *testing.T) {
 		byIP       = "cache-0.team.svc:11212"
 		byIP1      = "cache-1.team.svc:11212"
 		discovery  = "cache-discovery.team.svc"
-		reload     = " to its DNS names. The Pods load the new one without a restart. Missing: "
+		reload     = " to its DNS names. The Pods load a new certificate without a restart. Missing: "
 		ofCache    = "cache.team.svc"
 	)
 	certificate := func(names ...string) *secrets.State {
@@ -45,7 +45,7 @@ func TestTheStatusReportsNamesThatTheCertificateDoesNotHave(t *testing.T) {
 			incomplete + "add *.cache-slots.team.svc and " + discovery + reload + "cache-0.cache-slots.team.svc, " + discovery},
 		"a new name, of an issuer": {certificate(ofCache), []string{byDNS},
 			func(p *plan.Plan) { p.Certificate = &plan.Certificate{} },
-			incomplete + `cert-manager is to issue the Certificate "cache" again. The Pods load the new one without a restart. ` +
+			incomplete + `cert-manager is to issue the Certificate "cache" again. The Pods load a new certificate without a restart. ` +
 				"Missing: cache-0.cache-slots.team.svc"},
 		"only the name of the cache": {certificate(ofCache), []string{byDNS, byDNS1}, nil,
 			incomplete + "add *.cache-slots.team.svc" + reload + "cache-0.cache-slots.team.svc, cache-1.cache-slots.team.svc"},

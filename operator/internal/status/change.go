@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// fewPods is the size from which changes to Pods are not written immediately.
+// fewPods is the size of a cache from which changes to its Pods are not written into the status immediately.
 const fewPods = 20
 
 // numbers matches the numbers in messages.
@@ -23,7 +23,8 @@ const (
 	// Urgent means another state, or a cache with few Pods.
 	Urgent Change = iota
 
-	// Progress means that a fifth of the Pods or more changed, while the cache is not Ready for the same reason.
+	// Progress means that a fifth of the Pods or more changed, and that the cache is not Ready for the same reason as
+	// before.
 	Progress
 
 	// Minor means that fewer Pods changed. Such a status is written later: otherwise a rollout of a hundred Pods would

@@ -150,7 +150,7 @@ func oneLine(err error) string {
 }
 
 func nothingWaits(in Input) (verdict, bool) {
-	const message = "A change of the size or of the Pods waits until spec.bootstrap is removed: clients may use the " +
+	const message = "A change to the size or to the Pods waits until spec.bootstrap is removed: clients may use the " +
 		"other servers and the cache at the same time"
 	return verdict{stalled, cachev1.ReasonKeysMoving, message}, in.Blocked == plan.KeysMove
 }
@@ -205,8 +205,8 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	return rollingOut(in, what, count)
 }
 
-// progress counts the Pods that replaced an older one: at most as many as older Pods were deleted. Without older Pods
-// it counts the current ones.
+// progress counts the Pods that replaced an older one: at most as many as older Pods were deleted. If there are no
+// older Pods, it counts the current ones.
 func progress(in Input) (what string, count int32) {
 	deployed, size := in.deployed(), desiredSize(in)
 	if older := deployed.Replicas - deployed.UpdatedReplicas; older > 0 {
@@ -254,8 +254,8 @@ func countOf(count, size int32, what string) string {
 	return fmt.Sprintf("%d of %d Pods %s", count, size, what)
 }
 
-// wasReady reports whether the current spec was rolled out before: then missing Pods have failed, and are not still
-// starting.
+// wasReady reports whether the current spec was rolled out before. If so, Pods that are missing or not ready have
+// failed, and are not still starting.
 func wasReady(in Input) bool {
 	before := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionReady)
 	if before == nil || before.ObservedGeneration != in.Memcached.Generation {

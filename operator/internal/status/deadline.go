@@ -89,7 +89,7 @@ func progressingSince(in Input, timed bool) time.Time {
 	case stalled != nil && stalled.Reason == cachev1.ReasonProgressDeadlineExceeded:
 		return time.Time{}
 	}
-	return in.Now.Truncate(time.Second) // The precision of the API.
+	return in.Now.Truncate(time.Second) // The API stores whole seconds.
 }
 
 // progressDeadline returns the Deployment's progress deadline, or the plan's if there is no Deployment.

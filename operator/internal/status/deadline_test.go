@@ -182,8 +182,8 @@ func TestAStalledCacheRecoversByItself(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfAConditionIsThatOfItsStatus changes the generation: the deadline does not use that time, but has its own
-// field.
+// TestTheTimeOfAConditionIsThatOfItsStatus changes the generation: the deadline does not use the time of the condition,
+// but has its own field.
 func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	in := unschedulable()
 	began := in.Now

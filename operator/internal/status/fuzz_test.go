@@ -18,8 +18,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// FuzzAnyInputGivesAStatus: whatever the input, the status keeps what kstatus promises, and is the same the next
-// time, so that it is written once.
+// FuzzAnyInputGivesAStatus: whatever the input, the status follows the rules of kstatus. The next evaluation returns
+// the same status, so that it is written only once.
 func FuzzAnyInputGivesAStatus(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
@@ -71,7 +71,8 @@ func decide(in *Input, defaults plan.Defaults) {
 	}
 }
 
-// unique drops conditions whose type is there already, because the API server would refuse them.
+// unique drops a condition if an earlier one has its type, because the API server would refuse two conditions of one
+// type.
 func unique(conditions []metav1.Condition) []metav1.Condition {
 	var kept []metav1.Condition
 	seen := map[string]bool{}

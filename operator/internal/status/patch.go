@@ -12,9 +12,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// JSONPatch returns the JSON patch (RFC 6902) from the status of a Memcached to another one. It applies only to the
-// version of the Memcached that was read: for another version, the API server refuses it as a conflict, or as invalid
-// if a path does not exist there.
+// JSONPatch returns the JSON patch (RFC 6902) from the status of a Memcached to another one. The patch applies only to
+// the version of the Memcached that was read. For another version, the API server refuses the patch as a conflict, or
+// as invalid if a path of the patch does not exist in that version.
 func JSONPatch(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]byte, error) {
 	type object struct {
 		Status cachev1.MemcachedStatus `json:"status"`

@@ -12,9 +12,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// setUpdatePending states what would replace the Pods, and how to apply it. It covers only the Memcached's own
-// Deployment. Without a pending update the condition is False and not absent, because kubectl wait never ends for an
-// absent condition.
+// setUpdatePending states which pending changes would replace the Pods, and how to apply them. It covers only the
+// Memcached's own Deployment. Without a pending update the condition is False and not absent, because kubectl wait
+// never ends for an absent condition.
 func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	pending := metav1.Condition{
 		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,
@@ -64,8 +64,8 @@ func awaited(in Input) (reason, message string) {
 		message = "The update waits until spec.suspend is false"
 	default:
 		message = fmt.Sprintf("The update is queued: the operator updates at most --max-concurrent-updates caches at a "+
-			"time, those that are Ready first, ordered by namespace and name. A new value of the annotation %s applies it at "+
-			"once", cachev1.AnnotationUpdateRequested)
+			"time, those that are Ready first, ordered by namespace and name. A new value of the annotation %s applies it "+
+			"immediately", cachev1.AnnotationUpdateRequested)
 	}
 	return reason, message
 }

@@ -19,7 +19,7 @@ var mustSpecify = regexp.MustCompile(`([\w./-]+) for: ([\w.,-]+)`)
 // 500m, but limit is 2" (kubernetes, plugin/pkg/admission/limitranger).
 var ofALimitRange = regexp.MustCompile(` per (Container|Pod) is `)
 
-// fieldsToSet names the fields of the spec that satisfy a quota or a LimitRange, for the operator's containers.
+// fieldsToSet names the fields of the spec with which the operator's containers would satisfy a quota or a LimitRange.
 func fieldsToSet(refusal string) string {
 	_, asked, found := strings.Cut(refusal, "must specify ")
 	if !found {

@@ -57,7 +57,7 @@ func EvaluateRestore(in RestoreInput) cachev1.MemcachedStatus {
 	return status
 }
 
-// keepRestored keeps the condition about a snapshot that was restored up to date with the spec.
+// keepRestored sets the generation of the condition about a restored snapshot to that of the current spec.
 func keepRestored(status *cachev1.MemcachedStatus, mc *cachev1.Memcached) {
 	bootstrapped := meta.FindStatusCondition(status.Conditions, cachev1.ConditionBootstrapped)
 	if plan.IsRestored(mc) && bootstrapped != nil {
@@ -89,8 +89,8 @@ func restored(in RestoreInput, snapshot, job string) (reason, message string) {
 		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("Job %q exists, and does not belong to this Memcached: delete "+
 			"the Job, or give the Memcached another name", job)
 	case in.Outdated:
-		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("Job %q restores what the spec requested before, or into "+
-			"servers that the cache had, and is being deleted", job)
+		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("Job %q restores another snapshot than the spec requests, or "+
+			"into other servers than the cache has, and is being deleted", job)
 	case in.Job != nil:
 		return restoredBy(in, snapshot, job)
 	case in.Unmet != nil:
@@ -123,6 +123,6 @@ func howMany(pods []corev1.Pod) string {
 		return ""
 	}
 	r := found.Restored
-	return fmt.Sprintf(": %d items were added; %d keys were in the cache, %d had expired, %d were refused",
+	return fmt.Sprintf(": %d items were added; %d keys were in the cache already, %d had expired, %d were refused",
 		r.Added, r.Kept, r.Expired, r.Refused)
 }

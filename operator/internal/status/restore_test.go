@@ -29,7 +29,7 @@ func TestTheConditionBootstrappedSaysHowFarARestoreIs(t *testing.T) {
 		"it tries again": {RestoreInput{Job: &batchv1.Job{Status: batchv1.JobStatus{Failed: 1}}, Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: no bucket")}},
 			cachev1.ReasonBootstrapRestoring, "tries again: no bucket"},
 		"it is restored": {RestoreInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodSucceeded, 0, whole)}},
-			cachev1.ReasonBootstrapRestored, `"nightly" is restored: 4 items were added; 1 keys were in the cache, 2 had expired, 0 were refused. Clients may`},
+			cachev1.ReasonBootstrapRestored, `"nightly" is restored: 4 items were added; 1 keys were in the cache already, 2 had expired, 0 were refused. Clients may`},
 		"it is restored, and the Pod is deleted": {RestoreInput{Job: jobWith(batchv1.JobComplete, "")}, cachev1.ReasonBootstrapRestored, `"nightly" is restored. Clients may`},
 		"it fails": {RestoreInput{Job: jobWith(batchv1.JobFailed, "limit"), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: no bucket")}},
 			cachev1.ReasonRestoreFailed, `Job "cache-restore" failed: no bucket. Correct the cause, then try again: kubectl -n team delete job cache-restore`},

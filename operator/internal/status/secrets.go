@@ -1,6 +1,6 @@
 package status
 
-// The checks of Secrets, and the condition RestartRequired about what was removed from them.
+// The checks of Secrets, and the condition RestartRequired about entries that were removed from them.
 
 import (
 	"fmt"
@@ -60,7 +60,8 @@ func secretsAreValid(in Input) (verdict, bool) {
 	return blocked(in, stalled, cachev1.ReasonInvalidSecret, problems)
 }
 
-// blocked returns a verdict about problems of Secrets. Its message adds what happens to the Pods until they are solved.
+// blocked returns a verdict about problems of Secrets. Its message adds what happens to the Pods until the problems are
+// solved.
 func blocked(in Input, state state, reason string, problems []string) (verdict, bool) {
 	if len(problems) == 0 {
 		return verdict{}, false
@@ -93,8 +94,8 @@ func tlsStatus(in Input) *cachev1.TLSStatus {
 	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
 }
 
-// removable describes a kind of entries of a Secret that memcached still accepts after their removal, until it
-// restarts.
+// removable describes a kind of entries of a Secret. Memcached still accepts such entries after they were removed from
+// the Secret, until memcached restarts.
 type removable struct {
 	reason, consequence string
 	secret              func(observe.Snapshot) *secrets.State
@@ -149,7 +150,8 @@ const longestRemoved = 1024
 const mostRequirements = 8
 
 // requirements returns the reasons why Pods have to be restarted. These are the removals that this operator process
-// noticed, and those that earlier processes recorded: this process does not know the former content of the Secret.
+// noticed, and those that earlier processes recorded, because this process does not know what the Secret contained
+// then.
 func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	secret := r.secret(in.Snapshot)
 	if secret == nil {
@@ -178,7 +180,8 @@ func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	return found[max(0, len(found)-mostRequirements):]
 }
 
-// noticed reports whether this process noticed a removal in that second, and so knows whether it still counts.
+// noticed reports whether this process noticed a removal in that second. If so, it knows from the Secret whether the
+// removal still counts.
 func noticed(secret *secrets.State, second time.Time) bool {
 	return slices.ContainsFunc(secret.Noticed, func(at time.Time) bool { return second.Equal(at.Truncate(time.Second)) })
 }

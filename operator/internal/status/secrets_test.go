@@ -86,7 +86,8 @@ func TestTheStatusReportsWhenTheCertificateExpires(t *testing.T) {
 	}
 }
 
-// TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced goes through what is seen one after another.
+// TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced goes through the states that the operator sees one after
+// another.
 func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	in := rolledOut()
 	unread := func(name string) *secrets.State { return &secrets.State{Name: name} }

@@ -1,6 +1,6 @@
 package status
 
-// Reports which Pod has which slot, and what is new about that.
+// Reports which Pod has which slot, and which slots changed since the last status.
 
 import (
 	"fmt"
@@ -110,7 +110,8 @@ func waiting(decided []slots.Status) string {
 		case slot.Pod == "":
 			texts = append(texts, fmt.Sprintf("slot %s: no Pod takes it while spec.suspend is true", slot.Name))
 		case !slot.Ends.IsZero():
-			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates, and no other takes it while spec.suspend is true",
+			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates, and no other Pod takes the slot while "+
+				"spec.suspend is true",
 				slot.Name))
 		}
 	}
@@ -169,8 +170,8 @@ func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
 	return cold
 }
 
-// isKnown reports whether the last status already has this start of this Pod. Its state may differ: it was another one
-// if a copy of the Pod's keys to another Pod was given up since.
+// isKnown reports whether the last status already has this start of this Pod. The slot may have another state in the
+// last status, if a copy of the Pod's keys to another Pod was given up since.
 func isKnown(was, slot cachev1.SlotStatus) bool {
 	same := was.State == slot.State && was.Reason == slot.Reason
 	return was.Pod == slot.Pod && (same || !began(slot).After(began(was)))

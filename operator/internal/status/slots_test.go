@@ -112,7 +112,7 @@ func TestASuspendedMemcachedReportsTheSlotsThatWait(t *testing.T) {
 		{Name: "shop-0", Pod: "a0"}, {Name: "shop-1", Pod: "a1", Ends: time.Date(2026, 11, 24, 15, 0, 0, 0, time.UTC)},
 		{Name: "shop-2", Reason: slots.ReasonNoPod}, {Name: "shop-3"}, {Name: "shop-4"}, {Name: "shop-5"},
 	}
-	const want = "; slot shop-1: its Pod terminates, and no other takes it while spec.suspend is true" +
+	const want = "; slot shop-1: its Pod terminates, and no other Pod takes the slot while spec.suspend is true" +
 		"; slot shop-2: no Pod takes it while spec.suspend is true; slot shop-3: no Pod takes it while spec.suspend is true" +
 		"; 2 more slots wait"
 	in := Input{Plan: plan.Plan{Suspended: true, Slots: &plan.Slots{Decision: slots.Decision{Slots: decided}}}}
@@ -134,7 +134,7 @@ func TestTheSlotsOfAnInvalidSpecAreReportedIfTheyAreKept(t *testing.T) {
 }
 
 func TestHandingOverIsTheReasonWhileSlotsAreToBeHandedOver(t *testing.T) {
-	handsOver := &plan.Slots{Decision: slots.Decision{Progress: "1 of 3 slots to be handed over, 1 being copied"}}
+	handsOver := &plan.Slots{Decision: slots.Decision{Progress: "1 of 3 slots are still to be handed over, 1 being copied"}}
 	deployed := func(in *Input) *appsv1.DeploymentStatus { return &in.Snapshot.Deployment().Status }
 	was := func(in *Input, reason string, generation int64) {
 		in.Memcached.Status.Conditions = []metav1.Condition{{Type: "Ready", Reason: reason, ObservedGeneration: generation}}

@@ -110,7 +110,8 @@ func saved(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 	var found result
 	text, known := resultOf(in.Pods)
 	if !known || json.Unmarshal([]byte(text), &found) != nil || found.Servers == 0 {
-		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. How much it has is not known: "+
+		return verdict{done, cachev1.ReasonSaved, fmt.Sprintf("The snapshot %q is written. It is not known how many "+
+			"items it has: "+
 			"the Pod of the Job %q was deleted, or has no result", status.SnapshotName, in.Snapshot.Name)}
 	}
 	status.Servers, status.Items, status.Bytes, status.StoredBytes = found.Servers, found.Items, found.Bytes, found.Stored

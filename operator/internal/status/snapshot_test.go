@@ -28,7 +28,7 @@ func jobWith(condition batchv1.JobConditionType, message string) *batchv1.Job {
 	}}
 }
 
-// jobSince runs, and was created before.
+// jobSince is a running Job that was created this long ago.
 func jobSince(before time.Duration) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team", CreationTimestamp: metav1.NewTime(time.Unix(1_800_000_000, 0).Add(-before)),
@@ -57,13 +57,13 @@ func TestTheStatusOfASnapshotSaysHowFarItIs(t *testing.T) {
 		"the program panics": {SnapshotInput{Job: jobWith(batchv1.JobFailed, "limit"), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 2, "panic: nil pointer\n\ngoroutine 1 [running]:\nmain.go:25 +0xf1")}},
 			"Stalled", cachev1.ReasonSaveFailed, "failed: panic: nil pointer. It is not", 0},
 		"the cache is scaled":     {SnapshotInput{Job: jobSince(0), Changed: true}, "Stalled", cachev1.ReasonSaveFailed, `The servers of the Memcached "cache" changed while it was saved. It is not tried again`, 0},
-		"the result is no result": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodSucceeded, 0, "{}")}}, "Ready", cachev1.ReasonSaved, "How much it has is not known", 0},
+		"the result is no result": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodSucceeded, 0, "{}")}}, "Ready", cachev1.ReasonSaved, "It is not known how many items it has", 0},
 		"it does not start":       {SnapshotInput{Job: &batchv1.Job{}, Pods: []corev1.Pod{pending}}, "Reconciling", cachev1.ReasonSaving, "does not start: cannot be scheduled: no node", 0},
 		"it tries again": {SnapshotInput{Job: &batchv1.Job{Status: batchv1.JobStatus{Failed: 1}}, Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "5 of about 9 items\nerror: no bucket")}},
 			"Reconciling", cachev1.ReasonSaving, "tries again: no bucket", 0},
 		"it is saved": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: a"), podOfJob(corev1.PodSucceeded, 0, whole)}},
 			"Ready", cachev1.ReasonSaved, `"nightly-20261127T120000Z-1a2b3c4d" is written: 7 items of 3 servers`, 7},
-		"it is saved, and the Pod is deleted":             {SnapshotInput{Job: jobWith(batchv1.JobComplete, "")}, "Ready", cachev1.ReasonSaved, "How much it has is not known", 0},
+		"it is saved, and the Pod is deleted":             {SnapshotInput{Job: jobWith(batchv1.JobComplete, "")}, "Ready", cachev1.ReasonSaved, "It is not known how many items it has", 0},
 		"the Pods of a Job that has ended cannot be read": {SnapshotInput{Job: jobWith(batchv1.JobComplete, ""), Err: errors.New("no answer")}, "Reconciling", cachev1.ReasonApplyFailed, "no answer", 0},
 		"it fails":                                             {SnapshotInput{Job: jobWith(batchv1.JobFailed, "limit"), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 1, "error: no\n bucket\n")}}, "Stalled", cachev1.ReasonSaveFailed, `Job "nightly" failed: no bucket. It is not tried again: create another`, 0},
 		"it fails without a word":                              {SnapshotInput{Job: jobWith(batchv1.JobFailed, "limit"), Pods: []corev1.Pod{podOfJob(corev1.PodFailed, 137, "")}}, "Stalled", cachev1.ReasonSaveFailed, "exited with code 137", 0},

@@ -163,8 +163,8 @@ func (in Input) isPaused() bool {
 // SuspendedMessage is the message of the condition Suspended.
 const SuspendedMessage = "The operator writes only the status while spec.suspend is true"
 
-// setSuspended reports the suspension once a rollout in progress is paused (plan.MustPause): until then the next
-// reconciliation must still pause it.
+// setSuspended reports the suspension once a rollout in progress is paused (plan.MustPause): until then, the next
+// reconciliation must still pause the rollout.
 func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	switch {
 	case !in.Memcached.Spec.Suspend:

@@ -180,7 +180,8 @@ func TestUpdatePendingBecauseDefaultsDiffer(t *testing.T) {
 	}
 }
 
-// TestADeploymentThatIsTakenBackIsOwned: it had no owner reference when it was read, and its Pods keep serving.
+// TestADeploymentThatIsTakenBackIsOwned: the Deployment had no owner reference when it was read, and its Pods keep
+// serving.
 func TestADeploymentThatIsTakenBackIsOwned(t *testing.T) {
 	for verdict, owned := range map[apply.Result]bool{
 		apply.Updated: true, apply.Adopted: true, apply.Conflicting: true,

@@ -42,16 +42,16 @@ func setAsUsual(status *cachev1.MemcachedStatus, day usual.Day, in Input) {
 	meta.SetStatusCondition(&status.Conditions, condition)
 }
 
-const notReported = "No Pod reports how it is used, so that deviations are not found: see docs/sizing.md"
+const notReported = "No Pod reports how it is used, so the operator can't find deviations: see docs/sizing.md"
 
 // learning returns the message that says until when the usual day is learned. Hours without use of the cache, or
 // without reports, take longer to learn.
 func learning(day usual.Day, quiet int64, now time.Time) string {
-	const learned = "How the cache is used on a usual day is learned"
+	const learned = "The operator is still learning how the cache is used on a usual day"
 	if ends := day.QuietUntil(quiet).UTC(); now.Before(ends) {
 		return learned + ". Deviations are reported from " + ends.Truncate(time.Second).Format(time.RFC3339) + " on"
 	}
-	return fmt.Sprintf("%s. Of this hour of the day it takes %d days with reports", learned, quiet)
+	return fmt.Sprintf("%s. For this hour of the day, it needs %d days with reports", learned, quiet)
 }
 
 func explain(deviations []usual.Deviation) string {

@@ -24,16 +24,16 @@ func TestTheConditionAsUsual(t *testing.T) {
 	}{
 		"it is learned": {
 			usual.Day{State: cachev1.ReasonLearning}, metav1.ConditionUnknown, cachev1.ReasonLearning,
-			"How the cache is used on a usual day is learned. Deviations are reported from 2026-01-12T08:00:00Z on",
+			"The operator is still learning how the cache is used on a usual day. Deviations are reported from 2026-01-12T08:00:00Z on",
 		},
 		"an hour that is used on some days takes longer": {
 			usual.Day{State: cachev1.ReasonLearning, Since: since.Add(-30 * 24 * time.Hour)}, metav1.ConditionUnknown,
 			cachev1.ReasonLearning,
-			"How the cache is used on a usual day is learned. Of this hour of the day it takes 7 days with reports",
+			"The operator is still learning how the cache is used on a usual day. For this hour of the day, it needs 7 days with reports",
 		},
 		"nothing is known yet": {
 			usual.Day{}, metav1.ConditionUnknown, cachev1.ReasonNotReported,
-			"No Pod reports how it is used, so that deviations are not found: see docs/sizing.md",
+			"No Pod reports how it is used, so the operator can't find deviations: see docs/sizing.md",
 		},
 		"as usual": {
 			usual.Day{State: cachev1.ReasonAsUsual}, metav1.ConditionTrue, cachev1.ReasonAsUsual,
@@ -41,7 +41,7 @@ func TestTheConditionAsUsual(t *testing.T) {
 		},
 		"nobody reports": {
 			usual.Day{State: cachev1.ReasonNotReported, Deviations: deviations}, metav1.ConditionUnknown, cachev1.ReasonNotReported,
-			"No Pod reports how it is used, so that deviations are not found: see docs/sizing.md",
+			"No Pod reports how it is used, so the operator can't find deviations: see docs/sizing.md",
 		},
 		"several deviations": {
 			usual.Day{State: cachev1.ReasonAsUsual, Deviations: deviations}, metav1.ConditionFalse, cachev1.ReasonHitRatioFell,

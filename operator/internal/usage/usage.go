@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Path is the path at which an agent reports, on the port of its probes. The agent watches memcached only while there
-// are requests, so the first answer has no observations yet.
+// Path is the path at which an agent reports, on the port of its probes. The agent watches memcached only while it gets
+// requests for reports, so its first answer has no observations yet.
 const Path = "/usage"
 
 // WithoutCurve is the query of a request that needs no curve: the agent does not watch memcached because of such
@@ -18,8 +18,8 @@ const WithoutCurve = "curve=false"
 // Patience is how long an agent watches memcached after the last request.
 const Patience = 10 * time.Minute
 
-// Report is what one memcached was used for. Its clients choose the Pod of a key by a hash, so each Pod is a sample of
-// the whole cache.
+// Report is how one memcached was used. Its clients choose the Pod of a key by a hash, so each Pod is a sample of the
+// whole cache.
 type Report struct {
 	// Pod is the name of the Pod, which the operator adds.
 	Pod string `json:"-"`
@@ -30,10 +30,10 @@ type Report struct {
 	// Memory is the memory that memcached has for items, in bytes.
 	Memory int64 `json:"memory"`
 
-	// Evicting: memcached evicted items in the last five minutes. EvictedAge is then the shortest time for which one of
-	// them had not been used, in seconds. Items that an agent copied to memcached count as used when they were copied.
-	// So items that were last used before the end of a copy, or before the agent started, are left out. EvictingCopied
-	// says that there were such items.
+	// Evicting: memcached evicted items in the last five minutes. EvictedAge is then the shortest time for which an
+	// evicted item had not been used, in seconds. Items that an agent copied to memcached count as used when they were
+	// copied. So items that were last used before the end of a copy, or before the agent started, are left out.
+	// EvictingCopied says that there were such items.
 	Evicting       bool  `json:"evicting,omitempty"`
 	EvictedAge     int64 `json:"evictedAgeSeconds,omitempty"`
 	EvictingCopied bool  `json:"evictingCopied,omitempty"`
@@ -81,12 +81,12 @@ func (r Report) Check() error {
 	if r.Observed < 0 || r.Observed > maxSeconds || r.EvictedAge < 0 || r.Reads < 0 || r.Memory < 0 ||
 		r.RecentReads < 0 || r.Connections < 0 || r.Latency < 0 ||
 		!isShare(r.RecentHitRatio) || !isShare(r.HitRatio) || !isShare(r.Skipped) || len(r.Curve) > mostPoints {
-		return errors.New("the report has values that can't be")
+		return errors.New("the report has impossible values")
 	}
 	before := Point{}
 	for _, point := range r.Curve {
 		if point.Age < before.Age || point.Memory < before.Memory || point.Memory > maxBytes || !isShare(point.HitRatio) {
-			return errors.New("the curve of the report has values that can't be, or does not rise")
+			return errors.New("the curve of the report has impossible values, or does not rise")
 		}
 		before = point
 	}

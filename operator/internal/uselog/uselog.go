@@ -104,8 +104,8 @@ func number(text []byte) int64 {
 	return max(0, value)
 }
 
-// Filter passes the uses of clients. It drops the read that memcached itself makes and logs before it stores or deletes
-// a key.
+// Filter passes the uses of clients to a function. It drops the read that memcached itself makes and logs before it
+// stores or deletes a key.
 type Filter struct {
 	Pass func(Use)
 
@@ -122,7 +122,7 @@ func (f *Filter) Add(u Use) {
 	f.held, f.holding = u, true
 }
 
-// Flush passes the last use, when no line follows.
+// Flush passes the last use to the function, when no line follows.
 func (f *Filter) Flush() {
 	if f.holding {
 		f.Pass(f.held)

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// none is the eviction age of a Pod that evicts nothing, and the longest: a day.
+// none is the eviction age of a Pod that evicts nothing, and the longest eviction age: a day.
 const none = 24 * 60 * 60
 
 // leastReads is how many recent reads a report needs, so that its hit ratio counts: one each second.
@@ -56,8 +56,8 @@ type Input struct {
 	// QuietDays is on how many days an hour is learned before deviations from it count.
 	QuietDays int64
 
-	// Age is how long unused items are to stay. While they stay for that time, it is no deviation that they stay for
-	// less time than usual.
+	// Age is how long unused items are to stay. If items stay for at least that time, it is no deviation that they stay
+	// for less time than usual.
 	Age time.Duration
 
 	Now time.Time

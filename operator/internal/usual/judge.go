@@ -79,8 +79,8 @@ func Reasons() []string {
 	return reasons
 }
 
-// compare compares the quarter of an hour that ends then. A value that is usual an hour earlier or later is no
-// deviation: people may come earlier or later, and their clocks change twice a year.
+// compare compares the quarter of an hour that ends at the time ends. A value that is usual an hour earlier or later is
+// no deviation, because people may come earlier or later, and their clocks change twice a year.
 func (in Input) compare(day Day, r rule, ends time.Time, did bool) comparison {
 	value, ok := median(in.Moments, r.signal, ends)
 	at := ends.Add(-quarter / 2)
@@ -97,8 +97,8 @@ func (in Input) compare(day Day, r rule, ends time.Time, did bool) comparison {
 	return found
 }
 
-// isHarmless reports whether items stay as long as they are to. If they did not before, they have to stay clearly
-// longer.
+// isHarmless reports whether items stay as long as they are to. If the cache deviated before, items have to stay
+// clearly longer than that.
 func (r rule) isHarmless(value float64, age time.Duration, did bool) bool {
 	if did {
 		age = age / 2 * 3
@@ -116,8 +116,8 @@ func (d *Day) deviation(reason string) *Deviation {
 	return nil
 }
 
-// deviates reports whether a value deviates from the usual one. If it did before, it has to come nearer until it does
-// not.
+// deviates reports whether a value deviates from the usual one. A value that deviated before has to come nearer to the
+// usual one before it counts as usual again.
 func (r rule) deviates(value, usual, spread float64, did bool) bool {
 	times, least := float64(far), r.least
 	if did {
@@ -130,8 +130,9 @@ func (r rule) deviates(value, usual, spread float64, did bool) bool {
 	return did || r.matters(value, valueOf(r.signal, usual))
 }
 
-// matters reports whether a difference would matter to a user. These do: twice as many misses, which the backend has to
-// answer, or half of the hits; some clients more or less; and a latency that exceeds that of the network.
+// matters reports whether a difference would matter to a user. These differences matter: twice as many misses, which
+// the backend has to answer, or half of the hits; a few clients more or less; and a latency that exceeds that of the
+// network.
 func (r rule) matters(value, usual float64) bool {
 	switch r.signal {
 	case HitRatio:

@@ -13,7 +13,7 @@ const (
 	quarter = 15 * time.Minute
 	enough  = 5
 
-	// remembered is over how many days an hour counts, less and less.
+	// remembered is the number of days over which the values of an hour count, with less and less weight.
 	remembered = 14
 
 	// week is the number of days in which differences count in full. Later, a difference counts as at most outlier
@@ -57,7 +57,7 @@ func (d *Day) next(signal, of int, levels map[time.Time]float64) Hour {
 		return Hour{Value: valueOf(signal, mean), Days: 1}
 	}
 	most := math.Inf(1)
-	if hour.Days >= week { // Before, outliers are unknown: a job that runs every night is none.
+	if hour.Days >= week { // Before, no outliers are known: a job that runs every night is none.
 		most = outlier * max(hour.Spread, d.spread(signal), least[signal])
 	}
 	usual, difference := level(signal, hour.Value), 0.

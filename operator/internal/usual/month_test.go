@@ -1,6 +1,6 @@
 package usual
 
-// Simulated months: how many deviations are found that are none, and how soon those that are.
+// Simulates months, to find out how many of the reported deviations are wrong, and how soon real deviations are found.
 
 import (
 	"math"
@@ -135,8 +135,8 @@ func (c *cache) found(days int, counts map[string]int) {
 	}
 }
 
-// TestAMonthHasAtMostOneDeviation of each cache, on average, after the first week; nearly all of them are scans, bursts
-// and loud neighbours, which are deviations.
+// TestAMonthHasAtMostOneDeviation of each cache, on average, after the first week. Nearly all of these deviations are
+// real: scans, bursts and loud neighbours.
 func TestAMonthHasAtMostOneDeviation(t *testing.T) {
 	for name, test := range map[string]struct {
 		calm bool

@@ -1,7 +1,8 @@
 // Package usual learns the usual day of a cache from what its Pods report, and finds deviations from it. It is pure.
 //
 // What is usual is a value and a spread for each hour of the day: averages over about two weeks, in which a single
-// deviation counts little. A cache deviates if it does so by several times the spread for most of half an hour.
+// deviation counts little. A cache deviates if a value differs from the usual one by several times the spread, for most
+// of half an hour.
 package usual
 
 // The values that are compared, and how they are compared.
@@ -67,8 +68,8 @@ type Day struct {
 
 	Hours [signals][24]Hour
 
-	// State is the reason of the condition AsUsual while nothing deviates: AsUsual, Learning or NotReported; empty if it
-	// is as before, because the operator has just been started.
+	// State is the reason of the condition AsUsual while nothing deviates: AsUsual, Learning or NotReported; empty if the
+	// reason stays as it was, because the operator has just been started.
 	State string
 
 	// Deviations are the current deviations.
@@ -100,8 +101,8 @@ var Most = Values{HitRatio: 100, EvictionAge: none, Connections: 1 << 32, Latenc
 // MostSpread is also the largest spread of the hit ratio, which has at most 100 points.
 const MostSpread = 100
 
-// least is the smallest spread that counts, by signal: smaller differences are harmless. Without it, one new client
-// would be a deviation in a cache whose days are all the same.
+// least is the smallest spread that counts, by signal: smaller differences are harmless. Without such a minimum, one
+// new client would be a deviation in a cache whose days are all the same.
 var least = Values{HitRatio: 0.5, EvictionAge: 0.1, Connections: 0.1, Latency: 0.2}
 
 // level is a value on the scale of its spread.

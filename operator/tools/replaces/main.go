@@ -1,5 +1,5 @@
-// Command replaces returns what a change of manifests, or of the operator's defaults, does to the Pods of caches. It
-// asks the packages that the operator itself is made of, and no cluster.
+// Command replaces reports what a change to manifests, or to the operator's defaults, does to the Pods of caches: for
+// example, whether they are replaced. It calls the same packages as the operator, and needs no cluster.
 package main
 
 import (
@@ -28,7 +28,8 @@ Example:
   echo '[{"before": {"spec": {}}, "after": {"spec": {"threads": 8}}}]' | go run ./operator/tools/replaces
 `
 
-// change is a Memcached before and after, or nil where it does not exist, with the defaults of the operator then.
+// change is a Memcached before and after a change, each with the defaults of the operator at that time. Before or After
+// is nil if the Memcached does not exist then.
 type change struct {
 	Before *cachev1.Memcached `json:"before"`
 	After  *cachev1.Memcached `json:"after"`
@@ -71,7 +72,8 @@ func run(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(verdicts)
 }
 
-// verdict lets the operator plan the cache before the change, and then, with what it would have recorded, after it.
+// verdict makes the operator's plan for the cache before the change. It records in the status what the operator would
+// have recorded then, and makes the plan for the cache after the change.
 func (c change) verdict() verdict {
 	switch {
 	case c.After == nil:
@@ -81,8 +83,8 @@ func (c change) verdict() verdict {
 	}
 	c.Before.Status, c.After.Status = cachev1.MemcachedStatus{}, cachev1.MemcachedStatus{}
 	before, refusal := c.From.plan(c.Before)
-	if refusal != "" { // It had no Pods, or kept those of an earlier spec.
-		return verdict{"created", "until now the operator refused its spec: " + refusal}
+	if refusal != "" { // The cache had no Pods, or kept those of an earlier spec.
+		return verdict{"created", "before the change, the operator refused its spec: " + refusal}
 	}
 	c.After.Status.TemplateInputs = before.Record.Encode()
 	after, refusal := c.To.plan(c.After)
@@ -90,7 +92,7 @@ func (c change) verdict() verdict {
 	case refusal != "":
 		return verdict{"kept", "the operator refuses its spec: " + refusal}
 	case after.Suspended:
-		return verdict{"kept", "spec.suspend"}
+		return verdict{"kept", "the Memcached is suspended: spec.suspend"}
 	case after.Record.Template != before.Record.Template:
 		return verdict{"replaced", c.reason()}
 	case len(after.Pending) > 0:
@@ -103,15 +105,15 @@ func (c change) reason() string {
 	const requested = cachev1.AnnotationUpdateRequested
 	switch {
 	case !equality.Semantic.DeepEqual(c.Before.Spec, c.After.Spec):
-		return "its spec makes other Pods"
+		return "its changed spec requires other Pods"
 	case c.Before.Annotations[requested] != c.After.Annotations[requested]:
 		return "the annotation " + requested + " applies a pending update"
 	}
 	return "updatePolicy: Automatic applies the operator's new defaults, a few caches at a time"
 }
 
-// plan plans a cache that has no Deployment yet, or whose status has the record of one, or returns why its spec is
-// refused.
+// plan returns the operator's plan for a cache that has no Deployment yet, or whose status has the record of a
+// Deployment. If the operator refuses the spec, plan returns the reason.
 func (d defaults) plan(mc *cachev1.Memcached) (planned plan.Plan, refusal string) {
 	if d.Platform == "" {
 		d.Platform = plan.Kubernetes

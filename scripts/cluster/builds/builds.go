@@ -15,7 +15,8 @@ import (
 
 const rootModule = "github.com/example-inc/memcached-operator"
 
-// Root returns the folder of the repository: the first one upwards that has its go.mod.
+// Root returns the folder of the repository: the first folder, from the current one upwards, that has the repository's
+// go.mod.
 func Root() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -36,7 +37,7 @@ func Root() (string, error) {
 func CacheHome() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no place for the cache: %w", err)
+		return "", fmt.Errorf("there is no folder for the cache: %w", err)
 	}
 	return filepath.Join(base, "memcached-operator"), nil
 }
@@ -95,7 +96,8 @@ func Self(ctx context.Context) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(home, "bin", "cluster-"+hash(root))
-	// Another process may be starting the program of before: the compiler would remove that first.
+	// The program is built in another folder, because the compiler would first remove the previous program, which another
+	// process may be starting.
 	built, err := scratch(dir)
 	if err != nil {
 		return "", err
@@ -109,7 +111,7 @@ func Self(ctx context.Context) (string, error) {
 	return path, os.Rename(next, path)
 }
 
-// scratch makes a folder next to what is moved out of it when it is complete.
+// scratch makes a temporary folder in dir. What is built in it is moved to its final place in dir when it is complete.
 func scratch(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

@@ -32,7 +32,7 @@ import (
 func main() { fmt.Print(filepath.Base(os.Args[0])) }
 `
 
-// tool is a component of a tree that has nothing else, in which the test runs from then on.
+// tool is the only component of a new tree. The test runs in that tree from then on.
 func tool(t *testing.T, files map[string]string) *Component {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -125,7 +125,7 @@ func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 		}
 		for _, p := range c.programs {
 			folder, ok := strings.CutPrefix(p.pkg, own)
-			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd", "argocd-applicationset-controller"}, p.name) { // by other names, or by none
+			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd", "argocd-applicationset-controller"}, p.name) { // by other names, or none
 				continue
 			}
 			source, err := os.ReadFile(filepath.Join(root, "scripts/cluster/builds", folder, "main.go"))
@@ -144,7 +144,7 @@ func TestAFailureShowsTheCommandTheEndOfItsOutputAndAHint(t *testing.T) {
 		"a proxy without an address": {
 			`Get "https://proxy.example.com/m": dial tcp: no such host`, "exit status 1", "go env GOPROXY",
 		},
-		"a process that the kernel ended": {"", "signal: killed", "for want of memory"},
+		"a process that the kernel ended": {"", "signal: killed", "memory ran out"},
 		"a mistake in the code needs no hint": {
 			strings.Repeat("noise\n", 40) + "undefined: y\n", "exit status 1", "undefined: y",
 		},

@@ -35,15 +35,16 @@ func (c *Component) ModuleDir(ctx context.Context) (string, error) {
 	return c.run(ctx, "list", c.modfile(), "-m", "-f", "{{.Dir}}", c.module)
 }
 
-// fetch downloads the modules of components. What goes wrong shows in their builds, which download what is missing.
+// fetch downloads the modules of components. It ignores errors, because the builds download what is missing, and report
+// their errors.
 func fetch(ctx context.Context, components []*Component) {
 	for _, c := range components {
 		_, _ = c.run(ctx, append([]string{"list", c.modfile(), "-deps", "-tags=" + c.tags}, c.packages()...)...)
 	}
 }
 
-// build compiles into a folder that gets its name at the end, so that an interrupted build leaves nothing that looks
-// finished.
+// build compiles into a folder that gets its final name at the end, so that an interrupted build leaves nothing that
+// looks finished.
 func (c *Component) build(ctx context.Context) error {
 	version, err := c.Version()
 	if err != nil {
@@ -74,7 +75,7 @@ func (c *Component) build(ctx context.Context) error {
 	return err
 }
 
-// link gives the programs their names. One file may be several of them.
+// link makes a link with the name of each program. One file may be several programs.
 func (c *Component) link(dir string) error {
 	for _, p := range c.programs {
 		pkg, _, _ := module.SplitPathVersion(p.pkg) // as `go build` names the file
@@ -86,8 +87,8 @@ func (c *Component) link(dir string) error {
 	return nil
 }
 
-// cacheDir names the folder after all that decides what comes out of a build, and not after the path of the tree. A
-// changed pin, compiler or flag never finds programs of before.
+// cacheDir is named after all inputs of a build, and not after the path of the tree. So a build with a changed pin,
+// compiler or flag never finds the previous programs.
 func (c *Component) cacheDir() (string, error) {
 	version, err := c.Version()
 	if err != nil {
@@ -115,7 +116,7 @@ func (c *Component) cacheDir() (string, error) {
 	return filepath.Join(home, "bin", fmt.Sprintf("%s-%s-%s", c.name, version, hash(inputs...))), err
 }
 
-// hash is short enough for the name of a folder.
+// hash returns a hash of the inputs, which is short enough for the name of a folder.
 func hash(inputs ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(inputs, "\x00")))
 	return fmt.Sprintf("%x", sum[:6])
@@ -135,7 +136,7 @@ func (c *Component) run(ctx context.Context, args ...string) (string, error) {
 	return runGo(ctx, filepath.Dir(file), args...)
 }
 
-// modfile is the flag that chooses among several in one folder.
+// modfile is the flag of the go command that chooses the component's go.mod among several such files in one folder.
 func (c *Component) modfile() string { return "-modfile=" + path.Base(c.mod) }
 
 func (c *Component) flags(version string) []string {

@@ -4,7 +4,7 @@ package builds
 type Component struct {
 	name     string // as people call it
 	mod      string // the go.mod, from the root of the repository: the one place that states the version
-	module   string // whose version is the component's
+	module   string // its version is the version of the component
 	stamp    string // the variable that holds the version, if the program doesn't know it by itself
 	tags     string
 	programs []program
@@ -50,7 +50,7 @@ var (
 			{"containerd-shim-runc-v2", containerd + "/cmd/containerd-shim-runc-v2"},
 		},
 	}
-	// Kwok reports simulated Nodes and their Pods ready.
+	// Kwok reports that simulated Nodes and their Pods are ready.
 	Kwok = &Component{
 		name: "kwok", mod: folder + "kwok/go.mod", module: "sigs.k8s.io/kwok",
 		programs: []program{{"kwok", "sigs.k8s.io/kwok/cmd/kwok"}},
@@ -65,7 +65,7 @@ var (
 		name: "argocd", mod: folder + "argocd/go.mod", module: "github.com/argoproj/argo-cd/v3",
 		programs: []program{{"argocd", own + "argocd"}},
 	}
-	// ApplicationSets is Argo CD's controller of these, whose generators are much code.
+	// ApplicationSets is Argo CD's controller of ApplicationSets. It is separate, because its generators are much code.
 	ApplicationSets = &Component{
 		name: ArgoCD.name + "-applicationset", mod: ArgoCD.mod, module: ArgoCD.module,
 		programs: []program{{"argocd-applicationset-controller", own + "argocd/applicationset"}},

@@ -14,8 +14,8 @@ import (
 
 const masters = "system:masters"
 
-// users of the API server have a certificate and a kubeconfig each. The API server shows the administrator's to the
-// kubelet, and to etcd.
+// users are the users of the API server. Each has a certificate and a kubeconfig. The API server presents the
+// administrator's certificate to the kubelet and to etcd.
 var users = map[string]pki.Identity{
 	"admin":                   {User: "admin", Groups: []string{masters}},
 	"kube-controller-manager": {User: "system:kube-controller-manager"},
@@ -28,8 +28,8 @@ var users = map[string]pki.Identity{
 	"kwok":                    {User: "kwok", Groups: []string{masters}},
 }
 
-// others have a certificate alone. That of "server" is used by etcd and the API server; with the key of "sa" the API
-// server signs the tokens of service accounts.
+// others have a certificate, and no kubeconfig. etcd and the API server serve with the certificate of "server". With
+// the key of "sa", the API server signs the tokens of service accounts.
 var others = map[string]pki.Identity{
 	"front-proxy": {User: "front-proxy"},
 	"sa":          {User: "service-account-tokens"},

@@ -1,6 +1,6 @@
 // Package local starts and stops a whole Kubernetes cluster on one machine, without Docker: control plane, Node, DNS,
-// image registry, Git repository and Argo CD. With simulated Nodes it is the control plane alone and kwok, which
-// reports that Nodes and Pods are ready: nothing runs in its Pods, and it needs neither root nor Linux.
+// image registry, Git repository and Argo CD. A cluster with simulated Nodes is only the control plane and kwok, which
+// reports that Nodes and Pods are ready. Nothing runs in its Pods, and it needs neither root nor Linux.
 //
 //	cluster, err := local.Up(ctx, local.Options{Name: "e2e", ArgoCD: true})
 //	defer local.Down(ctx, "e2e")
@@ -33,7 +33,7 @@ type Cluster struct {
 	Git           string    `json:"git,omitempty"`      // URL of a bare repository, for pushing and for Argo CD alike
 	Logs          string    `json:"logs"`               // folder, one file for each process
 	AuditLog      string    `json:"auditLog"`           // every request to the API server, one JSON object a line
-	Kubectl       string    `json:"kubectl"`            // of the cluster's own version
+	Kubectl       string    `json:"kubectl"`            // path of a kubectl of the cluster's version
 	Kubernetes    string    `json:"kubernetes"`         // version
 	ArgoCD        bool      `json:"argocd"`
 	ArgoCDVersion string    `json:"argocdVersion,omitempty"`
@@ -41,17 +41,17 @@ type Cluster struct {
 	PartNames     []string  `json:"parts"`
 	Pid           int       `json:"pid"` // of the supervisor
 
-	// Created distinguishes a cluster that Up made from one that it found.
+	// Created is true if Up made the cluster, and false if the cluster was already running.
 	Created bool `json:"-"`
 
-	attached io.Closer // the cluster ends when this closes
+	attached io.Closer // if set, the cluster ends when this is closed
 }
 
 // RESTConfig is for an administrator's clients on this machine.
 func (c *Cluster) RESTConfig() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
 	if err == nil && c.Simulated {
-		config.QPS = -1 // its users create thousands of objects
+		config.QPS = -1 // no limit, because tests create thousands of objects
 	}
 	return config, err
 }
@@ -82,7 +82,7 @@ func Find(name string) (*Cluster, error) {
 	}
 	cluster := &Cluster{}
 	if err := rundir.ReadJSON(dir.State(), cluster); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cluster %q is being started: %w", name, ErrNotRunning)
+		return nil, fmt.Errorf("cluster %q is still starting: %w", name, ErrNotRunning)
 	} else if err != nil {
 		return nil, err
 	}

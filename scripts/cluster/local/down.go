@@ -18,7 +18,7 @@ import (
 const stopTimeout = 30 * time.Second
 
 // Down stops a cluster and removes all that is left of it, even if it was killed or never became ready. It reports
-// whether there was anything.
+// whether there was anything to remove.
 func Down(ctx context.Context, name string) (found bool, err error) {
 	dir, err := rundir.Named(name)
 	if err != nil {
@@ -40,8 +40,9 @@ func clean(ctx context.Context, dir rundir.Dir) error {
 	return os.RemoveAll(string(dir))
 }
 
-// stop ends all processes of a cluster: those of the supervisor's group, and with it those of its namespaces, if it has
-// any. The lock is free when no process of the group is left; the control group can be removed when no other is.
+// stop ends all processes of a cluster. It kills the supervisor's process group; if the supervisor is isolated, the
+// kernel then ends all processes in its namespaces. The lock is free once no process of the group is left, and the
+// control group can be removed once no process is left in it.
 func stop(ctx context.Context, dir rundir.Dir) error {
 	lives, err := dir.Lives()
 	if err != nil {

@@ -84,7 +84,8 @@ func TestKeysAreTheUsersAlone(t *testing.T) {
 	}
 }
 
-// demoDir is in a cache of the test's own. t.TempDir is too deep for the sockets of a cluster.
+// demoDir is the folder of a cluster in a cache that only this test uses. t.TempDir is too deep for the sockets of a
+// cluster.
 func demoDir(t *testing.T) rundir.Dir {
 	t.Helper()
 	cache, err := os.MkdirTemp("", "c")

@@ -21,13 +21,13 @@ const nodeTimeout = 2 * time.Minute
 // Node is a simulated Node.
 type Node struct {
 	Name string
-	// Architecture is the value of the label kubernetes.io/arch. A Node without any does not have the label.
+	// Architecture is the value of the label kubernetes.io/arch. If it is empty, the Node does not have the label.
 	Architecture string
 	// OS is the value of the label kubernetes.io/os, linux unless it is set.
 	OS     string
 	Labels map[string]string
 	Taints []corev1.Taint
-	// Room for Pods: 4 CPUs, 8 GiB and 110 Pods unless it is set.
+	// Room is what the Node has for Pods: 4 CPUs, 8 GiB and 110 Pods unless it is set.
 	Room corev1.ResourceList
 }
 
@@ -55,7 +55,8 @@ func (c *Cluster) AddNode(ctx context.Context, node Node) error {
 	return nil
 }
 
-// addFirstNodes names them after their architectures.
+// addFirstNodes adds the first simulated Nodes, one for each architecture in the list, and names them after their
+// architectures.
 func (c *Cluster) addFirstNodes(ctx context.Context, architectures []string, update func(string)) error {
 	count := map[string]int{}
 	for _, architecture := range architectures {
@@ -89,7 +90,7 @@ func (n Node) object() *corev1.Node {
 	}
 }
 
-// Room is that of a Node with so much CPU and memory.
+// Room returns the room of a Node with so much CPU and memory.
 func Room(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse(cpu),

@@ -11,25 +11,26 @@ import (
 type Options struct {
 	Name string
 
-	// Simulated is a cluster of simulated Nodes, without root, Argo CD, registry and Git.
+	// Simulated means a cluster of simulated Nodes. It needs no root, and has no Argo CD, no registry and no Git.
 	Simulated bool
-	// Architectures of the first simulated Nodes, one each; the same again for a second one.
+	// Architectures are those of the first simulated Nodes: each entry adds a Node, even if another entry is the same.
 	Architectures []string
 
-	// SecondNode is another real Node, with the taint supervisor.SecondNodeTaint.
+	// SecondNode means that there is another real Node, with the taint supervisor.SecondNodeTaint.
 	SecondNode bool
 
 	ArgoCD bool
-	// ApplicationSets is an Argo CD with their controller, and with progressive syncs.
+	// ApplicationSets means that Argo CD has the controller of ApplicationSets, and progressive syncs.
 	ApplicationSets bool
 
 	// AuditPolicy is what the audit log records, by default each request without its content.
 	AuditPolicy string
-	// Attached ends the cluster with the calling process, however that ends.
+	// Attached means that the cluster ends when the calling process ends, however that process ends.
 	Attached bool
 
 	NoInstall bool // fail instead of installing what the machine does not have
-	// Needs are what the caller calls in addition to the cluster, so that all that is missing is installed together.
+	// Needs are the programs that the caller needs in addition to those of the cluster, so that all missing ones are
+	// installed together.
 	Needs []preflight.Need
 }
 
@@ -39,7 +40,7 @@ func (o Options) programs() ([]*builds.Component, error) {
 	case o.Simulated && o.ArgoCD:
 		return nil, fmt.Errorf("cluster %q: Argo CD needs a real Node", o.Name)
 	case o.Simulated && o.SecondNode:
-		return nil, fmt.Errorf("cluster %q: --second-node is a real one; add simulated ones with --architectures", o.Name)
+		return nil, fmt.Errorf("cluster %q: --second-node adds a real Node; add simulated Nodes with --architectures", o.Name)
 	case o.Simulated:
 		return builds.Simulated(), nil
 	case o.ArgoCD && o.ApplicationSets:
@@ -54,10 +55,10 @@ func (o Options) programs() ([]*builds.Component, error) {
 func (o Options) accept(running *Cluster) error {
 	switch {
 	case o.Simulated != running.Simulated:
-		return fmt.Errorf("cluster %q runs with %s Nodes: take it down first", o.Name,
+		return fmt.Errorf("cluster %q runs already, with %s Nodes: stop it first with `down`", o.Name,
 			map[bool]string{true: "simulated", false: "real"}[running.Simulated])
 	case o.ArgoCD && !running.ArgoCD:
-		return fmt.Errorf("cluster %q runs without Argo CD: take it down first", o.Name)
+		return fmt.Errorf("cluster %q runs already, without Argo CD: stop it first with `down`", o.Name)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 func TestProgramsFollowTheOptions(t *testing.T) {
 	tests := map[string]struct {
 		options Options
-		with    *builds.Component // one of them
+		with    *builds.Component // one of the components
 		wantErr string
 	}{
 		"a real Node needs a kubelet":           {Options{}, builds.Cluster()[1], ""},
@@ -41,9 +41,9 @@ func TestUpAcceptsARunningClusterOnlyIfItFits(t *testing.T) {
 		wantErr string
 	}{
 		"Argo CD does no harm where none is requested": {Options{}, with, ""},
-		"Argo CD that is requested must run":           {Options{ArgoCD: true}, &Cluster{}, "runs without Argo CD"},
-		"a real Node is no simulated one":              {Options{Simulated: true}, with, "runs with real Nodes"},
-		"a simulated Node is no real one":              {Options{}, &Cluster{Simulated: true}, "runs with simulated Nodes"},
+		"Argo CD that is requested must run":           {Options{ArgoCD: true}, &Cluster{}, "runs already, without Argo CD"},
+		"a real Node is no simulated one":              {Options{Simulated: true}, with, "runs already, with real Nodes"},
+		"a simulated Node is no real one":              {Options{}, &Cluster{Simulated: true}, "runs already, with simulated Nodes"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ type Part struct {
 	Pid  int    `json:"pid"` // as this machine sees it; 0 while it is started again, and if there is no /proc
 }
 
-// Parts returns the cluster's processes. Those of Pods are not among them.
+// Parts returns the cluster's processes. The processes of Pods are not among them.
 func (c *Cluster) Parts() ([]Part, error) {
 	running, err := processesOf(c.Pid)
 	parts := make([]Part, len(c.PartNames))
@@ -26,7 +26,7 @@ func (c *Cluster) Parts() ([]Part, error) {
 	return parts, err
 }
 
-// Kill ends a part the hard way. The supervisor starts it again a moment later.
+// Kill ends a part by SIGKILL. The supervisor starts it again a moment later.
 func (c *Cluster) Kill(part string) error { return c.signal(part, syscall.SIGKILL) }
 
 // Pause makes a part hang: its connections stay open, and nothing answers, until Resume or Kill.
@@ -65,7 +65,7 @@ func processesOf(parent int) (map[string]int, error) {
 	for _, process := range processes {
 		stat, err1 := process.Stat()
 		words, err2 := process.CmdLine()
-		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // else it ended in the meantime
+		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // otherwise it ended in the meantime
 			name, _, _ := strings.Cut(words[0], " ") // Redis writes its address after its name
 			children[filepath.Base(name)] = process.PID
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
-// A cluster takes the first free ports from these numbers on, so a second cluster finds the next ones. The ports that
-// its processes open themselves are free for a moment before, so each cluster looks for them at other numbers, where no
-// system assigns ports.
+// A cluster takes the first free ports from these numbers on, so a second cluster finds the next ones. This process
+// closes some of the ports before the cluster's processes open them. Another cluster could take such a port at that
+// moment, so each cluster looks for them from another, random number on, where no system assigns ports.
 const (
 	firstAPIPort      = 16443
 	firstRegistryPort = 15001
@@ -44,10 +44,11 @@ func (p ports) numbers() supervisor.Ports {
 	return supervisor.Ports{API: number(0), Registry: number(1), Etcd: number(2), EtcdPeer: number(3)}
 }
 
-// Close closes this process's copies of the sockets. The cluster has its own, or makes some at the same ports.
+// Close closes this process's copies of the sockets. The cluster has other copies, or opens new sockets at the same
+// ports.
 func (p ports) Close() {
 	for _, listener := range p {
-		listener.Close() // which is no failure if it is closed, or nil
+		listener.Close() // closing a closed or a nil listener does no harm
 	}
 }
 

@@ -18,21 +18,23 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// metadataOnly records who did what to which object, and nothing of its content. Of the two stages of a request, the
-// second has all that the first has.
+// metadataOnly records which user did what to which object, and nothing of the object's content. It omits the first of
+// a request's two stages, because the second has all that the first has.
 const metadataOnly = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules: [{level: Metadata}]
 `
 
-// Sizes of an audit log before the API server begins the next one. Whoever gives a policy reads the log while it grows.
+// These are the sizes at which the API server begins another audit log. The large one is for callers who give a policy,
+// because they read the log while it grows.
 const (
 	auditMiB    = 100
 	auditAllMiB = 10_000
 )
 
-// prepare adds what the machine has to what the supervisor gets, and writes what the processes read when they start.
+// prepare adds the paths of programs on this machine to the supervisor's config, and writes the files that the
+// processes of the cluster read when they start.
 func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err error) {
 	if config.Real {
 		config.CNIDir, err = preflight.CNIDir()
@@ -49,7 +51,7 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 	if err != nil {
 		return err
 	}
-	if opts.Simulated { // what kwok does with Nodes and Pods, from its own module
+	if opts.Simulated { // these files say what kwok does with Nodes and Pods
 		return copyFiles(ctx, builds.Kwok, dir.Path("stages"), "kustomize/stage/node/fast/node-*.yaml",
 			"kustomize/stage/node/heartbeat-with-lease/node-*.yaml", "kustomize/stage/pod/fast/pod-*.yaml")
 	}
@@ -58,7 +60,7 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 		return err
 	}
 	if opts.ArgoCD {
-		// Definitions, default settings and scripts, which always fit the program.
+		// Argo CD's CRDs, default settings and scripts come from the module of the program, so they always fit it.
 		err := errors.Join(
 			copyFiles(ctx, builds.ArgoCD, dir.Path("argocd", "manifests"),
 				"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
@@ -75,7 +77,7 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 	return sandbox.Create(group)
 }
 
-// copyFiles takes files from the module that a component is built from.
+// copyFiles copies files from the module that a component is built from.
 func copyFiles(ctx context.Context, component *builds.Component, to string, patterns ...string) error {
 	module, err := component.ModuleDir(ctx)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 type process struct {
 	pid    int
 	events *json.Decoder
-	stdin  io.WriteCloser // the cluster ends when this closes before it is detached
+	stdin  io.WriteCloser // the cluster ends if this is closed before detach was called
 }
 
-// start runs `cluster supervise`. A socket stays in the network namespace that it was made in, so the two that it is
-// given are all that connects an isolated cluster to the machine.
+// start runs `cluster supervise`. A socket stays in the network namespace that it was made in, so the two sockets that
+// the supervisor inherits are all that connects an isolated cluster to the machine.
 func start(ctx context.Context, config supervisor.Config, ports ports) (*process, error) {
 	program, err := builds.Self(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func start(ctx context.Context, config supervisor.Config, ports ports) (*process
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the supervisor: %w", err)
 	}
-	go func() { _, _ = cmd.Process.Wait() }() // whoever outlives it, as a test does, has to reap it
+	go func() { _, _ = cmd.Process.Wait() }() // a parent that outlives the supervisor, such as a test, has to reap it
 	return &process{pid: cmd.Process.Pid, events: json.NewDecoder(stdout), stdin: stdin},
 		rundir.WriteJSON(config.Dir.Pid(), cmd.Process.Pid)
 }
@@ -77,8 +77,8 @@ func (p *process) detach() error {
 	return errors.Join(err, p.stdin.Close())
 }
 
-// follow shows the supervisor's stages until the cluster is ready, or the start failed, and returns the names of its
-// processes.
+// follow shows the supervisor's stages until the cluster is ready or its start has failed. It returns the names of the
+// cluster's processes.
 func (p *process) follow(ctx context.Context, dir rundir.Dir) (parts []string, err error) {
 	event, err := p.next(dir)
 	for err == nil && event.Stage != "" {

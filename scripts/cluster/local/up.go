@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Up returns a running cluster: the one that runs already, or a new one. When it fails or is interrupted, it leaves
-// nothing but the logs, which the next up or down deletes.
+// Up returns a running cluster: the one that runs already, or a new one. If Up fails or is interrupted, it leaves only
+// the logs, which the next up or down deletes.
 func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	programs, err := opts.programs()
 	if err != nil {
@@ -41,7 +41,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 		return nil, err
 	}
 	defer release()
-	// What an earlier run left behind, if it was killed, must not stop this one.
+	// The files and processes that a killed earlier run left must not prevent this start.
 	if err := clean(ctx, dir); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 		return cluster, nil
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // rather than what that made of the start
+		err = context.Cause(ctx) // instead of the error that the interrupt caused in the start
 	}
 	return nil, errors.Join(err, stop(context.WithoutCancel(ctx), dir))
 }
@@ -96,7 +96,7 @@ func create(ctx context.Context, opts Options, dir rundir.Dir, binaries map[stri
 	return cluster, process.detach()
 }
 
-// finish adds what a running control plane is needed for.
+// finish carries out the steps that need a running control plane.
 func (c *Cluster) finish(ctx context.Context, opts Options, dir rundir.Dir) (err error) {
 	if opts.Simulated {
 		err = progress.Stage(ctx, "Simulated Nodes", func(update func(string)) error {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A certificate outlives every local cluster, and a clock that was set back.
+// A certificate is valid for longer than any local cluster runs, and even if the clock was set back.
 const (
 	lifetime  = 10 * 365 * 24 * time.Hour
 	backdated = time.Hour
@@ -32,7 +32,8 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Identity is the subject of a certificate. With Hosts, names or addresses, it is a server's; without them a client's.
+// Identity is the subject of a certificate. With Hosts, which are names or addresses, the certificate is that of a
+// server; without Hosts, it is that of a client.
 type Identity struct {
 	User   string
 	Groups []string
@@ -52,7 +53,7 @@ func NewAuthority(name string) (*Authority, error) {
 	if authority.key, err = newKey(); err != nil {
 		return nil, err
 	}
-	// What it signs names its key by this, without which Python 3.13 trusts no certificate.
+	// The certificates that the authority signs name its key by this id. Python 3.13 trusts no certificate without it.
 	public, err := authority.key.PublicKey.Bytes()
 	if err != nil {
 		return nil, err

@@ -10,27 +10,27 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// Need is something that has to be on the machine.
+// Need is a program or a file that has to be on the machine.
 type Need struct {
-	Program string // on the search path, a network plugin, or a keyring of apt
-	Package string // of Debian and Ubuntu, which call all of them the same
+	Program string // a program on the search path, a network plugin, or a keyring of apt
+	Package string // the same name in Debian and Ubuntu
 	Why     string
 }
 
-// This file has the programs that the project calls and does not build, except those that the README requires and those
-// that each Debian and Ubuntu has. CI runs everything on a bare Debian, where a program that is missing in this file
-// makes a run fail.
+// This file lists the programs that the project calls and does not build. It leaves out the programs that the README
+// requires, and those that each Debian and Ubuntu has. CI runs everything on a bare Debian, where a program that is
+// missing in this file makes a run fail.
 var (
 	apt     = Need{"apt-get", "apt", "fetches packages"}
 	dpkg    = Need{"dpkg-deb", "dpkg", "unpacks packages"}
 	ptp     = Need{"ptp", cniPlugins, "gives Pods their network"}
 	buildah = Need{"buildah", "buildah", "builds the Dockerfile"}
-	npm     = Need{"npm", "npm", "fetches clients for Node.js"}
+	npm     = Need{"npm", "npm", "fetches memcached clients for Node.js"}
 )
 
 const cniPlugins, debianKeyring = "containernetworking-plugins", "debian-archive-keyring"
 
-// Cluster is what the parts of a cluster call that doesn't come from Go modules.
+// Cluster is what the parts of a cluster call, without the programs that are built from Go modules.
 func Cluster(withArgoCD bool) []Need {
 	needs := []Need{
 		{"git", "git", "holds the repository that Argo CD follows"},
@@ -48,17 +48,20 @@ func Cluster(withArgoCD bool) []Need {
 }
 
 // Memcached is what the image of memcached is made from, and what tests start.
-func Memcached() []Need { return []Need{{"memcached", "memcached", "is put into the image of caches"}} }
+func Memcached() []Need {
+	return []Need{{"memcached", "memcached", "is put into the image that caches run"}}
+}
 
-// DebianMemcached is what it takes to make an image of the memcached of a suite of Debian, even on Ubuntu.
+// DebianMemcached is what the image of a Debian suite's memcached needs, even on Ubuntu.
 func DebianMemcached() []Need {
 	return []Need{apt, dpkg, {debianKeyring + ".gpg", debianKeyring, "verifies packages of Debian"}}
 }
 
-// Tutorial is what goes through the commands of the tutorial.
+// Tutorial is what the test of the tutorial's commands needs.
 func Tutorial() []Need { return append(Memcached(), buildah) }
 
-// Architectures is what builds images by the Dockerfile, and runs programs of other architectures.
+// Architectures is what a test needs that builds images by the Dockerfile, and that runs programs of other
+// architectures.
 func Architectures() []Need {
 	needs := []Need{apt, dpkg, buildah}
 	for _, architecture := range oci.Architectures() {
@@ -69,7 +72,7 @@ func Architectures() []Need {
 	return needs
 }
 
-// Emulator is QEMU's program for an architecture; empty for the machine's own.
+// Emulator is QEMU's program for an architecture. It is empty for the architecture of this machine.
 func Emulator(architecture string) string {
 	if architecture == runtime.GOARCH {
 		return ""
@@ -77,7 +80,7 @@ func Emulator(architecture string) string {
 	return "qemu-" + oci.KernelName(architecture) + "-static"
 }
 
-// purposes are the runs that need something of the machine, by the name of their make target.
+// purposes are the runs that need programs of the machine, by the names of their make targets.
 var purposes = map[string]func() []Need{
 	"demo":     func() []Need { return append(Cluster(true), DebianMemcached()...) },
 	"e2e":      func() []Need { return append(slices.Concat(Cluster(true), Tutorial(), DebianMemcached()), npm) },

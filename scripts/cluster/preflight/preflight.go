@@ -1,5 +1,5 @@
-// Package preflight finds out whether a machine can run a local cluster, reports together all that it does not have,
-// and installs what it may.
+// Package preflight finds out whether a machine can run a local cluster, reports together all that the machine does not
+// have, and installs missing packages if it may.
 package preflight
 
 import (
@@ -60,25 +60,26 @@ func search(name string, dirs []string) (string, error) {
 	return "", fmt.Errorf("%s is in none of %s: %w", name, strings.Join(dirs, " "), fs.ErrNotExist)
 }
 
-// Installed reports whether this machine has it.
+// Installed reports whether this machine has the program or file of the Need.
 func (n Need) Installed() bool {
 	_, err := Program(n.Program)
 	return err == nil
 }
 
-// verdict is nil when nothing is missing, or all of it can be installed.
+// verdict returns an error with all problems. It is nil if nothing is missing, or if everything that is missing can be
+// installed.
 func verdict(system string, isRoot bool, missing []Need, canInstall bool) error {
 	var problems []string
 	if system != "linux" {
-		problems = append(problems, fmt.Sprintf("a real Node needs Linux, for its namespaces (this is %s): "+
-			"use `up --nodes simulated`, or a Linux machine or a virtual one", system))
+		problems = append(problems, fmt.Sprintf("a real Node needs the namespaces of Linux, and this system is %s: use `up "+
+			"--nodes simulated`, or a Linux machine, which may be virtual", system))
 	}
 	if !isRoot {
 		problems = append(problems, "root is needed, to make namespaces and mounts: run the command with sudo")
 	}
 	if !canInstall || len(problems) > 0 {
 		for _, need := range missing {
-			problems = append(problems, fmt.Sprintf("%s is missing, which %s", need.Program, need.Why))
+			problems = append(problems, fmt.Sprintf("%s, which %s, is missing", need.Program, need.Why))
 		}
 		if len(missing) > 0 {
 			problems = append(problems, "install what is missing: apt-get install "+strings.Join(packages(missing), " "))
@@ -90,7 +91,7 @@ func verdict(system string, isRoot bool, missing []Need, canInstall bool) error 
 	return errors.New("this machine can't run the cluster:\n  - " + strings.Join(problems, "\n  - "))
 }
 
-// packages are those of the needs, each once.
+// packages are the packages of the needs, each once.
 func packages(needs []Need) (names []string) {
 	for _, need := range needs {
 		if !slices.Contains(names, need.Package) {
@@ -103,19 +104,21 @@ func packages(needs []Need) (names []string) {
 //go:embed install.sh
 var script string
 
-// install makes apt-get install what is missing. It names all of it before it begins. An interrupted apt-get would
-// leave packages half installed, so it is always finished.
+// install makes apt-get install what is missing. It prints the names of all packages before it begins. An interrupted
+// apt-get would leave packages half installed, so install never interrupts it.
 func install(ctx context.Context, missing []Need) error {
 	names := packages(missing)
-	progress.Note(ctx, "apt-get installs packages of your distribution that this needs: %s", strings.Join(names, " "))
+	progress.Note(ctx, "This needs packages of your distribution, which apt-get now installs: "+
+		"%s", strings.Join(names, " "))
 	return progress.Stage(ctx, "Install packages", func(update func(string)) error {
 		update(strings.Join(names, " "))
 		command := exec.CommandContext(context.WithoutCancel(ctx), "sh", append([]string{"-c", script, "sh"}, names...)...)
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal does not reach it.
 		if out, err := command.CombinedOutput(); err != nil {
-			// It also says "Unable to locate package" if it reached no mirror, because its update succeeds without one.
-			return fmt.Errorf("apt-get install %s: %w\n%s\nLook whether this machine reaches the mirrors of its "+
-				"distribution (apt-get update), and run it again", strings.Join(names, " "), err, out)
+			// apt-get says "Unable to locate package" even if it reached no mirror, because apt-get update succeeds without a
+			// mirror.
+			return fmt.Errorf("apt-get install %s: %w\n%s\nCheck whether apt-get update reaches the mirrors of your "+
+				"distribution, and run the command again", strings.Join(names, " "), err, out)
 		}
 		return nil
 	})

@@ -20,17 +20,17 @@ func TestVerdict(t *testing.T) {
 		isRoot     bool
 		missing    []Need
 		canInstall bool
-		want       []string // in the verdict, or none if it is nil
+		want       []string // texts in the verdict; nil means that there is no error
 	}{
 		"a machine with everything passes":       {"linux", true, nil, false, nil},
 		"what apt-get can install is no problem": {"linux", true, missing, true, nil},
 		"otherwise all that is missing is reported together, with reasons and packages": {
 			"linux", true, missing, false,
-			[]string{"runc is missing, which starts containers", "loopback is missing", "apt-get install runc cni"},
+			[]string{"runc, which starts containers, is missing", "loopback, which gives Pods their localhost, is missing", "apt-get install runc cni"},
 		},
 		"another system and user are reported together with the missing": {
 			"darwin", false, missing, true,
-			[]string{"a real Node needs Linux, for its namespaces (this is darwin)", "with sudo", "runc is missing"},
+			[]string{"a real Node needs the namespaces of Linux, and this system is darwin", "with sudo", "runc, which starts containers, is missing"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A program in place of apt-get notes how it is called, and whether it finds the policy.
+// A program instead of apt-get notes with which arguments it is called, and whether it finds the policy.
 func TestServicesAreDeniedWhilePackagesAreInstalled(t *testing.T) {
 	const noted = "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 runc cni\n"
 	tests := map[string]bool{"a policy is made for the time being": false, "one that exists stays": true}

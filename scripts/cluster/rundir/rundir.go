@@ -1,5 +1,5 @@
-// Package rundir is the folder of one cluster: where its files lie, and the locks that show whether it runs. The same
-// paths hold inside of the cluster's namespaces and outside.
+// Package rundir is about the folder of one cluster: it has the paths of the cluster's files, and the locks that show
+// whether the cluster runs. The paths are the same inside of the cluster's namespaces and outside.
 package rundir
 
 import (
@@ -24,7 +24,8 @@ type Dir string
 
 var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
 
-// maxDir leaves enough of the 107 bytes that the kernel allows the path of a socket to the kubelet's.
+// maxDir is how long the path of the folder may be, so that the path of the kubelet's socket has at most the 107 bytes
+// that the kernel allows.
 const maxDir = 107 - len("/kubelet/device-plugins/kubelet.sock")
 
 // Named is the folder of the cluster of that name.
@@ -38,7 +39,7 @@ func Named(name string) (Dir, error) {
 	}
 	dir := filepath.Join(home, "clusters", name)
 	if len(dir) > maxDir {
-		return "", fmt.Errorf("%s is too long for the sockets in it: set XDG_CACHE_HOME to a shorter path", dir)
+		return "", fmt.Errorf("the path %s is too long for sockets in this folder: set XDG_CACHE_HOME to a shorter path", dir)
 	}
 	return Dir(dir), nil
 }
@@ -57,16 +58,17 @@ func (d Dir) Log(name string) string { return d.Path("log", name+".log") }
 // PKI is a file among the certificates and keys.
 func (d Dir) PKI(name string) string { return d.Path("pki", name) }
 
-// Kubeconfig is what a user of the API server connects with.
+// Kubeconfig is the file with which a user of the API server connects.
 func (d Dir) Kubeconfig(user string) string { return d.Path("pki", user+".kubeconfig") }
 
-// State describes the cluster, once it is ready.
+// State is the file that describes the cluster, once the cluster is ready.
 func (d Dir) State() string { return d.Path("state.json") }
 
-// Pid is the supervisor's process id. As long as the cluster lives, no other process group can have it.
+// Pid is the file with the supervisor's process id. As long as the cluster lives, no other process group can have this
+// id.
 func (d Dir) Pid() string { return d.Path("pid") }
 
-// Config is what the supervisor starts with.
+// Config is the file with the configuration of the supervisor.
 func (d Dir) Config() string { return d.Path("config.json") }
 
 // OpenLog opens the log of one process, to append to it.
@@ -77,7 +79,7 @@ func (d Dir) OpenLog(name string) (*os.File, error) {
 	return os.OpenFile(d.Log(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
-// Tail shows the end of a log and where the rest is.
+// Tail returns the end of a log, and the path of the whole log.
 func Tail(log string) string {
 	const lines, bytesRead = 12, 16 << 10
 	content, err := os.ReadFile(log)
@@ -110,10 +112,11 @@ func ReadJSON(path string, value any) error {
 	return json.Unmarshal(content, value)
 }
 
-// ErrBusy says that another process starts or stops the same cluster.
-var ErrBusy = errors.New("another up or down of this cluster is at work")
+// ErrBusy means that another process is starting or stopping the same cluster.
+var ErrBusy = errors.New("another up or down of this cluster is in progress")
 
-// Alone keeps a second up or down of the same cluster away. Its lock lies next to the folder, which is deleted.
+// Alone makes sure that only one up or down of the same cluster runs at a time. Its lock lies next to the cluster's
+// folder, because that folder is deleted.
 func (d Dir) Alone() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(string(d)), 0o755); err != nil {
 		return nil, err
@@ -122,8 +125,8 @@ func (d Dir) Alone() (release func(), err error) {
 	return func() { file.Close() }, err
 }
 
-// Hold takes the lock that the cluster has for as long as any process has the file open. The kernel drops it with the
-// last one, so it is never stale.
+// Hold takes the lock of the cluster, which lasts as long as any process has the file open. The kernel releases the
+// lock when the last such process ends, so the lock is never stale.
 func (d Dir) Hold() (*os.File, error) {
 	if err := os.MkdirAll(string(d), 0o755); err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// parts is the child for the cluster's own processes: in v2 a group with children holds none itself.
+// parts is the child group for the cluster's processes, because in cgroup v2, a group that has children must not have
+// processes itself.
 const parts = "parts"
 
 // Create makes the control group in every hierarchy (v1, v2, or both) and opens it for children, so that all processes
@@ -40,7 +41,7 @@ func Create(name string) error {
 	return nil
 }
 
-// join moves the calling process, and so its children to come, into the group.
+// join moves the calling process into the group. Its later children are in the group, too.
 func join(name string) error {
 	return everywhere(name, func(group string) error {
 		if err := os.WriteFile(filepath.Join(group, parts, "cgroup.procs"), []byte("0"), 0); err != nil {
@@ -62,7 +63,7 @@ func Remove(ctx context.Context, name string) error {
 	})
 }
 
-// everywhere does something with the group of every hierarchy.
+// everywhere calls a function for the group of every hierarchy.
 func everywhere(name string, do func(group string) error) error {
 	mounts, err := procfs.GetMounts()
 	if err != nil {
@@ -80,8 +81,8 @@ func everywhere(name string, do func(group string) error) error {
 
 func create(dir string) error {
 	parent := filepath.Dir(dir)
-	// v2 hands a controller on only on request. What it can't hand on is missed by the kubelet,
-	// which says so better than this could.
+	// In cgroup v2, a child group gets a controller only on request. An error is ignored here: if a controller that the
+	// kubelet needs is missing, the kubelet reports it better than this function could.
 	if controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers")); err == nil {
 		for controller := range strings.FieldsSeq(string(controllers)) {
 			_ = os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+controller), 0)
@@ -90,7 +91,7 @@ func create(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// A v1 cpuset starts empty and takes no process until it is filled.
+	// In cgroup v1, a new cpuset is empty, and accepts no process until its CPUs and memory nodes are set.
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		value, err := os.ReadFile(filepath.Join(parent, file))
 		if err != nil || strings.TrimSpace(string(value)) == "" {
@@ -110,7 +111,7 @@ func remove(dir string) bool {
 		if err == nil && entry.IsDir() {
 			groups = append(groups, path)
 		}
-		return nil // what vanished in the meantime needs no removing
+		return nil // a group that vanished in the meantime need not be removed
 	})
 	for _, group := range slices.Backward(groups) {
 		if os.Remove(group) != nil {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes are those of a process with its own session, so that Ctrl-C at the terminal does not reach it, and in new
-// namespaces if it is to be isolated. A socket stays in the network namespace that it was made in.
+// Attributes start a process in its own session, so that Ctrl-C at the terminal does not reach it. If the process is to
+// be isolated, they also start it in new namespaces. A socket stays in the network namespace in which it was made.
 func Attributes(isolated bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	if isolated {
@@ -27,8 +27,9 @@ func Attributes(isolated bool) *syscall.SysProcAttr {
 	return attributes
 }
 
-// Enter isolates the calling process, the first of new namespaces, with the addresses of Nodes and a range of addresses
-// for Services. The folders are what it needs of the machine although they may lie in a covered one.
+// Enter isolates the calling process, which is the first in its new namespaces, and gives it a network with the
+// addresses of Nodes and a range of addresses for Services. It keeps the folders in keep visible, even if they lie in a
+// covered folder.
 func Enter(cgroup string, nodeIPs []string, services string, keep []string) error {
 	if err := join(cgroup); err != nil {
 		return err
@@ -43,14 +44,14 @@ func Enter(cgroup string, nodeIPs []string, services string, keep []string) erro
 }
 
 // covered are the folders in which programs write at fixed places (sockets, network namespaces, address leases, logs).
-// The cluster has empty ones, which are deleted with it.
+// The cluster sees an empty folder in place of each, which is deleted with the cluster.
 var covered = []string{"/run", "/var", "/tmp"}
 
-// isolate makes the mount namespace the cluster's own: nothing mounted in it from now on is seen outside, and the
-// machine's files are seen as they are, except in the covered folders.
+// isolate separates the cluster's mount namespace from the machine's: from now on, mounts in it are not visible
+// outside. The cluster still sees the machine's files, except those in the covered folders.
 func isolate(keep []string) error {
-	// The mounts are first slaves, which keeps new mounts inside, and then shared, because the kubelet's mounts must reach
-	// containers.
+	// First all mounts become slaves, so that new mounts stay inside. Then they become shared, because containers must see
+	// the kubelet's mounts.
 	for _, propagation := range []uintptr{unix.MS_SLAVE, unix.MS_SHARED} {
 		if err := unix.Mount("", "/", "", unix.MS_REC|propagation, ""); err != nil {
 			return fmt.Errorf("set mount propagation: %w", err)
@@ -93,7 +94,7 @@ func open(dirs []string) (files []*os.File, err error) {
 	return files, nil
 }
 
-// uncover mounts an open folder at the path it had before that was covered.
+// uncover mounts an open folder at the path that it had before the folder above it was covered.
 func uncover(dir *os.File) error {
 	defer dir.Close()
 	if err := os.MkdirAll(dir.Name(), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -102,8 +103,8 @@ func uncover(dir *os.File) error {
 	return unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), dir.Name(), "", unix.MS_BIND, "")
 }
 
-// Reap collects the dead processes that others left behind, as the first process of a namespace has to. Its own
-// children it leaves to whoever waits for them.
+// Reap reaps dead processes whose parents have ended, as the first process of a namespace has to. It leaves the
+// children of this process to the code that waits for them.
 func Reap(own func(pid int) bool) {
 	for range time.Tick(time.Second) {
 		lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -118,7 +119,8 @@ func Reap(own func(pid int) bool) {
 	}
 }
 
-// Snapshotter is containerd's for a folder: overlayfs, unless the folder lies on one. They don't stack.
+// Snapshotter is the snapshotter that containerd uses for a folder: overlayfs, unless the folder itself lies on an
+// overlayfs, because these don't stack.
 func Snapshotter(dir string) string {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err == nil && stat.Type == unix.OVERLAYFS_SUPER_MAGIC {
@@ -127,8 +129,8 @@ func Snapshotter(dir string) string {
 	return "overlayfs"
 }
 
-// setUpNetwork makes a network that leads nowhere else: the Nodes' addresses on one end of a cable whose other end is
-// in the same namespace.
+// setUpNetwork makes a network without a connection to any other network: the Nodes' addresses are on one end of a
+// virtual cable (veth) whose other end is in the same namespace.
 func setUpNetwork(nodeIPs []string, services string) error {
 	node0 := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "node0"}, PeerName: "node0-peer"}
 	if err := netlink.LinkAdd(node0); err != nil {
@@ -154,8 +156,8 @@ func setUpNetwork(nodeIPs []string, services string) error {
 	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)
 }
 
-// addRoutes lets packets to Services leave a process, because kube-proxy rewrites them only afterwards, and refuses
-// everything that isn't the cluster's immediately instead of letting it time out.
+// addRoutes adds a route for the addresses of Services, because kube-proxy rewrites packets only after they have been
+// routed. It also makes connections to addresses outside of the cluster fail immediately, instead of after a timeout.
 func addRoutes(node0 netlink.Link, services string) error {
 	within, err := netlink.ParseIPNet(services)
 	if err != nil {

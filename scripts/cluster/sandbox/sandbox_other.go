@@ -8,22 +8,22 @@ import (
 	"syscall"
 )
 
-var errNoLinux = errors.New("a cluster with a real Node needs Linux: `up --nodes simulated` makes one without it")
+var errNoLinux = errors.New("a cluster with a real Node needs Linux; on other systems, use `up --nodes simulated`")
 
-// Create has no other system to make control groups on.
+// Create fails, because only Linux has control groups.
 func Create(string) error { return errNoLinux }
 
-// Remove finds nothing.
+// Remove does nothing, because there are no control groups.
 func Remove(context.Context, string) error { return nil }
 
-// Attributes are those of a process with its own session.
+// Attributes start a process in its own session.
 func Attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// Enter has no other system to isolate a process on.
+// Enter fails, because only Linux can isolate a process in this way.
 func Enter(string, []string, string, []string) error { return errNoLinux }
 
-// Reap has no namespace to be the first process of.
+// Reap does nothing, because this process is not the first one of a namespace.
 func Reap(func(pid int) bool) {}
 
-// Snapshotter is not requested.
+// Snapshotter returns no name, because a cluster on such a system has no containerd.
 func Snapshotter(string) string { return "" }

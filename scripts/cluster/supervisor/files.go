@@ -16,7 +16,7 @@ import (
 // resync is how often Argo CD looks for commits, because a local repository has no webhook.
 const resync = "3s"
 
-// files are what the processes read, as templates.
+// files are the templates of the files that the processes read.
 //
 //go:embed config
 var files embed.FS
@@ -45,7 +45,8 @@ func (s *supervisor) render(name string, of node) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// write renders a file of a Node into the run directory, at a path there, whose last element is the file's name.
+// write renders a file of a Node to a path in the run directory. The last element of the path is also the name of the
+// template.
 func (s *supervisor) write(of node, path string) error {
 	content, err := s.render(filepath.Base(path), of)
 	if err != nil {

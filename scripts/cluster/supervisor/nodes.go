@@ -8,7 +8,7 @@ type node struct {
 	HealthPort int    // of the kubelet
 }
 
-// SecondNodeTaint is that of the second Node: only Pods that tolerate it are scheduled there.
+// SecondNodeTaint is the taint of the second Node. Only Pods that tolerate it are scheduled there.
 const SecondNodeTaint = "example.com/second-node"
 
 // SecondNodeGroup is the second Node's part of the cluster's control group.

@@ -22,16 +22,16 @@ const (
 	readyTimeout  = 2 * time.Minute
 	probeInterval = 50 * time.Millisecond
 	maxBackoff    = 10 * time.Second
-	maxFirstExits = 3 // exits after which a process that never was ready is given up
+	maxFirstExits = 3 // after so many exits, the start fails if the process was never ready
 )
 
 // part is one process of the cluster, as config/parts.yaml describes it.
 type part struct {
 	Name    string   `json:"name"`    // of its log, and what ps shows
-	Program string   `json:"program"` // its name among the binaries, if that is another one
+	Program string   `json:"program"` // its name among the binaries, if it differs from Name
 	Args    []string `json:"args"`
 	Env     []string `json:"env"`
-	Ready   string   `json:"ready"` // what to probe; if this is empty, it counts as ready when it runs
+	Ready   string   `json:"ready"` // the address to probe; if this is empty, the part counts as ready when it runs
 
 	runs  atomic.Bool
 	exits atomic.Int32
@@ -45,7 +45,8 @@ func (s *supervisor) readParts() error {
 	return yaml.UnmarshalStrict(content, &s.parts)
 }
 
-// startParts starts processes side by side and returns when all are ready, or one can't be.
+// startParts starts processes at the same time. It returns when all are ready, or when one of them failed to become
+// ready.
 func (s *supervisor) startParts(ctx context.Context, names ...string) error {
 	var group errgroup.Group
 	for _, name := range names {
@@ -76,7 +77,7 @@ func (s *supervisor) keepRunning(ctx context.Context, p *part, log *os.File) {
 		err := s.run(ctx, p, log)
 		p.exits.Add(1)
 		if time.Since(started) > maxBackoff {
-			backoff.Duration = 250 * time.Millisecond // it had run well
+			backoff.Duration = 250 * time.Millisecond // the process had run for long enough
 		}
 		pause := backoff.Step()
 		fmt.Fprintf(log, "--- supervisor: %s ended (%v), starting it again in %s\n", p.Name, err, pause)
@@ -100,22 +101,22 @@ func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
 	return cmd.Wait()
 }
 
-// command gives a process only the environment it needs: a proxy or a kubeconfig of the user's would make it connect to
-// something else.
+// command gives a process only the environment that it needs. With the user's environment, a setting of a proxy or a
+// kubeconfig could make the process connect to something else.
 func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.Binaries[cmp.Or(p.Program, p.Name)], p.Args...)
-	cmd.Args[0] = p.Name // what ps shows, what Parts goes by, and what shows Argo CD's binary which program it is
+	cmd.Args[0] = p.Name // ps shows it, Parts finds the process by it, and Argo CD's binary chooses its program by it
 	cmd.Dir = "/"
 	home, tmp := "/tmp", "/tmp"
 	if !s.Real {
 		home, tmp = string(s.Dir), os.TempDir()
-		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, the lock shows whether any process is left
+		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, only the lock shows whether any process is left
 	}
 	cmd.Env = append([]string{"PATH=" + s.path(), "HOME=" + home, "TMPDIR=" + tmp}, p.Env...)
 	return cmd
 }
 
-// owns reports whether a process is one of the supervisor's children, or may be.
+// owns reports whether a process is, or may be, a child of the supervisor.
 func (s *supervisor) owns(pid int) bool {
 	_, found := s.children.Load(pid)
 	return found || s.kubectls.Load() > 0
@@ -135,9 +136,9 @@ func (s *supervisor) awaitReady(ctx context.Context, p *part) error {
 	})
 }
 
-var errGivenUp = errors.New("it ends whenever it is started")
+var errGivenUp = errors.New("the process ends each time that it is started")
 
-// await asks until there is no error, and returns the last one when it takes too long.
+// await calls ready again and again until it returns no error. If that takes too long, await returns the last error.
 func await(ctx context.Context, ready func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, probeInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {

@@ -17,14 +17,15 @@ const (
 
 var dialer = net.Dialer{Timeout: probeTimeout}
 
-// probeClient asks processes that the supervisor has just started for their health. It sends nothing secret, and some
-// of them make up their certificate when they start.
+// probeClient asks processes that the supervisor has just started for their health. It does not verify certificates,
+// because some of these processes make their certificate when they start, and because it sends nothing secret.
 var probeClient = &http.Client{
 	Timeout:   probeTimeout,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 }
 
-// probe asks a process: for its health (http, https), for a name (dns), or only to accept a connection (tcp, unix).
+// probe checks a process by its address: it requests the process's health (http, https), resolves a name (dns), or only
+// opens a connection (tcp, unix).
 func probe(ctx context.Context, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -59,12 +60,12 @@ func healthy(ctx context.Context, address string) error {
 	return nil
 }
 
-// resolves asks the cluster's DNS by its Service, which proves kube-proxy as well.
+// resolves asks the cluster's DNS through its Service, so it also checks that kube-proxy works.
 func resolves(ctx context.Context, name string) error {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, net.JoinHostPort(dnsIP, "53"))
 	}}
-	// A question asked before kube-proxy wrote its rules is lost: ask again, don't wait for it.
+	// A query that was sent before kube-proxy wrote its rules is lost. So the timeout is short, and the caller asks again.
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	_, err := resolver.LookupHost(ctx, name)

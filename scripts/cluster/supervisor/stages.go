@@ -13,7 +13,7 @@ import (
 
 const fieldManager = "local-cluster"
 
-// stage is a step of the start that people see.
+// stage is a step of the start whose title the user sees.
 type stage struct {
 	title string
 	run   func(context.Context) error
@@ -54,11 +54,12 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 			return err
 		}
 	}
-	err := await(ctx, func(ctx context.Context) error { // Only then can a Pod be created.
+	err := await(ctx, func(ctx context.Context) error { // No Pod can be created before this service account exists.
 		return s.kubectl(ctx, "get", "--namespace=default", "serviceaccount/default")
 	})
 	if err != nil {
-		return fmt.Errorf("no service account for Pods: %w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
+		return fmt.Errorf("the default ServiceAccount for Pods was not created: "+
+			"%w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
 	}
 	return nil
 }
@@ -85,7 +86,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 			return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet"+of.Suffix)))
 		}
 	}
-	return s.startParts(ctx, "kube-proxy") // last: it waits long for a Node that it doesn't find immediately
+	return s.startParts(ctx, "kube-proxy") // last, because it waits long if it doesn't find its Node immediately
 }
 
 func (s *supervisor) startDNS(ctx context.Context) error {
@@ -118,8 +119,8 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 }
 
 // installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
-// These settings have their own field manager, because an apply removes what its manager applied before and leaves out
-// now, which would be every default in the same ConfigMap.
+// These settings have their own field manager. With the same one, the second apply would remove every field that the
+// first one applied and that it leaves out itself: all defaults in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.write(firstNode, "argocd.yaml"); err != nil {
 		return err
@@ -130,16 +131,16 @@ func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.apply(ctx, fieldManager, ArgoCDNamespace, s.Dir.Path("argocd", "manifests")); err != nil {
 		return err
 	}
-	// The API server serves a new kind a moment after it took its definition.
+	// The API server serves a new kind only a moment after it accepted the CRD.
 	return await(ctx, func(ctx context.Context) error {
 		return s.apply(ctx, fieldManager+"-settings", ArgoCDNamespace, s.Dir.Path("argocd.yaml"))
 	})
 }
 
-// kubectl is the supervisor's own access to the API server, as an administrator.
+// kubectl runs kubectl for the supervisor itself, as an administrator.
 func (s *supervisor) kubectl(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, s.Binaries["kubectl"], append(args, "--kubeconfig="+s.Dir.Kubeconfig("admin"))...)
-	cmd.Env = []string{"HOME=" + s.Dir.Path("kubectl")} // of its cache
+	cmd.Env = []string{"HOME=" + s.Dir.Path("kubectl")} // for kubectl's cache
 	s.kubectls.Add(1)
 	defer s.kubectls.Add(-1)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,9 +1,10 @@
-// Package supervisor is the first process of a cluster: it starts the others, restarts those that end, and ends with
-// all of them. `up` starts it as `cluster supervise`:
+// Package supervisor is the first process of a cluster: it starts the others, restarts those that end, and ends all of
+// them when it ends. `up` starts it as `cluster supervise`:
 //
 //	up ── supervisor ── etcd, kube-apiserver, …, containerd ── Pods
 //
-// With a real Node it isolates itself first (package sandbox). With simulated Nodes all are ordinary processes.
+// For a cluster with a real Node, the supervisor isolates itself first (package sandbox). For simulated Nodes, all
+// processes are ordinary ones.
 package supervisor
 
 import (
@@ -40,12 +41,12 @@ const (
 	ArgoCDNamespace = "argocd"
 )
 
-// Config is all that the supervisor gets. It lies in the run directory.
+// Config is all input of the supervisor. It is in a file in the run directory.
 type Config struct {
 	Dir        rundir.Dir
 	Ports      Ports
 	Binaries   map[string]string
-	Real       bool // a real Node, isolated; else Nodes are simulated
+	Real       bool // a real Node, isolated; otherwise the Nodes are simulated
 	SecondNode bool // another real Node, with a taint
 	CNIDir     string
 	ArgoCD     bool
@@ -60,17 +61,17 @@ func (c Config) Registry() string { return fmt.Sprintf("localhost:%d", c.Ports.R
 
 // Event is what the supervisor reports on its standard output, one JSON object each.
 type Event struct {
-	Stage string // that begins
-	Part  string // that is ready now
-	Error string // that ended the start
-	Ready bool   // all of it
+	Stage string // the stage that begins
+	Part  string // the process that is ready now
+	Error string // the error that ended the start
+	Ready bool   // whether the whole cluster is ready
 }
 
 // Detach is what `up` writes to the supervisor's standard input once the cluster may outlive it.
 const Detach = "detach\n"
 
-// These are the files that the supervisor is started with, in this order. The sockets are for a cluster with a real
-// Node alone: they were opened outside of the network namespace and are all that connects it.
+// These are the open files that the supervisor inherits, in this order. Only a cluster with a real Node has the
+// sockets. They were opened outside of its network namespace, and are all that connects it to the machine.
 const (
 	lockFD = 3 + iota
 	apiFD
@@ -82,10 +83,10 @@ type supervisor struct {
 	lock     *os.File
 	parts    []*part // all that a cluster may have
 	children sync.Map
-	kubectls atomic.Int32 // that run
+	kubectls atomic.Int32 // how many run now
 	running  sync.WaitGroup
 
-	mu     sync.Mutex // processes become ready side by side
+	mu     sync.Mutex // several processes may become ready at the same time
 	report *json.Encoder
 }
 
@@ -122,7 +123,7 @@ func (s *supervisor) send(event Event) error {
 	return s.report.Encode(event)
 }
 
-// startSandbox isolates the cluster, and serves on the sockets that `up` opened outside.
+// startSandbox isolates the cluster, and serves on the sockets that `up` opened outside of it.
 func (s *supervisor) startSandbox(context.Context) error {
 	keep := append(s.programFolders(), string(s.Dir), s.CNIDir)
 	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), s.nodeIPs(), serviceNetwork, keep); err != nil {
@@ -158,7 +159,7 @@ func (s *supervisor) startSandbox(context.Context) error {
 	return nil
 }
 
-// programFolders are those of what was built, each once.
+// programFolders are the folders of the programs that were built, each once.
 func (s *supervisor) programFolders() (dirs []string) {
 	for _, binary := range s.Binaries {
 		dirs = append(dirs, filepath.Dir(binary))
@@ -167,7 +168,8 @@ func (s *supervisor) programFolders() (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// path is the search path of all processes: what was built, then the system's.
+// path is the search path of all processes: first the folders of the programs that were built, then those of the
+// system.
 func (s *supervisor) path() string {
 	system := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 	return strings.Join(append(s.programFolders(), system...), ":")

@@ -36,9 +36,9 @@ type Application struct {
 	Source   string // repository, revision and path that it follows
 	Sync     string // Synced, OutOfSync, Unknown
 	Health   string // Healthy, Progressing, Degraded, Missing, ...
-	Revision string // the commit that was compared
+	Revision string // the commit with which Argo CD compared the cluster
 	Deleting bool
-	Failed   bool     // it cannot be compared, or its last sync failed
+	Failed   bool     // Argo CD cannot compare it, or its last sync failed
 	Messages []string // errors
 	Children []string // Applications that it manages
 }
@@ -56,7 +56,7 @@ func (a Application) String() string {
 	return state
 }
 
-// Application reads an Application. One that does not exist is Missing.
+// Application reads an Application. An Application that does not exist is Missing.
 func (p *Pipeline) Application(ctx context.Context, name string) (Application, error) {
 	o := object(applicationKind, p.ArgoCDNamespace, name)
 	err := p.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
@@ -115,7 +115,7 @@ func parse(o *unstructured.Unstructured) Application {
 		}
 	}
 	for _, resource := range list(o.Object, "status", "resources") {
-		// Argo CD 3 leaves these messages out, unless its settings demand them.
+		// Argo CD 3 has these messages only if its settings require them.
 		if message := text(resource, "health", "message"); message != "" && text(resource, "health", "status") == "Degraded" {
 			a.Messages = append(a.Messages, text(resource, "kind")+" "+text(resource, "name")+": "+message)
 		}
@@ -141,22 +141,22 @@ func list(object map[string]any, fields ...string) (objects []map[string]any) {
 	return objects
 }
 
-// rootPatience is how long the root Application may report an error: a repository that does not answer often does so
-// a moment later.
+// rootPatience is how long the root Application may report an error before the wait ends, because a repository that
+// does not answer often answers a moment later.
 const rootPatience = 20 * time.Second
 
 // waiter waits for the root Application and its children.
 type waiter struct {
 	*Pipeline
 	commit    string
-	last      string // what it waits for
+	last      string // what the waiter last waited for
 	update    func(string)
 	refreshed map[string]bool
 	rootWorks time.Time // when the root Application last reported no error
 }
 
-// WaitHealthy waits until the root Application and its children are synced to the commit and healthy. Update receives
-// what it waits for. An error of the root Application ends the wait early.
+// WaitHealthy waits until the root Application and its children are synced to the commit and healthy. It calls update
+// with what it waits for. An error of the root Application ends the wait early.
 func (p *Pipeline) WaitHealthy(ctx context.Context, commit string, timeout time.Duration, update func(string)) error {
 	w := &waiter{Pipeline: p, commit: commit, update: update, refreshed: map[string]bool{}, rootWorks: time.Now()}
 	err := wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, timeout, true, w.poll)
@@ -173,9 +173,9 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return false, err
-	case ctx.Err() != nil: // The last answer says more.
+	case ctx.Err() != nil: // The last answer says more than this error.
 		return false, nil
-	case err != nil: // The API server may restart.
+	case err != nil: // The API server may be restarting.
 		w.last = err.Error()
 	case len(unhealthy) == 0:
 		return true, nil
@@ -193,8 +193,9 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// specificity orders Applications by how much they say: the root if it failed, a child with an error, an existing
-// child. The root otherwise only lists what it waits for.
+// specificity orders Applications by how much they say about a problem: first the root if it failed, then a child with
+// an error, then an existing child. The root comes last if it has not failed, because it then only lists what it waits
+// for.
 func specificity(a Application) int {
 	isRoot := a.Name == RootApplication
 	switch {
@@ -208,7 +209,8 @@ func specificity(a Application) int {
 	return 0
 }
 
-// refresh makes Argo CD look for the commit, once for each Application: by default it does so every few minutes.
+// refresh makes Argo CD look for the commit, once for each Application, because by default Argo CD does so only every
+// few minutes.
 func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
 	const refresh = `{"metadata":{"annotations":{"argocd.argoproj.io/refresh":"normal"}}}`
 	for _, a := range unhealthy {
@@ -219,7 +221,7 @@ func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
 	}
 }
 
-// trouble is why a Pod does not run, such as an image that cannot be pulled.
+// trouble is the reason why a Pod does not run, such as an image that cannot be pulled.
 func (w *waiter) trouble(ctx context.Context) string {
 	for _, namespace := range []string{OperatorNamespace, SamplesNamespace} {
 		if reasons := clientpod.Waiting(ctx, w.Client, client.InNamespace(namespace)); len(reasons) > 0 {

@@ -98,7 +98,7 @@ func TestTheWaitReportsWhatIsMissing(t *testing.T) {
 	}
 	tests := map[string]struct {
 		objects []client.Object
-		want    string // none: all is healthy
+		want    string // empty: everything is healthy
 	}{
 		"all are healthy at the commit": {[]client.Object{root("a"), application("a", "Synced", "Healthy", "new")}, ""},
 		"the root is at another commit": {[]client.Object{application(RootApplication, "Synced", "Healthy", "old")}, "memcached-root is Synced and Healthy"},

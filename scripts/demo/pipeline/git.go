@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Repository is a work tree of one branch. It runs the git program, and so respects the user's settings: credential
-// helpers, SSH configuration, proxies, other URLs to push to.
+// Repository is a work tree of one branch. It runs the git program, so the user's settings apply: credential helpers,
+// SSH configuration, proxies, other URLs to push to.
 type Repository struct {
 	Dir    string
 	Branch string
@@ -28,9 +28,11 @@ func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
 	refs, err := git(ctx, "", "ls-remote", "--", url, head, tag)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: `git ls-remote %s` must work without a question (credential helper, SSH agent)", err, url)
+		return nil, fmt.Errorf("%w: make sure that `git ls-remote %s` works without a prompt for a password (by a "+
+			"credential helper or an SSH agent)", err, url)
 	case strings.Contains(refs, tag):
-		return nil, fmt.Errorf("%s has a tag %s: name another branch by --revision", url, branch)
+		return nil, fmt.Errorf("%s has a tag %s, so no branch of the demo can have that name: name another branch by "+
+			"--revision", url, branch)
 	}
 	r.New = !strings.Contains(refs, head)
 	args := []string{"clone", "--quiet", "--depth=1", "--no-tags"}
@@ -51,7 +53,7 @@ func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
 
 // Stage returns the files that a commit of the work tree would change. Filter is that of git diff --diff-filter.
 func (r *Repository) Stage(ctx context.Context, filter string) ([]string, error) {
-	// Files are added by force, because a file that the user's own git ignores would be missing in the cluster.
+	// Files are added by force, because a file that the user's settings of git ignore would be missing in the cluster.
 	if _, err := git(ctx, r.Dir, "add", "--all", "--force", "."); err != nil {
 		return nil, err
 	}
@@ -82,14 +84,14 @@ func (r *Repository) Commit(ctx context.Context, message string, change func(dir
 	return r.Head(ctx)
 }
 
-// Head is the last commit.
+// Head returns the hash of the last commit.
 func (r *Repository) Head(ctx context.Context) (string, error) {
 	return git(ctx, r.Dir, "rev-parse", "HEAD")
 }
 
-// Message is the message of the last commit, or empty without one.
+// Message returns the message of the last commit. It is empty if there is no commit.
 func (r *Repository) Message(ctx context.Context) string {
-	message, _ := git(ctx, r.Dir, "log", "-1", "--format=%B") // It fails without a commit.
+	message, _ := git(ctx, r.Dir, "log", "-1", "--format=%B") // It fails if there is no commit.
 	return message
 }
 

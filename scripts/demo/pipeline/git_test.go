@@ -47,7 +47,7 @@ func write(files ...string) func(dir string) (err error) {
 
 func TestCommitsArePushedToTheBranch(t *testing.T) {
 	tests := map[string]struct {
-		branch, main, demo string // files that the branches have
+		branch, main, demo string // the file that each branch has
 		wantNew            bool
 		want               string // files of the branch afterwards
 	}{
@@ -57,7 +57,7 @@ func TestCommitsArePushedToTheBranch(t *testing.T) {
 		"one that exists":                      {"demo", "a", "b", false, "a\nb\nnew.lua"},
 		"where HEAD names no branch":           {"new", "", "b", true, "new.lua"},
 	}
-	// The user's own git ignores the file.
+	// The user's settings of git ignore the file.
 	ignores := filepath.Join(t.TempDir(), "ignores")
 	if err := os.WriteFile(ignores, []byte("*.lua\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestABranchWithTheNameOfATagIsRefused(t *testing.T) {
 	url := bare(t, "a")
 	tree.Git(t, strings.TrimPrefix(url, "file://"), "tag", "v1", "main")
 	_, err := Open(t.Context(), url, "v1", filepath.Join(t.TempDir(), "clone"))
-	if err == nil || !strings.Contains(err.Error(), "tag v1: name another branch by --revision") {
+	if err == nil || !strings.Contains(err.Error(), "tag v1, so no branch of the demo can have that name: name another branch by --revision") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -19,21 +19,22 @@ const Version = "0.0.1-demo"
 // Images are what a cluster runs, by digest.
 type Images struct {
 	Operator, Agent, Memcached, Client string
-	Catalog                            string // if OLM installs the operator
+	Catalog                            string // empty unless OLM installs the operator
 }
 
-// Names of the images: those of programs, and what OLM needs in addition.
+// programNames are the names of the images of programs. The constants below are the images that only OLM needs.
 var programNames = []string{"memcached-operator", "memcached-agent", "memcached-client"}
 
 const bundleImage, catalogImage = "memcached-operator-bundle", "memcached-operator-catalog"
 
-// snapshotImage is named, and not pushed: its libraries of clouds take minutes to compile, and a demo saves no cache.
+// snapshotImage is named in the manifests, but PushImages does not push it: its program's client libraries of clouds
+// take minutes to compile, and a demo saves no cache.
 const snapshotImage = "memcached-snapshot"
 
 // ref is the reference that an image is pushed to.
 func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
 
-// SnapshotRef is the image that saves caches. PushImages does not push it.
+// SnapshotRef is the reference of the image that saves caches. PushImages does not push it.
 func (t *Target) SnapshotRef() string { return t.ref(snapshotImage) }
 
 // Refs are the references that PushImages pushes to.
@@ -48,8 +49,9 @@ func (t *Target) Refs() (refs []string) {
 	return refs
 }
 
-// PushImages builds the programs of the working tree, and pushes them and what is made with them. Update receives the
-// name of the image. The references that it returns are by digest, and the same as long as code and version are.
+// PushImages builds the programs of the working tree, and pushes their images and those that are made from them. It
+// calls update with the name of each image. The references that it returns are by digest, and stay the same as long as
+// the code and the version stay the same.
 func (p *Pipeline) PushImages(ctx context.Context, version string, update func(string)) (images Images, err error) {
 	agent, _, err := oci.Agent(p.Root)
 	if err != nil {
@@ -86,8 +88,8 @@ func (p *Pipeline) push(ctx context.Context, programs []v1.ImageIndex, update fu
 	return images, err
 }
 
-// PushMemcached makes an image of this machine's memcached, or that of a suite of Debian, because a local cluster pulls
-// from its registry only.
+// PushMemcached makes an image of this machine's memcached, or of the memcached of a Debian suite, because a local
+// cluster pulls only from its registry.
 func (p *Pipeline) PushMemcached(ctx context.Context, suite string) (string, error) {
 	memcached, version, err := oci.Memcached(ctx, suite)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package pipeline installs the operator as its users do: it pushes images to a registry and manifests to Git, applies
-// the root Application once, and Argo CD does the rest. The demo and the end-to-end tests use it.
+// Package pipeline installs the operator as its users do: it pushes images to a registry and manifests to Git, and
+// applies the root Application once. Argo CD then applies the manifests. The demo and the end-to-end tests use it.
 package pipeline
 
 import (
@@ -35,7 +35,7 @@ type Pipeline struct {
 	Architectures []string // that programs are built for
 	ArgoCDName    string   // of the ArgoCD resource, if argocd-operator installed Argo CD
 
-	Suite string                 // of Debian, whose memcached a local cluster gets; this machine's by default
+	Suite string                 // of Debian, whose memcached a local cluster gets; by default, that of this machine
 	Edit  func(dir string) error // changes what Publish commits; nothing by default
 }
 
@@ -59,8 +59,8 @@ func New(ctx context.Context, cluster *local.Cluster) (*Pipeline, error) {
 // UserAgent identifies the demo in the API server's audit log.
 const UserAgent = "memcached-operator-demo"
 
-// Connect connects to the cluster of a kubeconfig. The API server's warnings are about manifests that users cannot
-// change here.
+// Connect connects to the cluster of a kubeconfig. It does not print the API server's warnings, because they are about
+// manifests that users cannot change here.
 func Connect(file, context string) (kubeconfig.Connection, error) {
 	return kubeconfig.Connect(file, context, UserAgent, io.Discard)
 }
@@ -94,7 +94,7 @@ func (p *Pipeline) Replace(dir string) error {
 	return nil
 }
 
-// Method is how the operator is installed: a folder of gitops/apps.
+// Method is an install method: the name of a folder of gitops/apps.
 type Method string
 
 // The install methods that docs/gitops.md compares.
@@ -111,14 +111,15 @@ func (m Method) ByOLM() bool { return m != Direct }
 // Folder is the folder that the root Application follows.
 func (m Method) Folder() string { return "gitops/apps/" + string(m) }
 
-// Branch is the branch for a repository of the user's, unless the user names another.
+// Branch is the branch to push to in a user's repository, unless the user names another.
 const Branch = "memcached-demo"
 
 // imageTag is never the tag of a release, so a demo overwrites no release.
 const imageTag = "demo"
 
-// Target says where the operator is installed from, and how. An empty Architecture means that of the Nodes, or
-// multiarch if they have several. An empty ArgoCDNamespace means that Argo CD is to be found.
+// Target says from which registry and repository the operator is installed, and by which install method. An empty
+// Architecture means that of the Nodes, or multiarch if they have several. An empty ArgoCDNamespace means that the
+// checks must find Argo CD.
 type Target struct {
 	Method Method
 	values.Choices
@@ -139,10 +140,12 @@ func (t *Target) Complete(now values.Settings) error {
 	return err
 }
 
-// published are the folders of the working tree that Argo CD needs. OLM also needs a bundle, which PushImages makes.
+// published are the folders of the working tree that Argo CD needs. If OLM installs the operator, it also needs a
+// bundle, which PushImages makes.
 var published = []string{"gitops", "overlays", "operator/config"}
 
-// stamp writes the settings of the target, and the images that are known, into the tree in dir.
+// stamp edits the settings file in dir: it writes the choices of the target, and each reference in images that is not
+// empty.
 func (t *Target) stamp(dir string, images Images) error {
 	return values.Edit(dir, func(s *values.Settings) {
 		s.RepoURL, s.Revision = t.Repo, t.Revision
@@ -156,7 +159,7 @@ func (t *Target) stamp(dir string, images Images) error {
 	})
 }
 
-// Bootstrap renders what is applied once: settings of Argo CD, the AppProjects and the root Application.
+// Bootstrap renders the objects that are applied once: settings of Argo CD, the AppProjects and the root Application.
 func (p *Pipeline) Bootstrap() ([]*unstructured.Unstructured, error) {
 	if err := p.stamp(p.Git.Dir, Images{}); err != nil {
 		return nil, err
@@ -169,7 +172,8 @@ func (p *Pipeline) Bootstrap() ([]*unstructured.Unstructured, error) {
 	return append(settings, root...), err
 }
 
-// settings are keys of argocd-cm, or of the ArgoCD resource: argocd-operator reverts changes to argocd-cm.
+// settings are keys of argocd-cm or, if argocd-operator installed Argo CD, of the ArgoCD resource, because
+// argocd-operator reverts changes to argocd-cm.
 func (p *Pipeline) settings() ([]*unstructured.Unstructured, error) {
 	folder := filepath.Join(p.Git.Dir, "gitops/bootstrap/argocd")
 	if p.ArgoCDName == "" {
@@ -185,7 +189,7 @@ func (p *Pipeline) settings() ([]*unstructured.Unstructured, error) {
 	return objects, err
 }
 
-// ArgoCDKind is the kind that argocd-operator makes an Argo CD of.
+// ArgoCDKind is the kind of the resource from which argocd-operator makes an Argo CD.
 var ArgoCDKind = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1beta1", Kind: "ArgoCD"}
 
 func object(kind schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
@@ -205,7 +209,8 @@ func (p *Pipeline) ApplyRoot(ctx context.Context) error {
 	return p.Apply(ctx, objects)
 }
 
-// owner is a field manager of the demo alone, because an apply removes what the same manager applied before.
+// owner is a field manager that only the demo uses, because an apply removes the fields that the same manager applied
+// before and now leaves out.
 const owner = client.FieldOwner("memcached-operator-demo")
 
 // Apply applies objects without force, and reports the errors of all of them.
@@ -214,7 +219,7 @@ func (p *Pipeline) Apply(
 ) error {
 	var errs []error
 	for _, o := range objects {
-		// The client writes the answer into what it applies.
+		// The client writes the answer into the object that it applies, so it gets a copy.
 		err := p.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), append(options, owner)...)
 		if err != nil {
 			err = fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)

@@ -17,14 +17,14 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-// Kinds of Argo CD that the tree is made of.
+// These are the kinds of Argo CD that the tree has.
 var (
 	ApplicationKind = v1alpha1.ApplicationSchemaGroupVersionKind
 	ProjectKind     = v1alpha1.AppProjectSchemaGroupVersionKind
 	SetKind         = v1alpha1.ApplicationSetSchemaGroupVersionKind
 )
 
-// Decode fills an object of Argo CD from another form of it. It passes over fields of newer versions of Argo CD.
+// Decode converts an unstructured object to one of Argo CD's types. It ignores fields of newer versions of Argo CD.
 func Decode[T v1alpha1.Application | v1alpha1.ApplicationSet | v1alpha1.AppProject](
 	u *unstructured.Unstructured,
 ) (*T, error) {
@@ -36,7 +36,8 @@ func Decode[T v1alpha1.Application | v1alpha1.ApplicationSet | v1alpha1.AppProje
 	return decoded, json.Unmarshal(content, decoded)
 }
 
-// ArgoCDFolder has the settings of Argo CD, Existing those for an Argo CD that is installed.
+// ArgoCDFolder is the folder with the settings of Argo CD. Existing is its folder for an Argo CD that is already
+// installed.
 const (
 	ArgoCDFolder = "gitops/bootstrap/argocd"
 	Existing     = ArgoCDFolder + "/existing"
@@ -50,7 +51,7 @@ type ArgoCD struct {
 	Overrides map[string]v1alpha1.ResourceOverride
 }
 
-// ArgoCD lets Argo CD read its settings.
+// ArgoCD returns the settings of Argo CD in the tree, as Argo CD's code reads them.
 func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	objects, err := b.Render(Existing)
 	if err != nil {
@@ -58,13 +59,13 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	}
 	i := slices.IndexFunc(objects, func(o Object) bool { return o.Is("", "ConfigMap") && o.GetName() == "argocd-cm" })
 	if i < 0 {
-		return ArgoCD{}, fmt.Errorf("%s holds no ConfigMap argocd-cm: Argo CD's settings belong there", Existing)
+		return ArgoCD{}, fmt.Errorf("%s has no ConfigMap argocd-cm, in which Argo CD's settings must be", Existing)
 	}
 	var cm corev1.ConfigMap
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, &cm); err != nil {
 		return ArgoCD{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx) // ends the watches that the manager begins
+	ctx, cancel := context.WithCancel(ctx) // ends the watches that Argo CD's manager of settings begins
 	defer cancel()
 	manager := settings.NewSettingsManager(ctx, fake.NewSimpleClientset(&cm), cm.Namespace)
 	var a ArgoCD
@@ -82,7 +83,7 @@ const (
 	ByNone   = "none"    // the object counts as healthy once it is applied
 )
 
-// CheckedBy is who checks the health of objects of the kind.
+// CheckedBy says by whose check Argo CD knows the health of objects of the kind.
 func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) string {
 	if a.Overrides[lua.GetConfigMapKey(kind)].HealthLua != "" {
 		return ByTree

@@ -17,29 +17,30 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Template is a folder like a repository of a consumer. It is no part of the tree.
+// Template is a folder with the content of a consumer's repository. It is no part of the tree.
 const Template = "gitops/template"
 
-// bootstrapFile is what the user of a consumer's repository applies.
+// bootstrapFile is the file that the user of a consumer's repository applies by hand.
 const bootstrapFile = "bootstrap.yaml"
 
-// Consumed is the file of a consumer's repository that names the operator's.
+// Consumed is the file of a consumer's repository that names the operator's repository.
 const Consumed = "kustomization.yaml"
 
-// Consumer is a repository that names the operator's by URL and ref, such as gitops/template. kustomize makes its
-// Applications from those of an install method there; they follow one repository or the other.
+// Consumer is a repository that names the operator's repository by URL and ref, such as gitops/template. kustomize
+// makes its Applications from those of an install method in the operator's repository. Each Application follows one of
+// the two repositories.
 type Consumer struct {
 	Files
 	URL, Method, Ref string
-	// Checkout is a local repository with that ref.
+	// Checkout is a local copy of the operator's repository that has the ref.
 	Checkout string
 }
 
 // consumed is the resource that names the operator's repository.
 var consumed = regexp.MustCompile(`(?m)^\s*- (\S+)//gitops/apps/([\w.-]+)\?ref=(\S+)$`)
 
-// Consumer are the files as a consumer's repository, whose remote repositories are local ones by URL. It is nil for
-// files of the operator's repository.
+// Consumer returns the consumer's repository that has the files, or nil if they are those of the operator's repository.
+// The map local names, for the URL of a remote repository, a local copy to read instead.
 func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 	if f[SettingsFile] != nil {
 		return nil, nil
@@ -51,16 +52,18 @@ func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 	c := &Consumer{Files: f, URL: match[1], Method: match[2], Ref: match[3]}
 	c.Checkout = cmp.Or(local[c.URL], local[""])
 	if c.Checkout == "" {
-		return nil, fmt.Errorf("%s names %s: name a checkout of it by --repository %s=PATH", Consumed, c.URL, c.URL)
+		return nil, fmt.Errorf("%s names the repository %s: name a local checkout of that repository by --repository "+
+			"%s=PATH", Consumed, c.URL, c.URL)
 	}
 	return c, nil
 }
 
-// Builder builds the tree of the consumer. The operator's repository is read at the ref.
+// Builder returns a Builder of the consumer's tree. It reads the operator's repository at the ref.
 func (c *Consumer) Builder() (*Builder, error) {
 	upstream, err := At(c.Checkout, c.Ref)
 	if err != nil {
-		return nil, fmt.Errorf("%w: fetch it there, name another checkout of %s by --repository, or change ?ref= in %s",
+		return nil, fmt.Errorf("%w: fetch this ref in the checkout, name another checkout of %s by --repository, or "+
+			"change ?ref= in %s",
 			err, c.URL, Consumed)
 	}
 	b, err := New(upstream, nil)
@@ -71,8 +74,9 @@ func (c *Consumer) Builder() (*Builder, error) {
 	return b, nil
 }
 
-// render builds a folder of the consumer. kustomize clones, as in Argo CD, but from the checkout. It knows the ref only
-// of what it cloned, and replacements in the operator's repository read that.
+// render builds a folder of the consumer. As in Argo CD, kustomize clones the operator's repository, but from the
+// checkout. It must clone, because replacements in the operator's repository read the ref, and kustomize knows the ref
+// only of a repository that it cloned.
 func (c *Consumer) render(files Files, dir string) ([]Object, error) {
 	temporary, err := os.MkdirTemp("", "gitops-")
 	if err != nil {
@@ -116,8 +120,8 @@ func (b *Builder) own(source v1alpha1.ApplicationSource) bool {
 	return b.Consumer != nil && source.RepoURL != b.Consumer.URL
 }
 
-// settings are what the operator's repository would have as settings for what the consumer installs. The images are of
-// the operator's repository: Applications of the consumer may replace them.
+// settings returns the settings with which the operator's repository would install the same as the consumer. The images
+// are those of the operator's repository, even if Applications of the consumer replace them.
 func (c *Consumer) settings(t *Tree, upstream Settings) Settings {
 	s, root := maps.Clone(upstream), t.Root.Spec.GetSource()
 	s["argocdNamespace"], s["repoURL"], s["revision"] = t.Root.Namespace, root.RepoURL, root.TargetRevision
@@ -125,7 +129,7 @@ func (c *Consumer) settings(t *Tree, upstream Settings) Settings {
 	return s
 }
 
-// architecture is the one that Applications choose: by an overlay, or in the Subscription of the operator.
+// architecture is the architecture that the Applications choose, by an overlay or in the operator's Subscription.
 func (t *Tree) architecture() string {
 	for _, app := range t.Apps {
 		if dir, overlay := path.Split(app.Spec.GetSource().Path); dir == "overlays/" {
@@ -140,7 +144,7 @@ func (t *Tree) architecture() string {
 	return ""
 }
 
-// split splits an image like kustomize.
+// split splits an image reference as kustomize does.
 func split(image string) (name, tag, digest string) {
 	name, digest, _ = strings.Cut(image, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {

@@ -3,7 +3,7 @@ package tree
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // of crds.yaml
+	_ "embed" // for crds.yaml
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,19 +21,21 @@ import (
 //go:embed crds.yaml
 var projectsFile []byte
 
-// project is another project in a version of its Go module: the files with CustomResourceDefinitions, and those with
-// all keys of a ConfigMap, by its name.
+// project is a version of another project's Go module. CRDs are the module's files with CustomResourceDefinitions.
+// Settings has, by the name of a ConfigMap, the module's file that documents all keys of that ConfigMap.
 type project struct {
 	Name, Module, Version string
 	CRDs                  []string
 	Settings              map[string]string
 }
 
-// ReadProjects adds what the API server accepts if other projects are installed, and the settings that they know.
+// ReadProjects adds the kinds that the API server accepts if these projects are installed, and the settings that the
+// projects know.
 func (b *Builder) ReadProjects() error {
 	known, err := readProjects()
 	if err != nil {
-		return fmt.Errorf("read CustomResourceDefinitions in Go's module cache, to which it downloads them at first: %w", err)
+		return fmt.Errorf("read CustomResourceDefinitions from Go's module cache (the first time, go mod download needs "+
+			"a network): %w", err)
 	}
 	for kind, definitions := range known.kinds {
 		b.Schemas.kinds[kind] = append(b.Schemas.kinds[kind], definitions...)
@@ -42,7 +44,8 @@ func (b *Builder) ReadProjects() error {
 	return nil
 }
 
-// readProjects reads the modules as archives: the command go extracts none that requires a newer Go.
+// readProjects reads the modules from their archives, because the command go does not extract a module that requires a
+// newer Go.
 var readProjects = sync.OnceValues(func() (Schemas, error) {
 	known := newSchemas()
 	var projects []project
@@ -53,11 +56,11 @@ var readProjects = sync.OnceValues(func() (Schemas, error) {
 	for _, p := range projects {
 		command.Args = append(command.Args, p.Module+"@"+p.Version)
 	}
-	command.Dir = os.TempDir() // outside of a module, whose go.sum would grow
+	command.Dir = os.TempDir() // outside of any module, whose go.sum would grow
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
-	out, failed := command.Output() // It fails for a module that requires a newer Go, too.
+	out, failed := command.Output() // It fails, too, if a module requires a newer Go.
 	decoder := json.NewDecoder(bytes.NewReader(out))
-	for _, p := range projects { // in the same order
+	for _, p := range projects { // in the order of the output
 		var module struct{ Zip, Error string }
 		err := decoder.Decode(&module)
 		if err == nil && module.Zip != "" {

@@ -23,7 +23,8 @@ const maxFile = 1 << 20
 // rendered without a change on disk.
 type Files map[string][]byte
 
-// Load reads the working tree, committed or not. Its root is the closest folder, from dir upwards, with the settings.
+// Load reads the working tree, including uncommitted files. The root is the closest folder, from dir upwards, that has
+// the settings.
 func Load(dir string) (root string, files Files, err error) {
 	if root, err = Root(dir); err != nil {
 		return "", nil, err
@@ -32,11 +33,11 @@ func Load(dir string) (root string, files Files, err error) {
 	return root, files, err
 }
 
-// At reads the files of a commit, which revision names: a branch, a tag, HEAD~1, a hash.
+// At reads the files of the commit that revision names, such as a branch, a tag, HEAD~1 or a hash.
 func At(root, revision string) (Files, error) {
 	command := exec.Command("git", "-C", root, "archive", "--format=zip", "-0", revision)
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "GIT_") // of a hook, which may be of another repository
+		return strings.HasPrefix(variable, "GIT_") // set for a Git hook, which may be of another repository
 	})
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -51,7 +52,7 @@ func At(root, revision string) (Files, error) {
 	return read(archive)
 }
 
-// read reads all files that a kustomization can be made of: neither large ones nor Go.
+// read reads all files that a kustomization can use. It leaves out large files and Go files.
 func read(folder fs.FS) (Files, error) {
 	files := Files{}
 	return files, fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -86,13 +87,13 @@ func Root(dir string) (string, error) {
 			}
 		}
 		if current == filepath.Dir(current) {
-			return "", fmt.Errorf("neither %s nor a folder above it holds %s or %s: name the root of the repository by --dir",
+			return "", fmt.Errorf("neither %s nor a folder above it has %s or %s: name the root of the repository by --dir",
 				absolute, SettingsFile, bootstrapFile)
 		}
 	}
 }
 
-// With is a copy with the changes. A nil content removes the file.
+// With returns a copy of the files with the changes. A nil content removes the file.
 func (f Files) With(changes Files) Files {
 	changed := maps.Clone(f)
 	maps.Copy(changed, changes)
@@ -125,7 +126,7 @@ func (f Files) Kustomizations(dir string) []string {
 // Methods are the install methods: each has a folder of Applications.
 func (f Files) Methods() []string { return f.folders("gitops/apps", "base") }
 
-// CheckMethods refuses names of other install methods.
+// CheckMethods returns an error if a name is not that of an install method.
 func (f Files) CheckMethods(names ...string) error {
 	known := f.Methods()
 	for _, name := range names {
@@ -141,7 +142,7 @@ func (f Files) Has(method string) bool {
 	return f[SettingsFile] == nil && f[bootstrapFile] != nil || f.CheckMethods(method) == nil
 }
 
-// folders are the folders in dir that kustomize builds, except one.
+// folders are the folders in dir that kustomize can build, except one.
 func (f Files) folders(dir, except string) []string {
 	var names []string
 	for _, file := range f.Kustomizations(dir) {

@@ -48,7 +48,8 @@ func TestATreeOffersMethodsArchitecturesAndOptions(t *testing.T) {
 
 var firstLine = regexp.MustCompile(`^# (You may|No need to) change this: `)
 
-// TestTheTreeIsSmall: one can walk it, and the first line of each kustomization says whether a user may change it.
+// TestTheTreeIsSmall: a reader can look through all of it, and the first line of each kustomization says whether a user
+// may change it.
 func TestTheTreeIsSmall(t *testing.T) {
 	_, files, err := Load(filepath.Join(root, "gitops"))
 	if err != nil {
@@ -122,7 +123,7 @@ func TestSettings(t *testing.T) {
 
 func TestARevisionHasTheFilesOfItsCommit(t *testing.T) {
 	top := t.TempDir()
-	root := filepath.Join(top, "operators/memcached") // main_test.go has the root of a repository
+	root := filepath.Join(top, "operators/memcached") // main_test.go tests the root of a repository
 	large := strings.Repeat("x", maxFile+1)
 	for _, content := range []string{"one", "two"} {
 		write(t, root, map[string]string{SettingsFile: content, "a.go": "package a", "docs/large": large})
@@ -149,7 +150,7 @@ func commit(t *testing.T, dir string) {
 	} {
 		command := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, strings.Fields(args)...)...)
 		command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-			return strings.HasPrefix(variable, "GIT_") // of a hook: git would take its repository
+			return strings.HasPrefix(variable, "GIT_") // set for a Git hook, whose repository git would use
 		})
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v\n%s", args, err, out)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// fill renders the source of an Application.
+// fill renders the source of an Application, and adds its objects.
 func (b *Builder) fill(t *Tree, app *App) {
 	source, files := app.Spec.GetSource(), b.Files
 	own := b.own(source)
@@ -23,9 +23,9 @@ func (b *Builder) fill(t *Tree, app *App) {
 	}
 	switch _, found := files.Kustomization(source.Path); {
 	case source.Chart != "" || source.Helm != nil || source.Plugin != nil:
-		t.fault(app.Manifest.File, app.Name, "its source is a Helm chart or a plugin, whose objects can't be verified "+
+		t.fault(app.Manifest.File, app.Name, "its source is a Helm chart or a plugin, so its objects can't be verified "+
 			"before Argo CD renders them",
-			"name a folder with a kustomization.yaml, which may list what helm template prints")
+			"name a folder with a kustomization.yaml; this may list a file with the output of helm template")
 		return
 	case !found:
 		text := fmt.Sprintf("spec.source.path %q is no folder with a kustomization.yaml", source.Path)
@@ -45,7 +45,8 @@ func (b *Builder) fill(t *Tree, app *App) {
 	}
 }
 
-// directory is a copy with a kustomization of the manifests in a folder, which Argo CD takes without one.
+// directory returns a copy of the files with a kustomization that lists the manifests in a folder. Argo CD applies such
+// a folder without a kustomization.
 func (f Files) directory(dir string, recurse bool) Files {
 	var k types.Kustomization
 	for name := range f {
@@ -60,7 +61,8 @@ func (f Files) directory(dir string, recurse bool) Files {
 	return f.With(Files{path.Join(dir, "kustomization.yaml"): content})
 }
 
-// edited is a copy with what Argo CD adds to the kustomization of a folder: all but images has the same form in both.
+// edited returns a copy of the files in which the kustomization of a folder has the fields that Argo CD adds to it.
+// Except images, each field has the same form in an Application and in a kustomization.
 func (f Files) edited(dir string, k *v1alpha1.ApplicationSourceKustomize) (Files, error) {
 	if k == nil {
 		return f, nil
@@ -73,7 +75,7 @@ func (f Files) edited(dir string, k *v1alpha1.ApplicationSourceKustomize) (Files
 	}
 	additions := types.Kustomization{Images: imageEntries(k.Images)}
 	if err := yaml.UnmarshalStrict(content, &additions); err != nil {
-		return nil, fmt.Errorf("spec.source.kustomize, whose other fields can't be verified: %w", err)
+		return nil, fmt.Errorf("spec.source.kustomize has a field that can't be verified: %w", err)
 	}
 	return f.appended(dir, additions)
 }

@@ -10,23 +10,24 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// Bringer is who brings a kind into the cluster.
+// Bringer is the object or the program that defines a kind in the cluster.
 type Bringer struct {
 	Namespaced bool
-	// Given is who brings it before the tree is applied.
+	// Given is the program that defines the kind before the tree is applied, if there is one.
 	Given string
-	// App has the Object that brings it, if the tree does.
+	// App and Object are set if an object of the tree defines the kind: Object is that object, and App the Application
+	// that has it.
 	App    *App
 	Object Object
-	// Itself is set if the object is the definition. Otherwise the object makes OLM bring the definition, some time after
-	// the sync.
+	// Itself is set if the object is the CustomResourceDefinition of the kind. Otherwise the object makes OLM install that
+	// definition, some time after the sync.
 	Itself bool
 }
 
 // Every cluster that the tree can be applied to has these.
 const kubernetes, argoCD = "Kubernetes", "Argo CD"
 
-// bringers are the Bringers of all kinds, except those of Kubernetes.
+// bringers returns the Bringers of all kinds except those of Kubernetes.
 func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 	found := map[schema.GroupKind]Bringer{}
 	add := func(bringer Bringer, kinds ...Kind) {
@@ -35,7 +36,7 @@ func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 			found[schema.GroupKind{Group: k.Group, Kind: k.Kind}] = bringer
 		}
 	}
-	add(Bringer{}, b.Operator...) // brought by no object, unless one below installs it
+	add(Bringer{}, b.Operator...) // no object defines these, unless one below does
 	for _, given := range b.Catalog.Given {
 		if len(given.Methods) == 0 || slices.Contains(given.Methods, t.Method) {
 			add(Bringer{Given: given.By}, given.Kinds...)
@@ -52,12 +53,13 @@ func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 	return found
 }
 
-// Bringer returns the program that installs the CustomResourceDefinition of an object's kind, if that is known.
+// Bringer returns the object or program that defines a kind in the cluster, if it is known.
 func (t *Tree) Bringer(kind schema.GroupVersionKind) (bringer Bringer, known bool) {
 	if bringer, known = t.bringers[kind.GroupKind()]; known {
 		return bringer, true
 	}
-	// kustomize does not know the newest versions of some kinds of Kubernetes, but a new version changes no scope.
+	// kustomize does not know the newest versions of some kinds of Kubernetes, but all versions of a kind have the same
+	// scope.
 	for _, version := range []string{kind.Version, "v1", "v2", "v1beta1"} {
 		apiVersion := strings.TrimPrefix(kind.Group+"/"+version, "/")
 		namespaced, known := openapi.IsNamespaceScoped(yaml.TypeMeta{APIVersion: apiVersion, Kind: kind.Kind})

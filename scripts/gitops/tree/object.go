@@ -20,19 +20,21 @@ const (
 // Object is an object that kustomize prints.
 type Object struct {
 	*unstructured.Unstructured
-	// File holds the object, from the root of the repository. Patches of other files may have changed it.
+	// File is the path, from the root of the repository, of the file that has the object. Patches in other files may have
+	// changed the object.
 	File   string
 	Wave   int
 	Images []string
-	// In a Tree, Known is whether it is known that objects of the kind are Namespaced.
+	// Known and Namespaced are set in a Tree. Namespaced says whether objects of the kind are in namespaces, if Known is
+	// set.
 	Known, Namespaced bool
-	// Namespace is where Argo CD puts the object: the destination's, if it names none.
+	// Namespace is the namespace in which Argo CD applies the object: that of the destination, if the object names none.
 	Namespace string
-	// Source is the URL of the release that the object is from.
+	// Source is the URL of the release that has the object. It is empty for an object of this repository.
 	Source string
 }
 
-// Place is the object's file, or the release that it is from.
+// Place is the object's file, or the URL of the release that has the object.
 func (o Object) Place() string { return cmp.Or(o.Source, o.File) }
 
 // Is reports whether the object is of a kind, in any version.
@@ -51,7 +53,7 @@ func (o Object) Key() string {
 	return strings.Join([]string{o.GetKind(), o.GroupVersionKind().Group, o.Namespace, o.GetName()}, "|")
 }
 
-// Text is a string in the object. It is empty if the object has none.
+// Text is the string at a path in the object. It is empty if the object has no string there.
 func (o Object) Text(path ...string) string {
 	text, _, _ := unstructured.NestedString(o.Object, path...)
 	return text
@@ -90,7 +92,7 @@ func (b *Builder) complete(t *Tree, rendered []Object, namespace string) []Objec
 	return objects
 }
 
-// first are the kinds of this tree that Argo CD applies first within a wave, in its order.
+// first are the kinds in this tree that Argo CD applies before all others within a wave, in Argo CD's order.
 var first = []string{
 	"Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget", "ServiceAccount", "Secret",
 	"ConfigMap", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service",

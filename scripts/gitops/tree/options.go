@@ -13,7 +13,7 @@ import (
 // commented is a list item of a kustomization that is a comment: "# - path: version.yaml # why". Its name is version.
 var commented = regexp.MustCompile(`(?m)^([ \t]*)# (- (?:path: )?((?:[\w./-]*/)?([\w-]+)[\w.-]*)(?:[ \t]+#.*)?)$`)
 
-// Options are the parts of the tree that a user adds by removing the "# " before a line, by name.
+// Options are the names of the parts that a user adds to the tree by removing the "# " before a line.
 func (f Files) Options() []string {
 	names := sets.New[string]()
 	for _, file := range f.Kustomizations("gitops") {
@@ -33,12 +33,12 @@ func (f Files) exists(file, relative string) bool {
 	return f[name] != nil || isFolder
 }
 
-// withOptions is a copy with these options, and with those that they need.
+// withOptions returns a copy of the files with these options, and with the options that they need.
 func (f Files) withOptions(names []string) (Files, error) {
 	known, wanted := f.Options(), slices.Clone(names)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("option %q: no kustomization below gitops/ has such a line: choose from %s",
+			return nil, fmt.Errorf("option %q: no kustomization below gitops/ has a commented line of that name: choose from %s",
 				name, strings.Join(known, ", "))
 		}
 	}
@@ -46,7 +46,7 @@ func (f Files) withOptions(names []string) (Files, error) {
 	for _, file := range f.Kustomizations("gitops") {
 		for folder := range strings.SplitSeq(path.Dir(file), "/") {
 			if slices.Contains(known, folder) && f.uncommented(file, names) != string(f[file]) {
-				wanted = append(wanted, folder) // Its options have no effect without it.
+				wanted = append(wanted, folder) // An option of a folder has no effect unless the folder itself is used.
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (f Files) withOptions(names []string) (Files, error) {
 	return f.With(changes), nil
 }
 
-// uncommented is the text of a kustomization with the lines of the options.
+// uncommented returns the text of a kustomization in which the lines of the options are no comments any more.
 func (f Files) uncommented(file string, options []string) string {
 	return commented.ReplaceAllStringFunc(string(f[file]), func(line string) string {
 		match := commented.FindStringSubmatch(line)

@@ -22,16 +22,16 @@ const CatalogFile = "gitops/sources.json"
 // Catalog is the content of that file.
 type Catalog struct {
 	// Releases are the objects of each release, by its URL: apiVersion, kind, name and namespace, the images, and which
-	// kind a CustomResourceDefinition defines. kustomize patches them like the whole objects.
+	// kind a CustomResourceDefinition defines. kustomize can patch these parts of objects as it patches whole objects.
 	Releases map[string][]json.RawMessage `json:"releases"`
-	// Given are kinds that no Application brings, because the cluster has them.
+	// Given are kinds that no Application installs, because the cluster already has them.
 	Given []Given `json:"given"`
 }
 
 // Given are kinds that a cluster has before the tree is applied.
 type Given struct {
 	By string `json:"by"`
-	// Methods are the install methods for which this holds; all, if there are none.
+	// Methods are the install methods whose clusters have the kinds. If the list is empty, all have them.
 	Methods []string `json:"methods,omitempty"`
 	Kinds   []Kind   `json:"kinds"`
 }
@@ -43,8 +43,9 @@ type Kind struct {
 	Namespaced bool   `json:"namespaced"`
 }
 
-// parseCatalog reads the file. To that of a revision, which may have another format, it adds the newer one. Entries of
-// the newer one win: the same URL has the same content.
+// parseCatalog reads the content of CatalogFile. For a revision's file, which may have another format, newer is the
+// file of the working tree, whose entries are added. If both have a URL, the newer entry is used, because the content
+// of a URL does not change.
 func parseCatalog(content, newer []byte) (c Catalog, err error) {
 	if newer != nil && json.Unmarshal(content, &c) != nil {
 		c = Catalog{}
@@ -58,7 +59,7 @@ func parseCatalog(content, newer []byte) (c Catalog, err error) {
 	return c, nil
 }
 
-// manifests are the listed objects of a release.
+// manifests returns the objects of a release as they are listed.
 func (c Catalog) manifests(address string) ([]byte, error) {
 	listed, found := c.Releases[address]
 	if !found {
@@ -80,13 +81,13 @@ func defined(u *unstructured.Unstructured) (Kind, bool) {
 	}, u.GetKind() == "CustomResourceDefinition"
 }
 
-// Remote is a resource of a kustomization that is not in the repository. Err is why it can't be rendered.
+// Remote is a resource of a kustomization that is not in the repository. Err is the reason why it can't be rendered.
 type Remote struct {
 	File, URL string
 	Err       error
 }
 
-// remoteEntry is a resource for which kustomize needs a network.
+// remoteEntry matches a resource for which kustomize needs a network.
 var remoteEntry = regexp.MustCompile(`://|\?ref=|git@|^github\.com/`)
 
 // localise replaces each remote resource below gitops/ by a file next to the kustomization that names it.
@@ -121,8 +122,8 @@ var (
 	moving = regexp.MustCompile(`^(latest|main|master|HEAD|head|nightly)$`)
 )
 
-// Pinned reports whether the content of the URL stays the same: its ?ref= is a version or a commit, or, if a file is
-// named, a part of its path is.
+// Pinned reports whether the content of the URL stays the same: its ?ref= is a version or a commit or, if it is the URL
+// of a file, a part of its path is a version or a commit.
 func Pinned(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" {

@@ -22,7 +22,8 @@ const root = "../../.."
 
 var update = flag.Bool("update", false, "write golden files, and list the releases from their URLs, by network, in "+CatalogFile)
 
-// TestReleasesAreListed writes the list with -update: facts about the objects, and no text of the other projects.
+// TestReleasesAreListed writes the list if -update is set. The list has facts about the objects, and no text of the
+// other projects.
 func TestReleasesAreListed(t *testing.T) {
 	_, files, err := Load(root)
 	if err != nil {
@@ -76,7 +77,7 @@ func lines[T any](t *testing.T, items []T, indent string) string {
 	return strings.Join(all, ",\n")
 }
 
-// fetched lists the objects behind a URL, which kustomize gets: a file, or a folder of a Git repository.
+// fetched lists the objects that kustomize gets from a URL: a file, or a folder of a Git repository.
 func fetched(t *testing.T, address string) (listed []json.RawMessage) {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,7 +106,7 @@ func fetched(t *testing.T, address string) (listed []json.RawMessage) {
 	return listed
 }
 
-// summary is the part of an object by which the tree is judged.
+// summary is the part of an object that the rules of scripts/gitops/verify and the plan use.
 func summary(o Object) map[string]any {
 	metadata := map[string]any{"name": o.GetName()}
 	if o.GetNamespace() != "" {
@@ -118,7 +119,7 @@ func summary(o Object) map[string]any {
 	}
 	var named []any
 	for _, image := range o.Images {
-		image, _, _ = strings.Cut(image, "@") // Some projects write the digest only when they release.
+		image, _, _ = strings.Cut(image, "@") // Some projects add the digest only in their releases.
 		named = append(named, map[string]any{"image": image})
 	}
 	if len(named) > 0 {
@@ -127,7 +128,7 @@ func summary(o Object) map[string]any {
 	return short
 }
 
-// manifests are those of a release: the operator of a kind.
+// manifests are the manifests of an example release: an operator and its CRD.
 const manifests = `
 apiVersion: apps/v1
 kind: Deployment

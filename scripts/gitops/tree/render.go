@@ -19,23 +19,24 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// Cache keeps what was rendered from which files, by folder: variants of a tree have most folders in common.
+// Cache keeps, for each folder, the rendered objects and the files from which they were rendered, because the variants
+// of a tree have most folders in common.
 type Cache map[string][]entry
 
 type entry struct {
-	read    Files // content is nil if no file was found
+	read    Files // the content is nil if kustomize did not find the file
 	objects []Object
 	err     error
 }
 
-// Read reports whether a file was part of anything rendered.
+// Read reports whether any folder in the cache was rendered from the file.
 func (c Cache) Read(file string) bool {
 	entries := slices.Concat(slices.Collect(maps.Values(c))...)
 	return slices.ContainsFunc(entries, func(e entry) bool { return e.read[file] != nil })
 }
 
-// Render builds a folder by the kustomize of Argo CD, or returns what was built from the same files. The objects are
-// shared: change copies of them only.
+// Render builds a folder by the kustomize of Argo CD, or returns what was built from the same files. All callers get
+// the same objects, so they must change only copies.
 func (c Cache) Render(files Files, dir string) ([]Object, error) {
 	for _, known := range c[dir] {
 		if known.same(files) {
@@ -102,12 +103,14 @@ func kustomize(system filesys.FileSystem, dir string) (built resmap.ResMap, err 
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(system, dir)
 }
 
-// traced is a copy in which kustomize notes the file that each object of the folder is from.
+// traced returns a copy of the files in which kustomize notes, in each object of the folder, the file that has the
+// object.
 func (f Files) traced(dir string) (Files, error) {
 	return f.appended(dir, types.Kustomization{BuildMetadata: []string{types.OriginAnnotations}})
 }
 
-// appended is a copy with more in the lists, and other values in the fields, of the kustomization of a folder.
+// appended returns a copy of the files in which the kustomization of a folder has more items in its lists, and other
+// values in its other fields.
 func (f Files) appended(dir string, additions types.Kustomization) (Files, error) {
 	file, found := f.Kustomization(dir)
 	if !found {
@@ -134,7 +137,7 @@ func (f Files) appended(dir string, additions types.Kustomization) (Files, error
 	return f.With(Files{file: []byte(root.MustString())}), nil
 }
 
-// convert are the objects of a folder, with their text changed.
+// convert returns the objects of a folder, after a function has changed their text.
 func convert(built resmap.ResMap, dir string, change func(string) string) ([]Object, error) {
 	objects := make([]Object, built.Size())
 	for i, res := range built.Resources() {
@@ -152,7 +155,7 @@ func (o *Object) read(res *resource.Resource, dir string, change func(string) st
 	}
 	if origin != nil {
 		if origin.Repo != "" {
-			dir = "" // The path is one in that repository.
+			dir = "" // The path is from the root of that repository.
 		}
 		o.File = path.Join(dir, origin.Path, origin.ConfiguredIn)
 	}
@@ -174,11 +177,11 @@ func (o *Object) read(res *resource.Resource, dir string, change func(string) st
 // imageFlag is an argument that names an image, such as --acme-http01-solver-image=...
 var imageFlag = regexp.MustCompile(`^--[\w-]*[iI]mage=(.+)$`)
 
-// images are those that an object names: in Pods, in a catalog, in arguments, in environment variables.
+// images are the images that an object names: in Pods, in a catalog, in arguments and in environment variables.
 func images(object map[string]any) []string {
 	found := map[string]bool{}
 	Walk(object, "", func(path string, value any) {
-		if strings.Contains(path, "openAPIV3Schema") { // describes fields named image, and names no image
+		if strings.Contains(path, "openAPIV3Schema") { // a schema has fields named image, and names no image
 			return
 		}
 		switch value := value.(type) {
@@ -215,14 +218,14 @@ func Walk(value any, path string, visit func(path string, value any)) {
 	}
 }
 
-// These environment variables of the operator hold the images of caches.
+// These environment variables of the operator have the images that its caches use.
 const (
 	MemcachedVariable = "RELATED_IMAGE_MEMCACHED"
 	AgentVariable     = "RELATED_IMAGE_AGENT"
 	SnapshotVariable  = "RELATED_IMAGE_SNAPSHOT"
 )
 
-// Variables are the values of an environment variable, wherever the object sets it.
+// Variables are all values that the object gives to an environment variable, at any place.
 func Variables(object map[string]any, name string) (values []string) {
 	Walk(object, "", func(_ string, value any) {
 		if fields, _ := value.(map[string]any); fields["name"] == name {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Schemas validate objects of the kinds that CustomResourceDefinitions define, like the API server. A kind has a
-// definition for each version of a project in which it is supported, and a ConfigMap a documentation of its keys.
+// Schemas validate objects as the API server does, by the CustomResourceDefinitions of their kinds. A kind has a
+// definition for each supported version of its project. A ConfigMap has the documentation of its keys.
 type Schemas struct {
 	kinds map[schema.GroupVersionKind][]definition
 	keys  map[string][]documented
@@ -55,11 +55,12 @@ func (s Schemas) add(by string, crd apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// setting is a key of argocd-cm as its documentation has it: without the kind that it is for.
+// setting matches the part of a key of argocd-cm that Argo CD's documentation has: all but the name of the kind that
+// the key is for.
 var setting = regexp.MustCompile(`^resource\.customizations\.\w+\.|^.+`)
 
-// Faults are the fields that the API server would refuse or drop, and the keys of settings that their reader passes
-// over. Objects of unknown kinds have none.
+// Faults are the fields that the API server would refuse or drop, and the keys of a ConfigMap that its reader would
+// ignore. Objects of unknown kinds have no faults.
 func (s Schemas) Faults(object *unstructured.Unstructured) (faults []string) {
 	for _, d := range s.kinds[object.GroupVersionKind()] {
 		for _, err := range validation.ValidateCustomResource(nil, object.Object, d.validator) {

@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// generate are the Applications that an ApplicationSet makes from the files and for the clusters, by the packages of
-// the applicationset controller.
+// generate returns the Applications that an ApplicationSet makes from the files and for the clusters. It uses the
+// packages of Argo CD's applicationset controller.
 func (b *Builder) generate(object Object) ([]Object, error) {
 	set, err := Decode[v1alpha1.ApplicationSet](object.Unstructured)
 	if err != nil {
@@ -49,7 +49,8 @@ func (b *Builder) generate(object Object) ([]Object, error) {
 	return made, nil
 }
 
-// generators are those of Argo CD, by the names of their fields. Those that need a network return an error.
+// generators are Argo CD's generators, by the names of their fields in an ApplicationSet. The generators that need a
+// network return an error.
 func (b *Builder) generators(set *v1alpha1.ApplicationSet) map[string]generators.Generator {
 	kube := clientset.NewClientset(b.clustersOf(set)...)
 	known := map[string]generators.Generator{
@@ -65,7 +66,8 @@ func (b *Builder) generators(set *v1alpha1.ApplicationSet) map[string]generators
 	return known
 }
 
-// argoCDsClient finds the clusters, and the project of the Applications, which may name keys that sign commits.
+// argoCDsClient is a client with which the generators find the clusters, and the AppProject of the Applications, which
+// may name the keys by which commits must be signed.
 func (b *Builder) argoCDsClient(set *v1alpha1.ApplicationSet) client.Client {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)))
@@ -74,7 +76,7 @@ func (b *Builder) argoCDsClient(set *v1alpha1.ApplicationSet) client.Client {
 	return fake.NewClientBuilder().WithScheme(scheme).WithRuntimeObjects(append(b.clustersOf(set), project)...).Build()
 }
 
-// clustersOf are the Secrets of the clusters in the namespace of Argo CD.
+// clustersOf returns the Secrets of the clusters, in the namespace of Argo CD.
 func (b *Builder) clustersOf(set *v1alpha1.ApplicationSet) (secrets []runtime.Object) {
 	for _, cluster := range b.Clusters {
 		cluster.Namespace = set.Namespace
@@ -83,7 +85,7 @@ func (b *Builder) clustersOf(set *v1alpha1.ApplicationSet) (secrets []runtime.Ob
 	return secrets
 }
 
-// repository answers the Git generator from the files, whatever the URL.
+// repository gives the Git generator the files, whatever URL the generator names.
 type repository struct{ Files }
 
 func (r repository) GetFiles(_ context.Context, _, _, pattern string, _, _ bool) (map[string][]byte, error) {
@@ -110,7 +112,7 @@ func (r repository) GetDirectories(context.Context, string, string, bool, bool) 
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// remote is a generator that asks a forge, or another program.
+// remote is a generator that needs a network, because it asks a forge or another program.
 type remote struct{ name string }
 
 func (r remote) GenerateParams(

@@ -26,9 +26,9 @@ func member(name, server, ring, environment, arch, way string) corev1.Secret {
 	}
 }
 
-// TestTheRootOfEachCluster of gitops/fleet, one for each install method: the root Application, those that it makes, and
-// where operator and caches may run. The file of the first cluster has them whole, and the files of the others have
-// what may differ.
+// TestTheRootOfEachCluster compares, for one cluster of each install method, what gitops/fleet makes: the root
+// Application, the Applications that it makes, and where the operator and the caches may run. The file of the first
+// cluster has whole Applications. The files of the other clusters have only the fields that may differ.
 func TestTheRootOfEachCluster(t *testing.T) {
 	_, files, err := Load(root)
 	if err != nil {
@@ -55,8 +55,9 @@ func TestTheRootOfEachCluster(t *testing.T) {
 	}
 }
 
-// applications are the root and those that it makes. What is the same for each cluster is left out unless they are
-// whole, and so are the patches of the root: the Applications that it makes have their effect.
+// applications returns the root Application and those that it makes. Unless whole is set, it leaves out the fields that
+// are the same for each cluster. It then also leaves out the patches in the root, because their effect shows in the
+// Applications that the root makes.
 func (t *Tree) applications(whole bool) (all []map[string]any) {
 	for _, app := range t.All() {
 		o := app.Manifest.DeepCopy().Object
@@ -79,7 +80,8 @@ func (t *Tree) applications(whole bool) (all []map[string]any) {
 	return all
 }
 
-// placed are the fields of the operator's objects that name architectures, without images.
+// placed returns the fields of the operator's objects that say on which architectures the operator and caches run,
+// without images.
 func (t *Tree) placed() (placed []map[string]any) {
 	fields := map[string][]string{
 		"Subscription": {"spec", "config"}, "Deployment": {"spec", "template", "spec", "affinity"},
@@ -96,7 +98,7 @@ func (t *Tree) placed() (placed []map[string]any) {
 			})
 		}
 		short := map[string]any{"kind": o.GetKind(), "metadata": map[string]any{"name": o.GetName()}}
-		_ = unstructured.SetNestedMap(short, value, path...) // The fields above are new.
+		_ = unstructured.SetNestedMap(short, value, path...) // It can't fail, because the path is new in this object.
 		placed = append(placed, short)
 	}
 	return placed

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// SettingsFile holds the settings.
+// SettingsFile is the file with the settings.
 const SettingsFile = "gitops/settings/settings.yaml"
 
-// Settings are the values in which one user of gitops/ differs from the next, by the keys of the file.
+// Settings are the values that differ between the users of gitops/, by their keys in the file.
 type Settings map[string]string
 
 var settingKeys = []string{
@@ -21,7 +21,7 @@ var settingKeys = []string{
 	"memcachedImage", "catalogImage",
 }
 
-// Settings are those in the settings file.
+// Settings returns the settings in the settings file.
 func (f Files) Settings() (Settings, error) {
 	var file struct{ Data Settings }
 	if err := yaml.Unmarshal(f[SettingsFile], &file); err != nil {
@@ -51,15 +51,16 @@ func (s Settings) Examples() (examples, own []string) {
 	return examples, own
 }
 
-// Multiarch is the choice of all architectures.
+// Multiarch is the value of the setting architecture that stands for all architectures.
 const Multiarch = "multiarch"
 
-// Architectures are those that can be chosen, Multiarch among them: each has an overlay.
+// Architectures are the possible values of the setting architecture, including Multiarch. Each has an overlay.
 func (f Files) Architectures() []string { return f.folders("overlays", "openshift") }
 
 var architectureLine = regexp.MustCompile(`(?m)^( +architecture:).*$`)
 
-// Variant is a copy whose settings name another architecture, with these options and those that they need.
+// Variant returns a copy of the files whose settings name an architecture, with these options and the options that they
+// need.
 func (f Files) Variant(architecture string, options ...string) (Files, error) {
 	if known := f.Architectures(); !slices.Contains(known, architecture) {
 		return nil, fmt.Errorf("architecture %q: choose one of %s", architecture, strings.Join(known, ", "))

@@ -20,25 +20,25 @@ import (
 
 // Builder builds the trees of a variant of the files.
 type Builder struct {
-	Files   Files // with each release as a file
+	Files   Files // each release of another project is a file, too
 	Catalog Catalog
 	Remotes []Remote
-	// Package is the operator's name in catalogs, and Operator the kinds that its bundle brings.
+	// Package is the operator's name in catalogs, and Operator are the kinds that its bundle defines.
 	Package  string
 	Operator []Kind
 	Schemas  Schemas
 	Cache    Cache
-	// Clusters are Secrets, for example, of the clusters for which ApplicationSets make Applications.
+	// Clusters are Secrets of example clusters, for which ApplicationSets make Applications.
 	Clusters []corev1.Secret
 	// Consumer is the repository whose tree is built, if it is not the operator's.
 	Consumer *Consumer
 
-	urls map[string]string // of releases, by their files
+	urls map[string]string // the URL of each release, by its file in Files
 }
 
 const bundle, annotationsFile = "bundle/manifests", "bundle/metadata/annotations.yaml"
 
-// New is a builder. It knows the releases that the files list, and those of a newer list, if there is one.
+// New returns a Builder. It knows the releases that the files list, and those in a newer list, if there is one.
 func New(files Files, newer []byte) (b *Builder, err error) {
 	b = &Builder{Schemas: newSchemas(), Cache: Cache{}}
 	if b.Catalog, err = parseCatalog(files[CatalogFile], newer); err != nil {
@@ -50,7 +50,7 @@ func New(files Files, newer []byte) (b *Builder, err error) {
 	return b, b.readBundle()
 }
 
-// readBundle reads what OLM installs from a bundle of the operator.
+// readBundle reads the operator's bundle: its name in catalogs, and the kinds that OLM installs from it.
 func (b *Builder) readBundle() error {
 	var metadata struct{ Annotations map[string]string }
 	if err := yaml.Unmarshal(b.Files[annotationsFile], &metadata); err != nil {
@@ -83,7 +83,7 @@ func (b *Builder) readBundle() error {
 // Render builds a folder.
 func (b *Builder) Render(dir string) ([]Object, error) { return b.Cache.Render(b.Files, dir) }
 
-// With is a builder for other files, which differ below gitops/ only.
+// With returns a Builder for other files, which may differ only below gitops/.
 func (b *Builder) With(files Files) *Builder {
 	changed := *b
 	changed.Files = files
@@ -94,11 +94,11 @@ func (b *Builder) With(files Files) *Builder {
 type Tree struct {
 	Method   string
 	Settings Settings
-	// Bootstrap is the folder that the user applies once. ByHand has the objects in it, and no name.
+	// Bootstrap is the folder that the user applies once. ByHand has the objects in that folder, and no name.
 	Bootstrap string
 	ByHand    App
 	Projects  map[string]*v1alpha1.AppProject
-	// Root is nil if the folder has none, which is a fault.
+	// Root is the root Application. It is nil if the folder has none, which is a fault.
 	Root *App
 	// Apps are the Applications that the root makes, in the order of their waves.
 	Apps []*App
@@ -119,10 +119,10 @@ type App struct {
 // Fault is something to correct, and its fix.
 type Fault struct{ File, Application, Text, Fix string }
 
-// Error is the fault in a line.
+// Error returns the fault as text in one line.
 func (f Fault) Error() string { return f.Of(nil) }
 
-// Of is the fault in a line, which names the install methods that have it.
+// Of returns the fault as text in one line, with the install methods that have the fault.
 func (f Fault) Of(methods []string) string {
 	where := f.File
 	if f.Application != "" {
@@ -134,7 +134,7 @@ func (f Fault) Of(methods []string) string {
 	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s", where, f.Text, f.Fix), "\n", " ")
 }
 
-// All are the root and the Applications that it makes.
+// All returns the root Application and the Applications that it makes.
 func (t *Tree) All() []*App {
 	if t.Root == nil {
 		return t.Apps
@@ -142,7 +142,7 @@ func (t *Tree) All() []*App {
 	return append([]*App{t.Root}, t.Apps...)
 }
 
-// Objects are those of all Applications.
+// Objects returns the objects of all Applications, each with its Application.
 func (t *Tree) Objects() iter.Seq2[*App, Object] {
 	return func(yield func(*App, Object) bool) {
 		for _, app := range t.All() {
@@ -176,14 +176,14 @@ func (b *Builder) Build(method string) (*Tree, error) {
 	}
 	t.readByHand()
 	if t.Root == nil {
-		t.fault(t.Bootstrap, "", "holds no Application", "add the root")
+		t.fault(t.Bootstrap, "", "has no Application", "add the root Application")
 		return t, nil
 	}
 	b.finish(t)
 	return t, nil
 }
 
-// grow fills the root, and the Applications that it makes.
+// grow renders the objects of the root Application, and those of the Applications that it makes.
 func (b *Builder) grow(t *Tree) {
 	b.fill(t, t.Root)
 	for _, object := range b.expanded(t, t.Root.Objects) {
@@ -198,7 +198,7 @@ func (b *Builder) grow(t *Tree) {
 	})
 }
 
-// expanded adds the Applications that ApplicationSets among the objects make.
+// expanded returns the objects, and in addition the Applications that the ApplicationSets among them make.
 func (b *Builder) expanded(t *Tree, objects []Object) []Object {
 	all := slices.Clone(objects)
 	for _, object := range objects {
@@ -215,8 +215,8 @@ func (b *Builder) expanded(t *Tree, objects []Object) []Object {
 	return all
 }
 
-// Fleet are the trees of the root Applications that the ApplicationSets in a folder make, one for each cluster. If
-// there are none, it is a tree without a root.
+// Fleet returns a tree for each cluster: that of the root Application which the ApplicationSets in a folder make for
+// the cluster. If they make no Application, it returns one tree without a root.
 func (b *Builder) Fleet(folder string) ([]*Tree, error) {
 	settings, err := b.Files.Settings()
 	if err != nil {
@@ -272,7 +272,7 @@ func (t *Tree) fault(file, application, text, fix string) {
 	t.Faults = append(t.Faults, Fault{File: file, Application: application, Text: text, Fix: fix})
 }
 
-// readByHand finds the projects and the root.
+// readByHand finds the AppProjects and the root Application among the objects that the user applies by hand.
 func (t *Tree) readByHand() {
 	for _, object := range t.ByHand.Objects {
 		switch kind := object.GroupVersionKind(); {
@@ -281,7 +281,7 @@ func (t *Tree) readByHand() {
 		case kind == ApplicationKind && t.Root == nil:
 			t.Root = t.app(object)
 		case kind == ApplicationKind:
-			t.fault(object.File, object.GetName(), "a second root", "Applications other than the root belong into gitops/apps")
+			t.fault(object.File, object.GetName(), "a second root", "move it to gitops/apps: only the root belongs here")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func each(check func(subject, tree.Object)) func(subject) {
 	}
 }
 
-// everywhere is a rule that also verifies what is applied by hand.
+// everywhere is a rule that verifies all objects, including those that the user applies by hand.
 func everywhere(check func(subject, tree.Object)) func(subject) {
 	return func(s subject) {
 		s.app = &s.ByHand
@@ -54,7 +54,7 @@ func everywhere(check func(subject, tree.Object)) func(subject) {
 	}
 }
 
-// complete: nothing of the tree is missing, and all of it is what Argo CD's types allow.
+// complete: nothing of the tree is missing, and each object is as Argo CD's types allow.
 func complete(s subject) {
 	for _, fault := range s.Faults {
 		s.add(fault)
@@ -67,13 +67,15 @@ const (
 	bySettings = "let the component gitops/settings write it"
 )
 
-// partOf is the label by which the health check of Applications knows those of this tree.
+// partOf is the label by which the health check of Applications recognizes the Applications of this tree.
 const partOf, partOfValue = "app.kubernetes.io/part-of", "memcached-operator"
 
-// outlives are Applications whose deletion keeps what they installed: without OLM nothing could delete what OLM made.
+// outlives are Applications whose deletion must keep the objects that they installed. If OLM were deleted, nothing
+// could delete the objects that OLM made.
 var outlives = []string{"olm"}
 
-// applications: each is synced, compared and deleted as gitops/settings has it, and from where the settings say.
+// applications: each Application is synced, compared and deleted as gitops/settings/policy.yaml says, and its source is
+// the one that the settings name.
 func applications(s subject) {
 	for _, app := range s.All() {
 		need := func(met bool, fix, format string, args ...any) {
@@ -86,9 +88,9 @@ func applications(s subject) {
 			policy = &v1alpha1.SyncPolicy{}
 		}
 		need(policy.Retry != nil && policy.Retry.Limit != 0 && policy.Retry.Backoff != nil, byPolicy,
-			"has no spec.syncPolicy.retry with a limit and a backoff, so that a failed sync is the last")
+			"has no spec.syncPolicy.retry with a limit and a backoff, so a failed sync is not retried")
 		need(policy.Automated != nil && policy.Automated.Prune && policy.Automated.SelfHeal, byPolicy,
-			"has no spec.syncPolicy.automated with prune and selfHeal, so that the cluster does not follow Git")
+			"has no spec.syncPolicy.automated with prune and selfHeal, so the cluster does not follow Git")
 		need(policy.SyncOptions.HasOption(common.SyncOptionServerSideApply), byPolicy,
 			"does not have the sync option ServerSideApply=true, without which large CRDs can't be applied")
 		need(!policy.SyncOptions.HasOption(common.SyncOptionReplace), "remove it",
@@ -96,9 +98,9 @@ func applications(s subject) {
 		need(resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
 			byPolicy, "does not have the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true")
 		need(app.CascadedDeletion() || slices.Contains(outlives, app.Name), byPolicy,
-			"does not have the finalizer %s: its deletion keeps what it installed", v1alpha1.ResourcesFinalizerName)
+			"does not have the finalizer %s, so deleting it does not delete what it installed", v1alpha1.ResourcesFinalizerName)
 		need(app.Labels[partOf] == partOfValue, byPolicy,
-			"does not have the label %s: %s, by which its health check knows it", partOf, partOfValue)
+			"does not have the label %s: %s, by which its health check recognizes it", partOf, partOfValue)
 		need(len(app.Spec.Sources) == 0, "name one spec.source: the tree is one repository", "has spec.sources")
 		to := app.Spec.Destination
 		need((to.Server == v1alpha1.KubernetesInternalAPIServerAddr) != (to.Name == "in-cluster"),
@@ -114,12 +116,12 @@ func applications(s subject) {
 			{"spec.source.targetRevision", source.TargetRevision, revision},
 			{"metadata.namespace", app.Namespace, s.Settings["argocdNamespace"]},
 		} {
-			need(f.value == f.want, bySettings, "%s is %q, in the settings it is %q", f.field, f.value, f.want)
+			need(f.value == f.want, bySettings, "%s is %q, but in the settings it is %q", f.field, f.value, f.want)
 		}
 	}
 }
 
-// waves: Argo CD takes a wave that is no number as 0, and reports nothing.
+// waves: each wave is a number. Otherwise, Argo CD would use the wave 0, and report no error.
 func waves(s subject, o tree.Object) {
 	text, found := o.GetAnnotations()[common.AnnotationSyncWave]
 	if _, err := strconv.Atoi(text); found && err != nil {
@@ -137,20 +139,20 @@ func accepted(s subject, o tree.Object) {
 	}
 }
 
-// owners: two Applications would overwrite an object that both have.
+// owners: each object is in only one Application, because two Applications would overwrite each other's changes to it.
 func owners(s subject) {
 	owner := map[string]*tree.App{}
 	each(func(s subject, o tree.Object) {
 		if other, taken := owner[o.Key()]; taken {
-			s.refuse(o, "remove one of them", " is an object of Application %s, too", other.Name)
+			s.refuse(o, "remove one of them", " is also an object of Application %s", other.Name)
 		}
 		owner[o.Key()] = s.app
 	})(s)
 }
 
-// keep: what deletes caches when it is deleted stays in the cluster when it is removed from Git.
+// keep: an object whose deletion would delete caches stays in the cluster when it is removed from Git.
 func keep(s subject) {
-	cached := map[string]bool{} // namespaces with objects of the operator's kinds
+	cached := map[string]bool{} // the namespaces that have objects of the operator's kinds
 	for _, o := range s.Objects() {
 		for _, kind := range s.builder.Operator {
 			cached[o.Namespace] = cached[o.Namespace] || o.Is(kind.Group, kind.Kind)
@@ -168,12 +170,13 @@ func keep(s subject) {
 		}
 		if loss != "" && len(o.Keep()) < 2 {
 			s.refuse(o, "annotate it with argocd.argoproj.io/sync-options: Prune=false,Delete=false",
-				" is deleted when it is removed from Git or its Application is deleted, and with it %s", loss)
+				" would be deleted when it is removed from Git, or when its Application is deleted. This would also delete "+
+					"%s", loss)
 		}
 	})(s)
 }
 
-// projects: each is valid, is used, and names all that it permits.
+// projects: each AppProject is valid, is used, and names everything that it permits, without wildcards.
 func projects(s subject) {
 	used := map[string]bool{}
 	names := slices.Sorted(maps.Keys(s.Projects))
@@ -181,7 +184,7 @@ func projects(s subject) {
 		used[app.Spec.Project] = true
 		if s.Projects[app.Spec.Project] == nil {
 			s.fail(app.Manifest.File, app.Name, "name one of "+strings.Join(names, ", "),
-				"spec.project is %q, which %s does not hold", app.Spec.Project, s.Bootstrap)
+				"spec.project is %q, an AppProject that %s does not have", app.Spec.Project, s.Bootstrap)
 		}
 	}
 	for name, project := range s.Projects {
@@ -202,14 +205,14 @@ func projects(s subject) {
 	}
 }
 
-// permitted: a project names all that it permits, in a way that Argo CD accepts.
+// permitted: an AppProject names everything that it permits, in a form that Argo CD accepts.
 func permitted(project *v1alpha1.AppProject, fail func(fix, format string, args ...any)) {
 	const fix = "name just what its Applications need"
 	if err := project.ValidateProject(); err != nil {
 		fail(fix, "is invalid: %v", err)
 	}
 	if len(project.Spec.NamespaceResourceWhitelist) == 0 {
-		fail(fix, "has no namespaceResourceWhitelist, which permits every kind")
+		fail(fix, "has no namespaceResourceWhitelist, so it permits every kind")
 	}
 	named := slices.Concat(project.Spec.SourceRepos, project.Spec.SourceNamespaces)
 	for _, d := range project.Spec.Destinations {
@@ -234,7 +237,7 @@ func (s subject) fileOf(project string) string {
 	return s.Bootstrap
 }
 
-// permissions: the project permits each Application, and its objects.
+// permissions: the AppProject of each Application permits the Application and its objects.
 func permissions(s subject) {
 	for _, app := range s.All() {
 		project, source, to := s.Projects[app.Spec.Project], app.Spec.GetSource(), app.Spec.Destination
@@ -256,7 +259,7 @@ func permissions(s subject) {
 			kind := o.GroupVersionKind().GroupKind()
 			to.Namespace = o.Namespace
 			switch {
-			case !o.Known: // which list has to name it
+			case !o.Known: // otherwise the list that has to name it is not known
 			case !project.IsGroupKindPermitted(kind, o.Namespaced):
 				list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
 				refuse(o.Place(), o.String(), "its %s does not have {group: %q, kind: %s}", list, kind.Group, kind.Kind)
@@ -270,7 +273,7 @@ func permissions(s subject) {
 
 func permits(project *v1alpha1.AppProject, to v1alpha1.ApplicationDestination) bool {
 	permitted, err := project.IsDestinationPermitted(to, func(string) ([]*v1alpha1.Cluster, error) {
-		return nil, errors.New("no clusters are known") // called only for projects with their own clusters
+		return nil, errors.New("no clusters are known") // called only if an AppProject permits only clusters of the project
 	})
 	return err == nil && permitted
 }

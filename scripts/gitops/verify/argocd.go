@@ -13,7 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// settings: none is an example once the user has written others; before that, Argo CD does not follow the repository.
+// settings: once the user has written any setting, none is an example any more. Before that, examples are only a
+// warning, because Argo CD does not follow the repository yet.
 func (r *run) settings() error {
 	settings, err := r.Files.Settings()
 	if err != nil {
@@ -24,11 +25,12 @@ func (r *run) settings() error {
 		r.add(Problem{Fault: tree.Fault{File: tree.SettingsFile, Text: text, Fix: fix}, Level: level, Rule: rule})
 	}
 	if examples, own := settings.Examples(); len(examples) > 0 {
-		text := "has still examples: " + strings.Join(examples, ", ")
+		text := "these settings are still examples: " + strings.Join(examples, ", ")
 		if len(own) > 0 {
-			text += ", and values of your own: " + strings.Join(own, ", ")
+			text += ", while these are not: " + strings.Join(own, ", ")
 		}
-		// A fork or a release names its images in the tree. A user who lets Argo CD follow it sets the repository first.
+		// A fork or a release has images of its registry in the tree, so only the setting repoURL shows that a user lets Argo
+		// CD follow the repository.
 		add("example", slices.Contains(own, "repoURL"), text, "run make gitops-init REPO=... REVISION=... REGISTRY=...")
 	}
 	if known := r.Files.Architectures(); !slices.Contains(known, settings["architecture"]) {
@@ -48,7 +50,7 @@ func (r *run) pinned(file, address string) {
 	}
 }
 
-// releases: each is pinned and listed.
+// releases: each release of another project is pinned, and listed in gitops/sources.json.
 func (r *run) releases() {
 	const rule, fetch = "release", "run go -C scripts/gitops test ./tree -run Listed -update"
 	used := map[string]bool{}
@@ -61,14 +63,14 @@ func (r *run) releases() {
 	}
 	for _, address := range slices.Sorted(maps.Keys(r.builder.Catalog.Releases)) {
 		if !used[address] {
-			r.fail(rule, tree.CatalogFile, fetch, "lists %s, which no kustomization names", address)
+			r.fail(rule, tree.CatalogFile, fetch, "lists the release %s, which no kustomization names", address)
 		}
 	}
 }
 
 const (
 	tracking   = "application.resourceTrackingMethod"
-	byTracking = "annotation: by label, Argo CD would prune the copies that OLM makes of an object"
+	byTracking = "annotation: with tracking by label, Argo CD would prune the copies that OLM makes of an object"
 )
 
 // verifyArgoCD: Argo CD can read its settings, and tracking is by annotation.
@@ -94,8 +96,8 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 	}
 }
 
-// folders: those that are applied by hand, besides a bootstrap, can be built, and the API server accepts what they
-// hold.
+// folders: kustomize can build the folders that users apply by hand in addition to a bootstrap, and the API server
+// accepts their objects.
 func (r *run) folders(s subject, fail func(file, fix, format string, args ...any)) {
 	for _, file := range append(r.Files.Kustomizations(tree.ArgoCDFolder), r.Files.Kustomizations("gitops/fleet")...) {
 		if !strings.Contains(string(r.Files[file]), "kind: Kustomization") {

@@ -5,7 +5,7 @@ const (
 	instance    = "gitops/bootstrap/argocd/instance/kustomization.yaml"
 	argoCDFile  = "gitops/bootstrap/argocd/instance/argocd.yaml"
 
-	// copied is what fills an ArgoCD resource.
+	// copied matches the replacement that fills an ArgoCD resource from argocd-cm.
 	copied = `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, .*?extraConfig\][^\n]*\n`
 
 	certManager = "gitops/platform/cert-manager/kustomization.yaml"
@@ -18,7 +18,7 @@ var outside = map[string]broken{
 	"tracking by label": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", `"label"`, "annotation"}, []edit{replace(existingMap, "Method: annotation", "Method: label")}},
 	"a ConfigMap that Argo CD does not read": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "argocd-cm", "not found"},
 		[]edit{replace(existingMap, "part-of: argocd", "part-of: argo")}},
-	"no ConfigMap": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "holds no ConfigMap argocd-cm"}, []edit{replace(existingMap, "name: argocd-cm", "name: argocd")}},
+	"no ConfigMap": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "has no ConfigMap argocd-cm"}, []edit{replace(existingMap, "name: argocd-cm", "name: argocd")}},
 	"an ArgoCD resource of OpenShift GitOps without the settings": {"", "", "argocd", []string{"argocd/openshift/argocd.yaml", "still \"from-existing\""},
 		[]edit{replace("gitops/bootstrap/argocd/openshift/kustomization.yaml", copied, "")}},
 	"a field that ArgoCD resources do not have": {"", "", "argocd", []string{argoCDFile, "argocd-operator v", "spec.notification: unknown field"},

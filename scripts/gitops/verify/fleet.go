@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// fleet is the folder with ApplicationSets that make a root Application for each cluster, and caches the one with a
-// folder of caches for each environment.
+// fleet is the folder with ApplicationSets that make a root Application for each cluster. caches is the folder that has
+// a folder with caches for each environment.
 const fleet, caches = "gitops/fleet", "caches"
 
 // example is a cache for an environment in which the user has none yet.
@@ -23,10 +23,11 @@ const example = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: example\n" 
 	"  annotations: {argocd.argoproj.io/sync-options: \"Prune=false,Delete=false\"}\n---\n" +
 	"apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: example, namespace: example}\nspec: {}\n"
 
-// notInFleets are rules of a tree whose Applications have waves, and AppProjects for one cluster.
+// notInFleets are rules that do not hold in a fleet. They are for a tree whose Applications have waves, and whose
+// AppProjects are for one cluster.
 var notInFleets = sets.New("application", "project", "order-of-kinds", "order-of-namespaces")
 
-// fleets verifies what ApplicationSets make, for an example of each kind of cluster.
+// fleets verifies what the ApplicationSets in fleet make, for an example of each kind of cluster.
 func (r *run) fleets() {
 	if _, found := r.Files.Kustomization(fleet); !found || r.Consumer != nil {
 		return
@@ -53,7 +54,8 @@ func (r *run) fleets() {
 	}
 }
 
-// withEnvironments are the files, with an example if no environment has caches, and the environments that have some.
+// withEnvironments returns the files, and the environments that have caches. If no environment has any, it adds one
+// with an example.
 func withEnvironments(files tree.Files) (tree.Files, []string) {
 	environments := sets.New[string]()
 	for name := range files {
@@ -67,7 +69,8 @@ func withEnvironments(files tree.Files) (tree.Files, []string) {
 	return files.With(tree.Files{path.Join(caches, "prod/example.yaml"): []byte(example)}), []string{"prod"}
 }
 
-// inFleets adds the faults that a rule finds in fleets, but none that a tree or another cluster has, too.
+// inFleets adds the faults that a rule finds in fleets, except those that are already known from a tree or another
+// cluster.
 func (r *run) inFleets(rule string) func(tree.Fault) {
 	return func(fault tree.Fault) {
 		if !slices.ContainsFunc(r.found, func(known Problem) bool {
@@ -78,7 +81,8 @@ func (r *run) inFleets(rule string) func(tree.Fault) {
 	}
 }
 
-// clusters are one of each install method and architecture, over environments and rings.
+// clusters returns a cluster for each combination of an install method and an architecture. The environments and rings
+// are distributed over them.
 func clusters(methods, architectures, environments []string) (all []corev1.Secret) {
 	for i, method := range methods {
 		for j, architecture := range architectures {

@@ -18,10 +18,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// plain is the tree as it is, for one architecture: for what does not depend on that choice.
+// plain is the tree without options, for one architecture. It is for tests that do not depend on the architecture.
 var plain = []variant{{architecture: "amd64"}}
 
-// cache is for all tests: most of the tree is the same in each.
+// cache is shared by all tests, because most of the tree is the same in each.
 var cache = tree.Cache{}
 
 var load = sync.OnceValues(func() (tree.Files, error) {
@@ -39,7 +39,7 @@ func repository(t *testing.T) tree.Files {
 	return files
 }
 
-// shipped is the repository with settings that are all examples, whatever its own registry is.
+// shipped is the repository with settings that are all examples, even if a fork has set another registry.
 func shipped(t *testing.T) tree.Files {
 	t.Helper()
 	files := repository(t)
@@ -84,7 +84,7 @@ func replace(file, pattern, with string) edit {
 	}
 }
 
-// unselect lets the settings fill no longer the fields whose list matches a regular expression.
+// unselect makes the settings no longer fill the fields whose list matches a regular expression.
 func unselect(fields string) edit {
 	return replace("gitops/settings/kustomization.yaml", `- select: \{[^}]*\}(\n +fieldPaths: )`+fields, "- select: {kind: Nothing}$1[x]")
 }
@@ -111,7 +111,7 @@ func verified(t *testing.T, o Options) Report {
 	return report
 }
 
-// found makes sure that there is an error of a rule with all of the words.
+// found fails the test unless there is an error of a rule whose text has all of the words.
 func found(t *testing.T, report Report, rule string, words []string) {
 	t.Helper()
 	if !slices.ContainsFunc(report.Problems, func(p Problem) bool {

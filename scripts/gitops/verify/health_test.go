@@ -16,14 +16,14 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// fixture is an object in some state, and the health to expect.
+// fixture is an object in some state, and the health that its check must return.
 type fixture struct {
 	State               string `json:"state"` // one of states, or another name
 	health.HealthStatus        // a part of the message is enough
 }
 
-// states are those that each health check is tried in. ageless are kinds whose status has no generation, so that a
-// stale status looks like others.
+// states are the states in which each health check is tested. ageless are kinds whose status has no generation, so a
+// stale status can't be recognized.
 var (
 	states  = []string{"healthy", "progressing", "degraded", "no status", stale}
 	ageless = []string{tree.OLM + "/CatalogSource", tree.OLM + "/ClusterServiceVersion", tree.OLM + "/Subscription"}

@@ -12,36 +12,37 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// architectureVariable is the operator's for the architectures of caches.
+// architectureVariable is the operator's environment variable for the architectures of caches.
 const architectureVariable = "OPERAND_ARCHITECTURES"
 
-// images: each place has the image that the settings name for it. The Applications of a consumer may replace images.
+// images: each place that names an image has the image that the settings name for it. The Applications of a consumer
+// may replace images.
 func images(s subject) {
 	installed := len(s.Apps) == 0
 	each(func(s subject, o tree.Object) {
 		for _, use := range s.uses(o) {
 			installed = installed || use.installs
 			if use.image != use.setting && s.builder.Consumer == nil {
-				s.refuse(o, bySettings, ": the %s is %q, in the settings it is %q", use.what, use.image, use.setting)
+				s.refuse(o, bySettings, ": the %s is %q, but in the settings it is %q", use.what, use.image, use.setting)
 			}
 		}
 	})(s)
 	if !installed {
-		s.fail(s.Bootstrap, "", "gitops/apps/"+s.Method+" has to name one that does",
+		s.fail(s.Bootstrap, "", "gitops/apps/"+s.Method+" must name an Application that installs it",
 			"no Application of this install method installs the operator, by its image or by a catalog")
 	}
 }
 
-// use is a place of an image, with the image that the settings name for it.
+// use is an image at a place in the tree, with the image that the settings name for that place.
 type use struct {
 	what, image, setting string
-	installs             bool // the operator
+	installs             bool // whether this is the operator's image or catalog
 }
 
 func (s subject) uses(o tree.Object) (found []use) {
 	settings := s.Settings
 	switch {
-	case o.Source != "": // its project pins its images
+	case o.Source != "": // the release of another project pins its images
 		return nil
 	case o.Is(tree.OLM, "CatalogSource"):
 		return []use{{"catalog", o.Text("spec", "image"), settings["catalogImage"], true}}
@@ -75,7 +76,8 @@ func (s subject) runs(o tree.Object) bool {
 	return o.Is("apps", "Deployment") && tree.Variables(o.Object, tree.MemcachedVariable) != nil
 }
 
-// newest: no image of this repository may be another one tomorrow.
+// newest: each image that this repository names has a version or a digest, so that the same name never becomes another
+// image.
 func newest(s subject, o tree.Object) {
 	for _, image := range o.Images {
 		if text := unpinned(image); text != "" && o.Source == "" {
@@ -87,7 +89,7 @@ func newest(s subject, o tree.Object) {
 func unpinned(image string) string {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
-		return "is none: " + err.Error()
+		return "is not valid: " + err.Error()
 	}
 	_, byDigest := named.(reference.Digested)
 	tagged, byTag := named.(reference.Tagged)
@@ -99,7 +101,8 @@ func unpinned(image string) string {
 
 var zeros = regexp.MustCompile(`@sha256:0{64}$`)
 
-// catalogFault is what is wrong with the catalog in the settings, which is the version that OLM installs.
+// catalogFault returns what is wrong with the catalog's image in the settings, which decides the version that OLM
+// installs.
 func catalogFault(image string) (text string, isError bool) {
 	named, err := reference.ParseNormalizedNamed(image)
 	_, byDigest := named.(reference.Canonical)
@@ -107,7 +110,8 @@ func catalogFault(image string) (text string, isError bool) {
 	case err != nil:
 		return fmt.Sprintf("data.catalogImage %q is no image: %v", image, err), true
 	case !byDigest:
-		return fmt.Sprintf("data.catalogImage %q has no digest: another version may come without a commit", image), true
+		return fmt.Sprintf("data.catalogImage %q has no digest, so OLM may install another version without a "+
+			"commit", image), true
 	case zeros.MatchString(image):
 		return fmt.Sprintf("data.catalogImage %q is an example: no image has that digest", image), false
 	}
@@ -119,7 +123,7 @@ func architectures(s subject, o tree.Object) {
 	var where string
 	var confined, want []string
 	switch {
-	case s.configures(o): // By default OLM uses those of the bundle, which are all.
+	case s.configures(o): // By default, OLM uses the architectures of the bundle, which are all.
 		where, confined = "the node selector", confinedTo(o, "spec", "config")
 	case s.runs(o):
 		where, confined = "the node affinity", confinedTo(o, "spec", "template", "spec")
@@ -135,7 +139,7 @@ func architectures(s subject, o tree.Object) {
 	for what, names := range map[string][]string{architectureVariable: caches, where: confined} {
 		if !slices.Equal(names, want) {
 			s.refuse(o, "correct gitops/operator, or the overlay of that architecture",
-				": %s is %q, by the architecture %s in the settings it has to be %q",
+				": %s is %q, but with the architecture %s in the settings it has to be %q",
 				what, strings.Join(names, ","), setting, strings.Join(want, ","))
 		}
 	}
@@ -143,7 +147,7 @@ func architectures(s subject, o tree.Object) {
 
 const architectureLabel = "kubernetes.io/arch"
 
-// confinedTo are the architectures that a node selector or a required node affinity below the path names.
+// confinedTo returns the architectures that a node selector or a required node affinity below the path names.
 func confinedTo(o tree.Object, path ...string) []string {
 	names := split(o.Text(append(slices.Clone(path), "nodeSelector", architectureLabel)...))
 	affinity, _, _ := unstructured.NestedMap(o.Object, append(slices.Clone(path), "affinity", "nodeAffinity",

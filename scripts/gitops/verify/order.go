@@ -7,20 +7,21 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-const giveIt = "if the cluster brings the kind, add the kind to the list `given` in " + tree.CatalogFile
+const giveIt = "if every cluster has the kind, add it to the list `given` in " + tree.CatalogFile
 
-// orderOfKinds: an Application that uses a kind comes after the one that brings it. Which list of a project permits
-// objects of a kind depends on whether they are in namespaces.
+// orderOfKinds: an Application that uses a kind comes after the Application that installs its definition. It must also
+// be known whether objects of the kind are in namespaces, because an AppProject permits them in one list or the other.
 func orderOfKinds(s subject, o tree.Object) {
 	switch bringer, known := s.Bringer(o.GroupVersionKind()); {
 	case !known:
-		s.refuse(o, giveIt, ": whether the kind %s of the group %q is in namespaces is not known",
+		s.refuse(o, giveIt, ": it is not known whether the kind %s of the group %q is namespaced",
 			o.GetKind(), o.GroupVersionKind().Group)
 	case bringer.Given != "":
 	case bringer.App == nil:
-		s.refuse(o, giveIt, ": no Application of this install method brings its kind")
+		s.refuse(o, giveIt, ": no Application of this install method defines its kind")
 	case s.app == bringer.App && !bringer.Itself:
-		s.refuse(o, later, " is in the Application of the %s that makes OLM bring its kind some time later", bringer.Object)
+		s.refuse(o, later, " is in the same Application as the %s, by which OLM defines its kind only some time "+
+			"later", bringer.Object)
 	default:
 		s.after(o, bringer.App, bringer.Object, "brings its kind")
 	}
@@ -28,18 +29,19 @@ func orderOfKinds(s subject, o tree.Object) {
 
 const later = "give it a later wave"
 
-// after: an object comes after another one, in a later Application or in no earlier wave.
+// after: an object comes after another one: either in a later Application or, in the same Application, in no earlier
+// wave.
 func (s subject) after(o tree.Object, otherApp *tree.App, other tree.Object, why string) {
 	wave, otherWave := s.app.Manifest.Wave, otherApp.Manifest.Wave
 	switch {
 	case s.app != otherApp && wave <= otherWave:
-		s.refuse(o, later, " is of wave %d, and Application %s, which %s, of wave %d", wave, otherApp.Name, why, otherWave)
+		s.refuse(o, later, " is in wave %d, but Application %s, which %s, is in wave %d", wave, otherApp.Name, why, otherWave)
 	case s.app == otherApp && o.Wave < other.Wave:
-		s.refuse(o, later, " is of wave %d, and the %s, which %s, of wave %d", o.Wave, other, why, other.Wave)
+		s.refuse(o, later, " is in wave %d, but the %s, which %s, is in wave %d", o.Wave, other, why, other.Wave)
 	}
 }
 
-// orderOfNamespaces: what is in a namespace comes after it.
+// orderOfNamespaces: an object in a namespace comes after the Namespace.
 func orderOfNamespaces(s subject) {
 	given := []string{"", "default", "kube-system", "kube-public", "kube-node-lease", s.Settings["argocdNamespace"]}
 	apps, namespaces := map[string]*tree.App{}, map[string]tree.Object{}
@@ -50,7 +52,7 @@ func orderOfNamespaces(s subject) {
 	}
 	each(func(s subject, o tree.Object) {
 		namespace := o.Namespace
-		if o.Is(tree.OLMv1, "ClusterExtension") { // OLM v1 does not make it
+		if o.Is(tree.OLMv1, "ClusterExtension") { // OLM v1 does not make the namespace
 			namespace = o.Text("spec", "namespace")
 		}
 		switch app := apps[namespace]; {
@@ -63,15 +65,16 @@ func orderOfNamespaces(s subject) {
 	})(s)
 }
 
-// stubs are the values that the tree has where a replacement writes another one.
+// stubs are the values in the tree that a replacement of kustomize must replace.
 var stubs = []string{"from-settings", "from-overlay", "from-existing", "from-console-oidc"}
 
-// leftover: no stub is left.
+// leftover: no stub is left in an object.
 func leftover(s subject, o tree.Object) {
 	tree.Walk(o.Object, "", func(path string, value any) {
 		text, _ := value.(string)
 		if slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) }) {
-			s.refuse(o, "a replacement, in gitops/settings or next to the file, has to fill it", ": %s is still %q", path, text)
+			s.refuse(o, "add a replacement that fills it, in gitops/settings or next to the file", ": %s is still "+
+				"%q", path, text)
 		}
 	})
 }

@@ -26,15 +26,15 @@ const (
 	otherDigest = "registry.acme.test/catalog@sha256:1111111111111111111111111111111111111111111111111111111111111111"
 )
 
-// broken is the repository with a mistake in it, and what is reported.
+// broken is a mistake in the repository, and what verify must report about it.
 type broken struct {
-	method, variant string // where it shows: an architecture, amd64 by default, and +option
+	method, variant string // where the mistake shows; the variant is an architecture, amd64 by default, and +option
 	rule            string
 	words           []string
 	edits           []edit
 }
 
-// mistakes are at least one for each rule of a tree.
+// mistakes has at least one mistake for each rule of a tree.
 var mistakes = map[string]broken{
 	// Applications.
 	"a field that Applications do not have":                     {"direct", "", "schema", []string{samplesApp, "memcached-samples", "Argo CD v3.6", "spec.projects: unknown field", "correct or remove"}, []edit{replace(samplesApp, `spec:\n`, "spec:\n  projects: x\n")}},
@@ -81,14 +81,14 @@ var mistakes = map[string]broken{
 	"an ingress of the console without a login":                      {"olm", "amd64+ingress", "complete", []string{"gitops/console", "console-oidc"}, nil},
 
 	// Order.
-	"caches before their CRD":                        {"direct", "", "order-of-kinds", []string{"memcached-sample", "is of wave 1", "Application memcached-operator", "of wave 2", "later wave"}, []edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "1"`)}},
-	"caches with the operator that OLM installs":     {"olm", "", "order-of-kinds", []string{"memcached-sample", "is of wave 2", "Application memcached-operator", "of wave 2"}, []edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "2"`)}},
-	"a Subscription before OLM":                      {"olm", "", "order-of-kinds", []string{"Subscription memcached-operator-system/memcached-operator", "of wave 0", "Application olm"}, []edit{replace("gitops/apps/base/operator.yaml", `sync-wave: "2"`, `sync-wave: "0"`)}},
+	"caches before their CRD":                        {"direct", "", "order-of-kinds", []string{"memcached-sample", "is in wave 1", "Application memcached-operator", "in wave 2", "later wave"}, []edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "1"`)}},
+	"caches with the operator that OLM installs":     {"olm", "", "order-of-kinds", []string{"memcached-sample", "is in wave 2", "Application memcached-operator", "in wave 2"}, []edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "2"`)}},
+	"a Subscription before OLM":                      {"olm", "", "order-of-kinds", []string{"Subscription memcached-operator-system/memcached-operator", "in wave 0", "Application olm"}, []edit{replace("gitops/apps/base/operator.yaml", `sync-wave: "2"`, `sync-wave: "0"`)}},
 	"a cache in the Application of the Subscription": {"openshift", "", "order-of-kinds", []string{"Memcached", "Subscription memcached-operator-system/memcached-operator", "some time later"}, []edit{replace(byOLM, `  - subscription\.yaml`, "  - subscription.yaml\n  - ../../../operator/config/samples")}},
-	"a cache before the CRD in the same Application": {"direct", "", "order-of-kinds", []string{"Memcached", "is of wave 0", "CustomResourceDefinition memcacheds.cache.example.com", "wave 1"}, []edit{replace(settings, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/kustomization.yaml", `components:`, "resources:\n  - ../../../operator/config/samples\ncomponents:")}},
-	"no operator":                                            {"olm-v1", "", "order-of-kinds", []string{"Memcached memcached-samples/memcached-sample", "no Application of this install method brings its kind"}, []edit{replace(extension, `packageName: .*`, "packageName: other")}},
+	"a cache before the CRD in the same Application": {"direct", "", "order-of-kinds", []string{"Memcached", "is in wave 0", "CustomResourceDefinition memcacheds.cache.example.com", "wave 1"}, []edit{replace(settings, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/kustomization.yaml", `components:`, "resources:\n  - ../../../operator/config/samples\ncomponents:")}},
+	"no operator":                                            {"olm-v1", "", "order-of-kinds", []string{"Memcached memcached-samples/memcached-sample", "no Application of this install method defines its kind"}, []edit{replace(extension, `packageName: .*`, "packageName: other")}},
 	"a namespace that no Application makes":                  {"direct", "", "order-of-namespaces", []string{"Memcached memcached-samples/memcached-sample", "no Application makes the namespace memcached-samples"}, []edit{replace(samples, `  - namespace\.yaml\n`, "")}},
-	"a namespace after what is in it":                        {"direct", "", "order-of-namespaces", []string{"memcached-sample", "is of wave 0", "which makes its namespace, of wave 5"}, []edit{replace("gitops/samples/namespace.yaml", `  annotations:`, "  annotations:\n    argocd.argoproj.io/sync-wave: \"5\"")}},
+	"a namespace after what is in it":                        {"direct", "", "order-of-namespaces", []string{"memcached-sample", "is in wave 0", "which makes its namespace, is in wave 5"}, []edit{replace("gitops/samples/namespace.yaml", `  annotations:`, "  annotations:\n    argocd.argoproj.io/sync-wave: \"5\"")}},
 	"a namespace of a later Application":                     {"olm-v1", "", "order-of-namespaces", []string{"Certificate cert-manager/", "Application cert-manager, which makes its namespace"}, []edit{replace("gitops/apps/olm-v1/platform.yaml", `sync-wave: "1"`, `sync-wave: "0"`)}},
 	"a ClusterExtension that installs into such a namespace": {"olm-v1", "", "order-of-namespaces", []string{"ClusterExtension memcached-operator", "the namespace elsewhere"}, []edit{replace(extension, `namespace: memcached-operator-system`, "namespace: elsewhere")}},
 	"an object of two Applications":                          {"openshift", "", "owner", []string{"Namespace memcached-operator-system", "Application memcached-operator"}, []edit{replace(samples, "namespace: memcached-samples", "namespace: memcached-operator-system")}},
@@ -137,7 +137,7 @@ func TestEachMistakeIsFound(t *testing.T) {
 			found(t, verified(t, o), tc.rule, tc.words)
 		})
 	}
-	// Each rule of a tree, and each that is outside of trees, has a mistake that shows it.
+	// For each rule, of a tree or not, there is a mistake that breaks it.
 	names := []string{"argocd", "release"}
 	for _, rule := range rules {
 		names = append(names, rule.name)

@@ -1,11 +1,11 @@
-// Package verify finds what is wrong with the tree before Argo CD does. For each rule, a test breaks a copy of the
-// repository.
+// Package verify finds what is wrong with the tree before Argo CD finds it. The tests break a copy of the repository in
+// at least one way for each rule.
 package verify
 
 import (
 	"cmp"
 	"context"
-	_ "embed" // of console-oidc.yaml
+	_ "embed" // for console-oidc.yaml
 	"fmt"
 	"path"
 	"slices"
@@ -21,11 +21,11 @@ type Options struct {
 	Files tree.Files
 	// Consumer is not nil if the files are those of a consumer's repository.
 	Consumer *tree.Consumer
-	// Methods are the install methods to verify; all, if there are none.
+	// Methods are the install methods to verify. If it is empty, all are verified.
 	Methods []string
 
 	cache    tree.Cache // of earlier verifications
-	variants []variant  // to look at; all, if nil
+	variants []variant  // to verify; nil means all
 }
 
 // Report is what was found, and how much was verified.
@@ -38,9 +38,9 @@ type Report struct {
 type Problem struct {
 	tree.Fault
 	Level string
-	// Rule is the name of the rule that is broken.
+	// Rule is the name of the rule that the tree breaks.
 	Rule string
-	// Methods are the install methods that have the problem; all, if there are none.
+	// Methods are the install methods that have the problem. If it is empty, all have it.
 	Methods []string
 }
 
@@ -67,7 +67,7 @@ type run struct {
 	report  Report
 }
 
-// rules are those of a tree, by name.
+// rules are the rules that verify one tree, with their names.
 var rules = []struct {
 	name  string
 	check func(subject)
@@ -109,7 +109,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return r.report, nil
 }
 
-// prepare decides what to verify, and verifies what is the same in all of it.
+// prepare decides which install methods and variants to verify, and verifies what is the same in all of them.
 func (r *run) prepare(ctx context.Context) (err error) {
 	if r.Consumer != nil {
 		r.Methods, r.variants = []string{r.Consumer.Method}, []variant{{}}
@@ -166,28 +166,30 @@ func (r *run) variant(method string, v variant) error {
 	return nil
 }
 
-// unreached: files that no install method and no option renders were not verified, and are of no use.
+// unreached: each kustomization is rendered by an install method or an option. One that is not was not verified, and is
+// of no use.
 func (r *run) unreached() {
 	for _, file := range r.Files.Kustomizations("gitops") {
 		if !r.builder.Cache.Read(file) {
 			line := "# - ../" + path.Base(path.Dir(file))
-			r.fail("unreached", file, "name it where it belongs, in a line or in a comment such as "+line,
+			r.fail("unreached", file, "name it in the kustomization to which it belongs, in a line or in a comment such as "+
+				""+line,
 				"no install method and no option renders it")
 		}
 	}
 }
 
-// fail adds a problem that all install methods have.
+// fail adds an error that does not belong to a certain install method.
 func (r *run) fail(rule, file, fix, format string, args ...any) {
 	r.reporter(rule)(tree.Fault{File: file, Text: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// reporter adds the faults that a rule finds in install methods.
+// reporter returns the function that adds a fault, which a rule found in these install methods, as an error.
 func (r *run) reporter(rule string, methods ...string) func(tree.Fault) {
 	return func(fault tree.Fault) { r.add(Problem{Fault: fault, Level: Error, Rule: rule, Methods: methods}) }
 }
 
-// add adds a problem. The same one of several install methods or variants is one problem.
+// add adds a problem. The same problem in several install methods or variants is added only once.
 func (r *run) add(p Problem) {
 	i := slices.IndexFunc(r.found, func(known Problem) bool {
 		return known.Level == p.Level && known.Rule == p.Rule && known.Fault == p.Fault
@@ -199,7 +201,8 @@ func (r *run) add(p Problem) {
 	r.found[i].Methods = sets.List(sets.New(r.found[i].Methods...).Insert(p.Methods...))
 }
 
-// sorted are the problems, errors first, by file. They name install methods only if not all have the problem.
+// sorted returns the problems: errors first, and then by file. They name install methods only if not all have the
+// problem.
 func (r *run) sorted() []Problem {
 	problems := append([]Problem{}, r.found...)
 	for i := range problems {
@@ -220,16 +223,17 @@ func (r *run) sorted() []Problem {
 type variant struct {
 	architecture string
 	options      []string
-	own          tree.Files // that the user has to write for it
+	own          tree.Files // files that the user has to write for the options
 }
 
-// login is the file that the option ingress asks its user to write. The other options of its folder need it, too.
+// login is the file that a user of the option ingress has to write. The other options in that option's folder need the
+// file, too.
 const login, ingress = "gitops/console/console-oidc.yaml", "gitops/console/ingress/kustomization.yaml"
 
 //go:embed console-oidc.yaml
 var loginExample []byte
 
-// variants are each architecture without options, and with each of them.
+// variants returns, for each architecture, a variant without options and one with each option.
 func variants(files tree.Files) []variant {
 	var all []variant
 	for _, architecture := range files.Architectures() {

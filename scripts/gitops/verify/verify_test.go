@@ -16,8 +16,8 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 	}{
 		"examples are a warning before":        {shipped(t), Warning, []string{"repoURL, operatorImage, agentImage, snapshotImage, catalogImage", "gitops-init"}},
 		"there are none after":                 {taken(t), "", nil},
-		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, snapshotImage, catalogImage"}},
-		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, snapshotImage, catalogImage"}},
+		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), Error, []string{"operatorImage", "while these are not: repoURL, agentImage, snapshotImage, catalogImage"}},
+		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), Warning, []string{"repoURL", "while these are not: operatorImage, agentImage, snapshotImage, catalogImage"}},
 		"a catalog by tag is an error":         {set(t, "catalogImage", "acme.test/c:v1"), Error, []string{"catalogImage", "has no digest"}},
 		"one with a digest of zeros a warning": {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), Warning, []string{"no image has that digest"}},
 	}
@@ -39,7 +39,7 @@ func of(file string, report Report) []Problem {
 	return slices.DeleteFunc(slices.Clone(report.Problems), func(p Problem) bool { return p.File != file })
 }
 
-// set is the repository after a gitops-init with another value of a setting.
+// set is the repository after gitops-init, and after a change to the value of a setting.
 func set(t *testing.T, setting, value string) tree.Files {
 	t.Helper()
 	return apply(t, taken(t), replace(tree.SettingsFile, setting+`: .*`, setting+": "+value))

@@ -1,5 +1,6 @@
 // Package debian unpacks Debian's packages, including those of other architectures. This machine's apt fetches them
-// from its mirrors and checks their signatures, with separate state: this machine's packages and lists do not change.
+// from its mirrors and checks their signatures, with separate state, so this machine's packages and lists do not
+// change.
 package debian
 
 import (
@@ -24,8 +25,8 @@ type Request struct {
 	Package      string
 	Also         []string // further packages
 	Architecture string   // as Go names it
-	Suite        string   // such as forky; default: as this machine's apt is configured
-	Without      []string // packages that it depends on, and that its unpacked files do not need
+	Suite        string   // such as forky; by default, the sources of this machine's apt
+	Without      []string // packages to leave out: the package depends on them, but its unpacked files do not need them
 }
 
 // Unpack writes the files of a package and of its dependencies below root. It returns the upstream version.
@@ -41,7 +42,7 @@ func Unpack(ctx context.Context, root string, r Request) (version string, err er
 	if err := r.fetch(ctx, state); err != nil {
 		return "", fmt.Errorf("fetch %s for %s: %w", r.Package, r.Architecture, err)
 	}
-	// Newer suites have these links, and older ones folders.
+	// In newer suites, these are links to folders in usr; in older suites, they are folders themselves.
 	for _, name := range []string{"bin", "lib", "lib64", "sbin"} {
 		err := errors.Join(os.MkdirAll(filepath.Join(root, "usr", name), 0o755),
 			os.Symlink("usr/"+name, filepath.Join(root, name)))
@@ -66,8 +67,8 @@ func Unpack(ctx context.Context, root string, r Request) (version string, err er
 	return upstream(strings.TrimSpace(version)), nil
 }
 
-// fetch downloads the packages into state, as if this machine had the requested architecture and no packages but those
-// in Without.
+// fetch downloads the packages into state, as if this machine had the requested architecture, and only the packages in
+// Without.
 func (r Request) fetch(ctx context.Context, state string) error {
 	for _, dir := range []string{"lists/partial", "archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(state, dir), 0o755); err != nil {
@@ -86,7 +87,7 @@ func (r Request) fetch(ctx context.Context, state string) error {
 		"-o", "Dir::Cache=" + state,
 		"-o", "APT::Architecture=" + r.Architecture,
 		"-o", "APT::Architectures=" + r.Architecture,
-		"-o", "APT::Sandbox::User=", // the user _apt may not read the folder
+		"-o", "APT::Sandbox::User=", // the user _apt might not be allowed to read the folder
 		"-o", "Acquire::Languages=none",
 		"-o", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
 	}
@@ -105,7 +106,7 @@ func (r Request) fetch(ctx context.Context, state string) error {
 		}
 		options = append(options, "-o", "Dir::Etc::sourcelist="+sources, "-o", "Dir::Etc::sourceparts=/dev/null")
 	}
-	// One of several sources may fail, because only the download has to succeed.
+	// The update of a source may fail, as long as the download succeeds.
 	_, update := run(ctx, "apt-get", append(options, "update")...)
 	options = append(options, "install", "--yes", "--no-install-recommends", "--download-only", r.Package)
 	if _, err := run(ctx, "apt-get", append(options, r.Also...)...); err != nil {
@@ -114,7 +115,7 @@ func (r Request) fetch(ctx context.Context, state string) error {
 	return nil
 }
 
-// Mirror returns the mirror of Debian in the sources of this machine's apt. Those of Ubuntu have none.
+// Mirror returns the mirror of Debian in the sources of this machine's apt. Ubuntu's sources have none.
 func Mirror(ctx context.Context) (string, error) {
 	mirrors, err := run(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
 	if err != nil {
@@ -130,7 +131,7 @@ func Mirror(ctx context.Context) (string, error) {
 func run(ctx context.Context, program string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", fmt.Errorf("this needs %s, on Debian or a distribution based on it: %w", program, err)
+		return "", fmt.Errorf("this needs the program %s, on Debian or a distribution that is based on it: %w", program, err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, out)

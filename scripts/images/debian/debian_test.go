@@ -23,7 +23,7 @@ func TestUpstreamVersions(t *testing.T) {
 func TestTheErrorWithoutAptNamesItAndDebiansArchitecture(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Unpack(t.Context(), t.TempDir(), Request{Package: "memcached", Architecture: "ppc64le"})
-	if err == nil || !strings.Contains(err.Error(), "fetch memcached for ppc64el: this needs apt-get, on Debian") {
+	if err == nil || !strings.Contains(err.Error(), "fetch memcached for ppc64el: this needs the program apt-get, on Debian") {
 		t.Errorf("error: %v", err)
 	}
 }

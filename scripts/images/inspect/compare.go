@@ -15,13 +15,13 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// image is an image that the manifests name, with all that they promise of it.
+// image is an image that the manifests name, with everything that they promise about it.
 type image struct {
 	name, reference string
 	promises        []Promise
 }
 
-// group returns the images of the promises.
+// group returns the images that the promises are about.
 func group(promises []Promise) (images []image) {
 	for _, p := range promises {
 		i := slices.IndexFunc(images, func(i image) bool { return i.name == p.Name && i.reference == p.Reference })
@@ -34,8 +34,8 @@ func group(promises []Promise) (images []image) {
 	return images
 }
 
-// Compare prints a line for each image, and the platforms that all support. Its error has the images that no registry
-// describes, and what the manifests promise and an image does not have.
+// Compare prints a line for each image, and the platforms that all support. Its error names the images that no registry
+// describes, and the promised architectures that an image does not have.
 func Compare(ctx context.Context, out io.Writer, promises []Promise) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "IMAGE\tREFERENCE\tPROMISED\tPLATFORMS")
@@ -60,7 +60,7 @@ func Compare(ctx context.Context, out io.Writer, promises []Promise) error {
 	}
 	text := cmp.Or(strings.Join(sets.List(inAll), ", "), "none")
 	if unread {
-		text = "unknown, as not every image was read"
+		text = "unknown, because not every image could be read"
 	}
 	fmt.Fprintln(table, "\nIn all images:", text)
 	return errors.Join(append(problems, table.Flush())...)
@@ -75,7 +75,7 @@ func (i image) promised() []string {
 	return sets.List(all)
 }
 
-// broken are the promises of architectures that the image does not have.
+// broken returns an error for each promised architecture that the image does not have.
 func (i image) broken(found oci.Description) (problems []error) {
 	single := ""
 	if !found.Index {
@@ -83,7 +83,7 @@ func (i image) broken(found oci.Description) (problems []error) {
 	}
 	for _, architecture := range i.promised() {
 		if slices.ContainsFunc(found.Platforms, func(platform string) bool {
-			return strings.HasPrefix(platform+"/", "linux/"+architecture+"/") // it may have a variant
+			return strings.HasPrefix(platform+"/", "linux/"+architecture+"/") // a platform may also have a variant
 		}) {
 			continue
 		}
@@ -94,7 +94,7 @@ func (i image) broken(found oci.Description) (problems []error) {
 			}
 		}
 		problems = append(problems, fmt.Errorf(
-			"image %s: %s has no linux/%s%s, which is promised by %s: %s, or remove %s there",
+			"image %s: %s does not support linux/%s%s, which is promised by %s: %s, or remove %s there",
 			i.name, i.reference, architecture, single, strings.Join(places, ", "), i.fix(), architecture))
 	}
 	return problems

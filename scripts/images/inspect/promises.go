@@ -19,8 +19,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// Names of images. That of another container is the container's; that of an image in the environment follows from the
-// variable: RELATED_IMAGE_MEMCACHED is memcached.
+// These are names of images. The image of another container has the container's name. The name of an image in the
+// environment follows from its variable: the image in RELATED_IMAGE_MEMCACHED is memcached.
 const (
 	Operator  = "operator"
 	Agent     = "agent"
@@ -28,14 +28,14 @@ const (
 	Memcached = "memcached"
 )
 
-// Fields that promise architectures. OLM selects Nodes for an operator by the labels of its bundle.
+// These are the fields that promise architectures. OLM selects Nodes for an operator by the labels of its bundle.
 const (
 	affinity  = "the node affinity"
 	operand   = "OPERAND_ARCHITECTURES"
 	archLabel = "operatorframework.io/arch."
 )
 
-// Promise is a field of the manifests that lets an image run on architectures.
+// Promise is a field of the manifests that allows an image to run on Nodes with some architectures.
 type Promise struct {
 	Source        string // a file or a directory
 	Field         string
@@ -93,8 +93,8 @@ func ofBundle(root string) (promises []Promise, err error) {
 	return promises, nil
 }
 
-// labelled returns the architectures of a ClusterServiceVersion's labels; for OLM, a version without any such label
-// runs on amd64.
+// labelled returns the architectures in the labels of a ClusterServiceVersion. OLM takes a version without such a label
+// as one for amd64.
 func labelled(labels map[string]string) []string {
 	found := sets.New[string]()
 	for label, value := range labels {
@@ -108,7 +108,8 @@ func labelled(labels map[string]string) []string {
 	return sets.List(found)
 }
 
-// ofPod reads the node affinity for the Pod's own images, and the environment for those of caches.
+// ofPod returns the promises of a Pod: the node affinity is a promise about the images of its containers, and a
+// variable of the environment is one about the images of caches.
 func ofPod(source string, pod corev1.PodSpec) (promises []Promise) {
 	nodes := landing(pod)
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
@@ -137,8 +138,8 @@ func ofPod(source string, pod corev1.PodSpec) (promises []Promise) {
 	return promises
 }
 
-// landing returns the architectures that a Pod is restricted to, none if it is not. A Node has to match one of the
-// terms.
+// landing returns the architectures to which a Pod is restricted, or none if it is not restricted. A Node has to match
+// only one of the terms.
 func landing(pod corev1.PodSpec) []string {
 	if architecture := pod.NodeSelector[corev1.LabelArchStable]; architecture != "" {
 		return []string{architecture}

@@ -84,8 +84,8 @@ func wantContent(t *testing.T, image v1.Image, want ...string) {
 	}
 }
 
-// TestProgramsBuiltTogetherEqualThoseBuiltAlone: demo, tests and releases build in both ways, whatever a user's settings,
-// from other folders. Only another version is another image.
+// TestProgramsBuiltTogetherEqualThoseBuiltAlone: the demo, tests and releases build in both ways, with any settings of
+// the user, and from other folders. The image differs only if the version differs.
 func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	agent, _, err := Agent(programs.Write(t))
 	if err != nil {
@@ -110,7 +110,7 @@ func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	}
 }
 
-// sources copies the files that the agent's image may depend on into its own folder.
+// sources copies the files on which the agent's image may depend into a new folder.
 func sources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -169,7 +169,7 @@ func TestTheAgentsImageDependsOnItsOwnSourcesAlone(t *testing.T) {
 	}
 }
 
-// TestTheSourcesOfTheAgent: a release refuses an agent of the same version whose sources have changed.
+// TestTheSourcesOfTheAgent: a release refuses an agent whose sources have changed and whose version has not.
 func TestTheSourcesOfTheAgent(t *testing.T) {
 	program, _, err := Agent(root)
 	if err != nil {

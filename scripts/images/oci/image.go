@@ -1,5 +1,6 @@
-// Package oci builds the project's container images without Docker, with the same bytes every time, and pushes them.
-// It is not ko: its images have a base from a registry, and hold one program, not the agent with its supervisor.
+// Package oci builds the project's container images without Docker, with the same bytes every time, and pushes them. It
+// does not use ko, because an image of ko has a base image from a registry and only one program, while the agent's
+// image also needs the agent's supervisor.
 package oci
 
 import (
@@ -23,17 +24,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// epoch is the time of everything in an image, because the time of a build would make each image different.
+// epoch is the time of each file in an image. The time of the build would make each image different.
 var epoch = time.Unix(0, 0).UTC()
 
 // file is a file of an image's only layer, or a folder.
 type file struct {
-	path    string // without the leading slash; that of a folder ends with one
+	path    string // without a leading slash; the path of a folder ends with a slash
 	content []byte
 	mode    int64
 }
 
-// assemble makes an image of one layer. containerd ignores an image without a platform in its config.
+// assemble makes an image of one layer. The config names the platform, because containerd ignores an image without it.
 func assemble(platform v1.Platform, config v1.Config, files []file) (v1.Image, error) {
 	layer, err := layerOf(files)
 	if err != nil {
@@ -88,7 +89,7 @@ func Files(labels map[string]string, content map[string]string) (v1.ImageIndex, 
 		}
 	}
 	var files []file
-	for _, name := range slices.Sorted(maps.Keys(all)) { // a folder before its content
+	for _, name := range slices.Sorted(maps.Keys(all)) { // in this order, a folder comes before its content
 		files = append(files, all[name])
 	}
 	var images []v1.Image

@@ -20,12 +20,12 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 )
 
-// memcachedID is the official image's user and port.
+// memcachedID is the user of the official image, and also its port.
 const memcachedID = 11211
 
 // Memcached makes an image with the user, port and command of the official one, and returns the version, for the tag.
-// It takes this machine's memcached, or, for a suite of Debian, such as forky, or for some platforms, that of Debian's
-// packages, without running any of them.
+// By default, it makes the image from this machine's memcached. If there is a suite of Debian, such as forky, or if
+// there are platforms, it makes the image from Debian's packages, and runs no program of them.
 func Memcached(ctx context.Context, suite string, platforms ...v1.Platform) (
 	index v1.ImageIndex, version string, err error) {
 	if suite == "" && len(platforms) == 0 {
@@ -49,7 +49,8 @@ func Memcached(ctx context.Context, suite string, platforms ...v1.Platform) (
 		return nil, "", err
 	}
 	if len(slices.Compact(slices.Clone(versions))) != 1 {
-		return nil, "", fmt.Errorf("memcached has the versions %s: try again when the mirror has one for all of %s",
+		return nil, "", fmt.Errorf("the packages of memcached have different versions (%s): try again when the mirror "+
+			"has the same version for all of %s",
 			versions, platforms)
 	}
 	index, err = Index(images...)
@@ -64,7 +65,7 @@ func memcachedPackage(ctx context.Context, platform v1.Platform, suite string) (
 	defer os.RemoveAll(root)
 	version, err := debian.Unpack(ctx, root, debian.Request{
 		Package: "memcached", Architecture: platform.Architecture, Suite: suite,
-		// These packages start memcached as a service.
+		// These packages are only needed to start memcached as a service.
 		Without: []string{"adduser", "init-system-helpers", "lsb-base", "perl", "systemd", "sysvinit-utils"},
 	})
 	if err != nil {
@@ -96,7 +97,7 @@ func memcachedOf(root tree, binary string, platform v1.Platform) (v1.Image, erro
 func memcachedHere(ctx context.Context) (index v1.ImageIndex, version string, err error) {
 	binary, err := exec.LookPath("memcached")
 	if err != nil {
-		return nil, "", fmt.Errorf("install the package memcached, the image is made from it: %w", err)
+		return nil, "", fmt.Errorf("install the package memcached, because the image is made from it: %w", err)
 	}
 	out, err := exec.CommandContext(ctx, binary, "-V").Output()
 	if err == nil {
@@ -113,10 +114,11 @@ func memcachedHere(ctx context.Context) (index v1.ImageIndex, version string, er
 	return index, version, err
 }
 
-// libraryDirs are those of the distributions' loaders. The first two have a folder for each architecture.
+// libraryDirs are the folders in which the loaders of distributions look for libraries. The first two are patterns,
+// with a folder for each architecture.
 var libraryDirs = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 
-// tree is the root of a file system: this machine's, or that of unpacked packages.
+// tree is the root folder of a file system: that of this machine, or that of unpacked packages.
 type tree string
 
 // executable is a program or a library.
@@ -126,8 +128,8 @@ type executable struct {
 	needs   []string // libraries by name, and the loader by path
 }
 
-// files reads a program, its loader, its libraries, and the libraries of those. The program is the last file. It reads
-// ELF headers instead of running the loader, so that it works for programs of other architectures.
+// files reads a program, its loader, its libraries, and the libraries that these libraries need. The program is the
+// last file. It reads ELF headers instead of running the loader, so that it works for programs of other architectures.
 func (t tree) files(program string) ([]file, error) {
 	start, err := t.read(program)
 	if err != nil {
@@ -172,7 +174,8 @@ func (t tree) find(name string, machine elf.Machine) (executable, error) {
 	return executable{}, fmt.Errorf("%s is in none of %s", name, strings.Join(libraryDirs, " "))
 }
 
-// read follows symbolic links within the tree: an absolute one begins at its root.
+// read reads an executable. It follows symbolic links within the tree: the path of an absolute link begins at the
+// tree's root.
 func (t tree) read(name string) (executable, error) {
 	resolved, err := securejoin.SecureJoin(string(t), name)
 	if err != nil {

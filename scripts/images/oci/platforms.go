@@ -9,13 +9,13 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Architectures are those that the operator is released for.
+// Architectures are the architectures for which the operator is released.
 func Architectures() []string { return []string{"amd64", "arm64", "ppc64le", "s390x"} }
 
-// Platforms are those that the operator is released for.
+// Platforms are the platforms for which the operator is released.
 func Platforms() []v1.Platform { return PlatformsOf(Architectures()) }
 
-// PlatformsOf are those of containers on the architectures.
+// PlatformsOf returns the platforms of containers on these architectures.
 func PlatformsOf(architectures []string) (platforms []v1.Platform) {
 	for _, architecture := range architectures {
 		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})

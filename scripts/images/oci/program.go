@@ -14,28 +14,28 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// nonroot is the user of all our programs, as in distroless images.
+// nonroot is the user of all programs in the project's images. It is the same as in distroless images.
 const nonroot = "65532:65532"
 
-// agentPackage is the agent's program. The file VERSION in it is part of the program.
+// agentPackage is the agent's program. The file VERSION in this package is part of the program.
 const agentPackage = "./operator/cmd/agent"
 
 // Program is an image of one static Go program, and optionally of the program that starts it.
 type Program struct {
-	Package    string // as `go build` accepts it in the folder Dir
+	Package    string // in a form that `go build` accepts in the folder Dir
 	Supervisor string // package of the program that starts it
 	Dir        string // default: the current one
 	LDFlags    string
 	Platform   v1.Platform
 }
 
-// Operator is the operator's image from the sources in dir. It depends on them, go.mod, go.sum and the version alone.
-// The Dockerfile builds the same program.
+// Operator is the operator's image from the sources in dir. The image depends only on these sources, go.mod, go.sum and
+// the version. The Dockerfile builds the same program.
 func Operator(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
 }
 
-// Plugin is the plugin of kubectl from the sources in dir. No image has it.
+// Plugin is the plugin of kubectl from the sources in dir. It is not put into an image.
 func Plugin(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/kubectl-memcached", LDFlags: "-X main.version=" + version}
 }
@@ -47,8 +47,8 @@ func Agent(dir string) (Program, string, error) {
 	return program, strings.TrimSpace(string(version)), err
 }
 
-// Snapshot is the image of the program that saves caches. It is another module, because of the libraries of clouds, and
-// has the operator's version.
+// Snapshot is the image of the program that saves caches. The program is in a separate module, because it needs the
+// client libraries of clouds. It has the operator's version.
 func Snapshot(dir, version string) Program {
 	const folder = "operator/cmd/snapshot"
 	return Program{
@@ -60,7 +60,7 @@ func Snapshot(dir, version string) Program {
 // Pause is the program that holds a Pod's namespaces.
 var Pause = Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}
 
-// packages are in the order in which the programs start each other.
+// packages are the program's packages, in the order in which the programs start each other.
 func (p Program) packages() []string {
 	if p.Supervisor != "" {
 		return []string{p.Supervisor, p.Package}
@@ -80,8 +80,8 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	return images[0], nil
 }
 
-// BuildAll builds programs for each of the platforms, and returns an index for each program. The images are those of
-// Build. Programs of one folder are built in less time.
+// BuildAll builds programs for each of the platforms, and returns an index for each program. The images are the same as
+// those of Build. Building several programs of one folder takes less time than building each alone.
 func BuildAll(
 	ctx context.Context, platforms []v1.Platform, update func(string), programs ...Program,
 ) ([]v1.ImageIndex, error) {
@@ -113,7 +113,7 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	folders := map[string][]Program{} // others may belong to another module
+	folders := map[string][]Program{} // programs of other folders may belong to another module
 	for _, program := range programs {
 		folders[program.Dir] = append(folders[program.Dir], program)
 	}
@@ -131,8 +131,8 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 	return images, nil
 }
 
-// Compile writes a program for its platform, which need not be one of containers, into a folder. Its name is that of
-// the package, with .exe on Windows. It has the same bytes every time, as programs in images have.
+// Compile compiles a program into a folder. Its platform may be one that has no containers. The file has the name of
+// the package, with .exe on Windows. Like a program in an image, it has the same bytes every time.
 func Compile(ctx context.Context, p Program, dir string) error {
 	return compile(ctx, p.Platform, dir, p)
 }
@@ -155,7 +155,7 @@ func compile(ctx context.Context, platform v1.Platform, dir string, programs ...
 	return worktree.Run(ctx, programs[0].Dir, env, build...)
 }
 
-// image makes an image of the programs in dir. Each starts the next one, with the Pod's arguments.
+// image makes an image of the programs in dir. Each program starts the next one, with the Pod's arguments.
 func (p Program) image(dir string, platform v1.Platform) (v1.Image, error) {
 	config := v1.Config{User: nonroot, WorkingDir: "/", Env: []string{"PATH=/"}}
 	var files []file
@@ -171,8 +171,8 @@ func (p Program) image(dir string, platform v1.Platform) (v1.Image, error) {
 	return assemble(platform, config, files)
 }
 
-// environment returns the environment of `go build`. No setting of the user may change the program, neither a variable
-// nor `go env -w`, except where modules are fetched from and stored.
+// environment returns the environment of `go build`. Settings of the user, by variables or by `go env -w`, must not
+// change the program. They only decide from where modules are fetched, and where they are stored.
 func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 	kept := []string{
 		"GOAUTH", "GOCACHE", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB",
@@ -193,7 +193,7 @@ func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 		"GOPPC64=", "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture), nil
 }
 
-// Sources names the folders of this module that the program is made of, relative to Dir.
+// Sources returns the folders of this module with the packages that the program consists of, relative to Dir.
 func (p Program) Sources(ctx context.Context) ([]string, error) {
 	list := exec.CommandContext(ctx, "go", append([]string{
 		"list", "-deps", "-f={{if not .Standard}}{{if .Module.Main}}{{.ImportPath}} {{.Module.Path}}{{end}}{{end}}",
@@ -208,7 +208,7 @@ func (p Program) Sources(ctx context.Context) ([]string, error) {
 	return folders, err
 }
 
-// lines are those that a command prints.
+// lines returns the lines that a command prints.
 func lines(command *exec.Cmd) ([]string, error) {
 	out, err := command.Output()
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// ErrMissing is in the error of an image that the registry does not have.
+// ErrMissing is in the error about an image that the registry does not have.
 var ErrMissing = errors.New("the registry does not have")
 
-// remoteOptions authenticate by the user's own configuration.
+// remoteOptions authenticate by the configuration of the user, such as that of docker login.
 func remoteOptions(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx),
@@ -54,7 +54,8 @@ func Digest(ctx context.Context, ref string) (string, error) {
 	return byDigest(ref, descriptor.Digest)
 }
 
-// byDigest is a reference by digest. Of docker.io the name stays, which the library would make index.docker.io.
+// byDigest is a reference by digest. The registry docker.io keeps its name, which the library would change to
+// index.docker.io.
 func byDigest(ref string, digest v1.Hash) (string, error) {
 	named, err := reference.ParseNormalizedNamed(ref)
 	if err != nil {
@@ -66,7 +67,7 @@ func byDigest(ref string, digest v1.Hash) (string, error) {
 // Description is what a registry has under a reference.
 type Description struct {
 	Digest    string
-	Index     bool     // false: one image, of one platform
+	Index     bool     // false: a single image for one platform
 	Platforms []string // sorted, as in linux/arm64
 }
 
@@ -88,8 +89,8 @@ func Describe(ctx context.Context, ref string) (d Description, err error) {
 	return d, nil
 }
 
-// platformsOf reads the config of an image, or the entries of an index. Attachments, such as attestations, have the
-// platform unknown.
+// platformsOf reads the config of an image, or the entries of an index. It leaves out attachments, such as
+// attestations, whose platform is "unknown".
 func platformsOf(found *remote.Descriptor) (platforms []string, err error) {
 	if !found.MediaType.IsIndex() {
 		image, err := found.Image()
@@ -114,7 +115,7 @@ func platformsOf(found *remote.Descriptor) (platforms []string, err error) {
 	return platforms, nil
 }
 
-// explain turns the error of a registry into a cause and a next step.
+// explain returns the error of a registry with its cause and a next step.
 func explain(ref string, err error) error {
 	host := ref
 	if named, err := reference.ParseNormalizedNamed(ref); err == nil {
@@ -128,8 +129,8 @@ func explain(ref string, err error) error {
 	case http.StatusNotFound:
 		return fmt.Errorf("%w %s", ErrMissing, ref)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("the registry %s does not show %s: log in by docker login or podman login, "+
-			"and look whether the name is right: %w", host, ref, err)
+		return fmt.Errorf("the registry %s does not show %s: log in by docker login or podman login, and check the "+
+			"name: %w", host, ref, err)
 	default:
 		return fmt.Errorf("ask the registry for %s: %w", ref, err)
 	}

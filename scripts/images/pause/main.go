@@ -1,5 +1,5 @@
-// Pause does nothing until a signal ends it. It holds a Pod's namespaces, and reaps what
-// containers that share them leave behind.
+// Pause does nothing until a signal ends it. It keeps a Pod's namespaces alive, and reaps dead processes that
+// containers in these namespaces leave behind.
 package main
 
 import (

@@ -16,8 +16,8 @@ type File struct {
 	Content []byte
 }
 
-// Pack makes a tar.gz that each platform can read. Each file has the same time, as in 2026-01-31T12:00:00Z, and belongs
-// to nobody. The level is one of gzip.
+// Pack makes a tar.gz that any platform can read. Each file has the time at, such as 2026-01-31T12:00:00Z, and has no
+// owner. The level is a compression level of gzip.
 func Pack(at string, level int, files ...File) ([]byte, error) {
 	modified, err := time.Parse(time.RFC3339, at)
 	if err != nil {

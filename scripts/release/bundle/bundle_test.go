@@ -166,7 +166,7 @@ func TestOneLayerServesAllPlatformsAndHasTheLabelThatOLMReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		platforms := map[string][]string{} // by the layers of their images
+		platforms := map[string][]string{} // platforms by the layers of their images
 		for _, image := range images {
 			config, err := image.ConfigFile()
 			if err != nil {

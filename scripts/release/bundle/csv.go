@@ -16,14 +16,14 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// completeCSV adds to the hand-written base what follows from the options, the API and the other manifests.
+// completeCSV adds to the hand-written base the fields that follow from the options, the API and the other manifests.
 func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*yaml.RNode, error) {
-	// The file itself is read: kustomize would drop its comments.
+	// The file is read directly, because kustomize would drop its comments.
 	csv, err := yaml.ReadFile(filepath.Join(root, Base))
 	if err != nil {
 		return nil, err
 	}
-	csv.YNode().Content[0].HeadComment = "" // A generated file has another heading.
+	csv.YNode().Content[0].HeadComment = "" // The first comment of the base is not for a generated file.
 	picture, pictureErr := icon(root)
 	examples, examplesErr := m.examples(root)
 	install, installErr := m.install()
@@ -39,10 +39,10 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 		set(images[0].Image, "metadata", "annotations", "containerImage"),
 		set(strconv.FormatBool(disconnected), "metadata", "annotations", "features.operators.openshift.io/disconnected"),
 		set(picture, "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
-		set(spec, owned("0", "specDescriptors")...), // of the Memcached
+		set(spec, owned("0", "specDescriptors")...), // for the Memcached, the first API in the base
 		set(status, owned("0", "statusDescriptors")...),
 	}
-	for i, crd := range m["CustomResourceDefinition"] { // in the order of the base
+	for i, crd := range m["CustomResourceDefinition"] { // the CRDs are in the order of the base
 		n := strconv.Itoa(i)
 		edits = append(edits,
 			set(crd.GetName(), owned(n, "name")...),
@@ -64,8 +64,9 @@ func owned(n, field string) []string {
 	return []string{"spec", "customresourcedefinitions", "owned", n, field}
 }
 
-// examples are the custom resources that a console offers: the samples of the kustomization, and those with slots and
-// of a snapshot, which an installation by Argo CD does not begin with.
+// examples returns the custom resources that a console offers as examples: the samples of the kustomization, a
+// Memcached with slots, and a snapshot. The last two are not in the kustomization, with which an installation by Argo
+// CD begins.
 func (m manifests) examples(root string) ([]byte, error) {
 	slots, err := yaml.ReadFile(filepath.Join(root, slotsSample))
 	if err != nil {
@@ -75,7 +76,7 @@ func (m manifests) examples(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, last, _ := strings.Cut(string(both), "\n---\n") // The first is a Memcached.
+	_, last, _ := strings.Cut(string(both), "\n---\n") // The first document in the file is a Memcached.
 	snapshot, err := yaml.Parse(last)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", snapshotSample, err)
@@ -83,7 +84,8 @@ func (m manifests) examples(root string) ([]byte, error) {
 	return json.MarshalIndent(append(slices.Clone(m[sample]), slots, snapshot), "", "  ")
 }
 
-// set writes a value to a path, whose last field may be new. Encode would drop the comments of a node.
+// set writes a value to a path, whose last field may be new. A node is written as it is, because Encode would drop its
+// comments.
 func set(value any, path ...string) yaml.Filter {
 	return yaml.FilterFunc(func(object *yaml.RNode) (*yaml.RNode, error) {
 		node, isNode := value.(*yaml.Node)
@@ -99,8 +101,8 @@ func set(value any, path ...string) yaml.Filter {
 	})
 }
 
-// Field is the node at a path. If the path does not exist, it is an empty node, which no document has, and which is
-// written as null.
+// Field is the node at a path. If the path does not exist, Field returns an empty node. No document has such a node,
+// and it is written as null.
 func Field(object *yaml.RNode, path ...string) *yaml.Node {
 	node, err := object.Pipe(yaml.Lookup(path...))
 	if err != nil || node == nil {
@@ -109,7 +111,7 @@ func Field(object *yaml.RNode, path ...string) *yaml.Node {
 	return node.YNode()
 }
 
-// icon is base64 of the drawing next to the base. OperatorHub shows square icons only.
+// icon returns the drawing next to the base, encoded as base64. OperatorHub shows square icons only.
 func icon(root string) (string, error) {
 	path := filepath.Join(root, source, "icon.svg")
 	drawing, err := os.ReadFile(path)
@@ -124,7 +126,7 @@ func icon(root string) (string, error) {
 	return base64.StdEncoding.EncodeToString(drawing), nil
 }
 
-// install is what OLM creates itself: the Deployment, and roles for its ServiceAccount.
+// install returns the part from which OLM itself creates objects: the Deployment, and the roles of its ServiceAccount.
 func (m manifests) install() ([]yaml.Filter, error) {
 	operator := m.one("Deployment")
 	rules, err := m.permissions()
@@ -144,7 +146,8 @@ const (
 	manager       = "manager"
 	relatedPrefix = "RELATED_IMAGE_"
 
-	// watchNamespace names the annotation in which OLM writes the namespaces to serve. It is empty for all.
+	// watchNamespace is a variable with the value of the annotation in which OLM writes the namespaces to serve. An empty
+	// value means all namespaces.
 	watchNamespace = `name: WATCH_NAMESPACE
 valueFrom:
   fieldRef:
@@ -176,8 +179,8 @@ func (m manifests) completeDeployment(ctx context.Context, o Options) ([]Related
 		yaml.ElementSetter{Element: secret, Keys: []string{"name"}, Values: []string{o.PullSecret}})
 }
 
-// setImages replaces the container's image, and those that its environment names, by what the options name. It returns
-// them in this order.
+// setImages replaces the image of the container, and the images that its environment names, by those in the options. It
+// returns the images in this order.
 func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []RelatedImage, err error) {
 	names, refs := []string{manager}, map[string]*yaml.Node{manager: Field(container, "image")}
 	for _, node := range Field(container, "env").Content {

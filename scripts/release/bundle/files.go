@@ -39,7 +39,7 @@ const (
 // Files are a bundle's files by their paths in the bundle's directory.
 type Files map[string]string
 
-// Write writes the files to dir. Of other files there it removes those of an older bundle, not the catalog.
+// Write writes the files to dir. It removes the other files of an older bundle from there, but not the catalog.
 func (f Files) Write(dir string) error {
 	for _, folder := range []string{"manifests", "metadata", "tests"} {
 		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
@@ -68,7 +68,7 @@ func Read(dir string) (Files, error) {
 	return files, err
 }
 
-// Recipe is the Dockerfile of an image that OLM reads. It has no program: only labels, and files to copy.
+// Recipe is the name of the Dockerfile of an image that OLM reads. Such an image has no program, only labels and files.
 type Recipe string
 
 // These are the images that OLM reads.
@@ -103,9 +103,9 @@ func (r Recipe) Build(dir string) (v1.ImageIndex, error) {
 	return oci.Files(labels, files)
 }
 
-// Version is what a bundle states about itself.
+// Version is the data in a bundle about its version.
 type Version struct {
-	Options // by which Build generates the same bundle
+	Options // the options with which Build generates the same bundle
 
 	csv
 }
@@ -131,10 +131,11 @@ type csv struct {
 	}
 }
 
-// RelatedImage is an image that a mirror must hold.
+// RelatedImage is an image that a mirror for the operator must have.
 type RelatedImage struct{ Name, Image string }
 
-// Version reads the version. Its images are those of the bundle, even if the manifests name others by now.
+// Version reads the data about the version. The images are those in the bundle, even if the manifests name other images
+// in the meantime.
 func (f Files) Version() (*Version, error) {
 	v := &Version{}
 	var metadata struct{ Annotations map[string]string }
@@ -164,14 +165,14 @@ func (f Files) Version() (*Version, error) {
 	return v, nil
 }
 
-// most is the size of a bundle's manifests that OLM accepts. OLM compresses them before it counts.
+// most is the largest size of a bundle's manifests that OLM accepts, in bytes. OLM compresses them before it counts.
 const most = 1 << 20
 
 //go:embed csv.schema.yaml
 var csvSchema []byte
 
-// Check reports for what OLM or OperatorHub would refuse the bundle, as far as a change to the manifests or to the
-// hand-written base can cause it. What Build itself guarantees is not checked.
+// Check reports the reasons for which OLM or OperatorHub would refuse the bundle. It checks only what a change to the
+// manifests or to the hand-written base can break, and not what Build itself guarantees.
 func (f Files) Check() error {
 	size := 0
 	for path, content := range f {
@@ -182,10 +183,11 @@ func (f Files) Check() error {
 	if size > most {
 		return fmt.Errorf("manifests/ holds %d bytes: OLM accepts %d", size, most)
 	}
-	return Conforms(csvSchema, Base, f[CSVFile]) // It is the base that users correct.
+	return Conforms(csvSchema, Base, f[CSVFile]) // The error names the base, because that is the file to correct.
 }
 
-// Conforms reports each field of a YAML file that its schema, in YAML too, does not allow, with its value.
+// Conforms reports each field of a YAML file that its schema does not allow, with the field's value. The schema is
+// YAML, too.
 func Conforms(schema []byte, name, text string) error {
 	var s spec.Schema
 	if err := yaml.Unmarshal(schema, &s); err != nil {

@@ -19,21 +19,21 @@ import (
 
 // Options are the inputs of Build, mostly from flags.
 type Options struct {
-	Images                  // of which that of the operator is required
+	Images                  // only the operator's image is required
 	Version        string   // such as 0.1.0
-	Channels       []string // that the version is in
-	DefaultChannel string   // of the package; empty: the first of Channels
-	PullSecret     string   // to pull the operator's image, in its namespace; empty: none
+	Channels       []string // channels that get the version
+	DefaultChannel string   // default channel of the package; empty: the first of Channels
+	PullSecret     string   // Secret for pulling the operator's image, in the operator's namespace; empty: none
 
-	// Replaces is the version before this one, SkipRange the versions that an upgrade to this one may skip. Both follow
-	// from the catalog, and are empty for the first version.
+	// Replaces is the version before this one. SkipRange is the range of versions from which an upgrade may go directly to
+	// this one. Both follow from the catalog, and are empty for the first version.
 	Replaces, SkipRange string
 
 	// Digest turns an image reference into one by digest; nil leaves references as they are.
 	Digest func(ctx context.Context, image string) (string, error)
 }
 
-// Images are those that a release is made of. An empty one is as in the manifests.
+// Images are the images of a release. An empty one means the image in the manifests.
 type Images struct{ Operator, Agent, Snapshot, Memcached string }
 
 // byName are the images under the names that they have in a bundle and in the Deployment.
@@ -41,7 +41,7 @@ func (i *Images) byName() map[string]*string {
 	return map[string]*string{manager: &i.Operator, "agent": &i.Agent, "snapshot": &i.Snapshot, "memcached": &i.Memcached}
 }
 
-// Flags adds the flags that choose images. About describes that of the operator.
+// Flags adds the flags that choose images. About is the help of the flag for the operator's image.
 func (i *Images) Flags(flags *pflag.FlagSet, about string) {
 	flags.StringVar(&i.Operator, "image", "", about)
 	flags.StringVar(&i.Agent, "agent-image", "", "the agent's image (default: as in the manifests)")
@@ -49,15 +49,16 @@ func (i *Images) Flags(flags *pflag.FlagSet, about string) {
 	MemcachedFlag(flags, &i.Memcached)
 }
 
-// MemcachedFlag adds the flag of which image caches run.
+// MemcachedFlag adds the flag for the image that caches run by default.
 func MemcachedFlag(flags *pflag.FlagSet, image *string) {
-	flags.StringVar(image, "memcached-image", "", "image of a Memcached that names none (default: as in the manifests)")
+	flags.StringVar(image, "memcached-image", "", "default image of Memcacheds that name no image (default: as in "+
+		"the manifests)")
 }
 
 // Validate reports everything that is wrong.
 func (o Options) Validate() error {
-	// A valid value stands for one that is not given. The default channel need not be one of this version's: a candidate
-	// is not in stable.
+	// A valid value stands for a missing one, because a missing value is no error. The default channel need not be a
+	// channel of this version: a candidate, for example, is not in stable.
 	errs := []error{
 		ValidateVersion("version", o.Version),
 		ValidateImage("image", o.Operator),
@@ -73,8 +74,9 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Renewed are the options that write a bundle again from the manifests in root. An image is that of the manifests now,
-// unless make bundle was given another: one by digest, or of a repository that the manifests do not name.
+// Renewed returns the options that write a bundle again from the manifests in root. Each image is the current one of
+// the manifests, unless a user gave another image to make bundle. That is an image with a digest, or from a repository
+// that the manifests do not name.
 func (o Options) Renewed(root string) (Options, error) {
 	text, err := os.ReadFile(filepath.Join(root, "operator/config/manager/manager.yaml"))
 	if err != nil {
@@ -89,12 +91,12 @@ func (o Options) Renewed(root string) (Options, error) {
 	return o, nil
 }
 
-// invalid is an error that names flag, value, problem and fix.
+// invalid returns an error with the flag, its value, the problem and the fix.
 func invalid(flag, value, problem, fix string) error {
 	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, fix)
 }
 
-// ValidateVersion reports why a bundle cannot have the version.
+// ValidateVersion returns an error if a bundle cannot have the version.
 func ValidateVersion(flag, version string) error {
 	_, err := semver.Parse(version)
 	name := Name(version)
@@ -132,7 +134,7 @@ func ValidateImage(flag, image string) error {
 	return invalid(flag, image, problem, "name it as in "+ImageExample)
 }
 
-// RepositoryOf is an image's reference without tag and digest.
+// RepositoryOf returns the reference of an image without its tag and digest.
 func RepositoryOf(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
@@ -141,19 +143,19 @@ func RepositoryOf(image string) string {
 	return name
 }
 
-// ValidateTarget requires a reference that can be pushed to. A registry stores an image under the digest that it has,
-// not the one that the reference names, and without a tag.
+// ValidateTarget requires a reference that can be pushed to. With a digest in the reference, a registry would store the
+// image under its real digest instead, and without a tag.
 func ValidateTarget(flag, image string) error {
 	if err := ValidateImage(flag, image); err != nil {
 		return err
 	}
 	if strings.Contains(image, "@") {
-		return invalid(flag, image, "names a digest, which follows from what is built", "name a tag alone")
+		return invalid(flag, image, "names a digest, but the digest follows from what is built", "name only a tag")
 	}
 	return nil
 }
 
-// channelPattern has the names by which OperatorHub's users know how mature a version is.
+// channelPattern matches channel names that show the users of OperatorHub how mature a version is.
 var channelPattern = regexp.MustCompile(`^(candidate|fast|stable)(-[a-z0-9.]+)?$`)
 
 func validateChannels(flag string, channels ...string) error {

@@ -11,14 +11,15 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// permissionLists has the two lists of permissions in the ClusterServiceVersion, with the resources of the rules in
-// each.
+// permissionLists says, for each of the two lists of permissions in the ClusterServiceVersion, which resources belong
+// in it.
 //
 //go:embed permissions.yaml
 var permissionLists []byte
 
-// permissions takes the roles that are bound to the operator's account out of the manifests, and returns their rules by
-// the list of the ClusterServiceVersion. Unbound ClusterRoles are for users: OLM applies them as they are.
+// permissions removes from the manifests the roles that are bound to the operator's account. It returns their rules by
+// the list of the ClusterServiceVersion in which they belong. Unbound ClusterRoles are for users: OLM applies them as
+// they are.
 func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 	var lists map[string][]string
 	if err := sigsyaml.Unmarshal(permissionLists, &lists); err != nil {
@@ -39,12 +40,13 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 		}
 	}
 	for _, role := range m["Role"] {
-		return nil, fmt.Errorf("role %s is bound to no account: OLM would not create it", role.GetName())
+		return nil, fmt.Errorf("role %s is bound to no account, so OLM would not create it", role.GetName())
 	}
 	return rules, nil
 }
 
-// boundRole takes the role of a binding, whose only subject must be the operator's account, out of the manifests.
+// boundRole removes the role of a binding from the manifests, and returns it. The only subject of the binding must be
+// the operator's account.
 func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
 	account := m.one("ServiceAccount").GetName()
 	for _, node := range Field(binding, "subjects").Content {

@@ -15,8 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// WriteBundle generates the bundle of the repository at root into dir. Which version it replaces follows from the
-// catalog in dir.
+// WriteBundle generates the bundle of the repository at root into dir. The version that the bundle replaces follows
+// from the catalog in dir.
 func WriteBundle(ctx context.Context, root, dir string, o bundle.Options) error {
 	c, err := Load(dir)
 	if err := cmp.Or(o.Validate(), err); err != nil {
@@ -41,7 +41,7 @@ func AddBundle(dir, image string) error {
 		return err
 	}
 	if err := c.Check(); err != nil {
-		return fmt.Errorf("%s, which is not written: %w", Path, err)
+		return fmt.Errorf("%s was not written: %w", Path, err)
 	}
 	text, err := c.String()
 	if err != nil {
@@ -50,8 +50,8 @@ func AddBundle(dir, image string) error {
 	return worktree.WriteFile(filepath.Join(dir, Path), []byte(text), 0o644)
 }
 
-// Renew writes the bundle and the catalog in dir again, with the version, the channels and the chosen images that they
-// have.
+// Renew writes the bundle and the catalog in dir again. The version, the channels and the images that the user has
+// chosen stay the same.
 func Renew(ctx context.Context, root, dir string) error {
 	c, err1 := Load(dir)
 	files, err2 := bundle.Read(dir)
@@ -76,8 +76,9 @@ func Renew(ctx context.Context, root, dir string) error {
 	return AddBundle(dir, listed.Image)
 }
 
-// Previous is the newest version in a channel before the given one, and the range from the oldest to the given one:
-// the API only grows, so each of these can be upgraded. Both are empty for the first version.
+// Previous returns the newest version in a channel before the given one, and the range of versions from the oldest to
+// the given one. An upgrade from each of these is possible, because the API only grows. Both are empty for the first
+// version.
 func (c *Catalog) Previous(channel, version string) (previous, skipRange string) {
 	oldest := ""
 	for _, v := range c.versions(channel) {
@@ -99,7 +100,7 @@ func (c *Catalog) entries(channel string) []Entry {
 	return nil
 }
 
-// versions are those of a channel, the oldest first.
+// versions returns the versions in a channel, the oldest first.
 func (c *Catalog) versions(channel string) (versions []semver.Version) {
 	for _, entry := range c.entries(channel) {
 		if v, err := semver.Parse(strings.TrimPrefix(entry.Name, bundle.Name(""))); err == nil {
@@ -110,8 +111,8 @@ func (c *Catalog) versions(channel string) (versions []semver.Version) {
 	return versions
 }
 
-// Add puts a bundle into its channels, with the reference of its image. It replaces the same version, and refuses one
-// that is older than the newest of its channel.
+// Add puts a bundle into its channels, with the reference of its image. If the catalog already has the version, Add
+// replaces it. Add refuses a version that is older than the newest one in its channel.
 func (c *Catalog) Add(files bundle.Files, image string) error {
 	v, err := files.Version()
 	if err := cmp.Or(bundle.ValidateImage("bundle-image", image), err); err != nil {
@@ -120,7 +121,7 @@ func (c *Catalog) Add(files bundle.Files, image string) error {
 	for _, channel := range v.Channels {
 		versions := c.versions(channel)
 		if len(versions) > 0 && versions[len(versions)-1].GT(semver.MustParse(v.Version)) {
-			return fmt.Errorf("%s is older than %s in the channel %s: a channel only grows at its head",
+			return fmt.Errorf("%s is older than %s, the newest version in the channel %s: only a newer version can be added",
 				v.Metadata.Name, versions[len(versions)-1], channel)
 		}
 	}
@@ -140,7 +141,7 @@ func (c *Catalog) Add(files bundle.Files, image string) error {
 	return nil
 }
 
-// fromCSV are the fields of a ClusterServiceVersion that a catalog repeats: they spare OLM a look into the bundle.
+// fromCSV are the fields of a ClusterServiceVersion that a catalog repeats, so that OLM need not read the bundle.
 var fromCSV = []string{
 	"description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity", "minKubeVersion",
 	"provider",

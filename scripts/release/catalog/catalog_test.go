@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// files is a bundle, as far as a catalog reads it.
+// files returns a bundle with only the fields that a catalog reads.
 func files(version, channels, skipRange string) bundle.Files {
 	return bundle.Files{
 		bundle.CSVFile: "metadata:\n  name: memcached-operator.v" + version +
@@ -37,7 +37,7 @@ func TestEachVersionReplacesTheOneBeforeItInItsChannels(t *testing.T) {
 	add(t, c, "0.1.0", "stable,candidate")
 	add(t, c, "0.2.0-rc.1", "candidate")
 	add(t, c, "0.2.0", "stable,candidate")
-	add(t, c, "0.2.0", "stable,candidate") // once more: it is replaced, not added
+	add(t, c, "0.2.0", "stable,candidate") // added again, it replaces itself
 	got := map[string][]Entry{"stable": c.entries("stable"), "candidate": c.entries("candidate")}
 	const first, candidate, second = "memcached-operator.v0.1.0", "memcached-operator.v0.2.0-rc.1", "memcached-operator.v0.2.0"
 	want := map[string][]Entry{
@@ -82,7 +82,7 @@ func TestWhatACatalogRefuses(t *testing.T) {
 		files bundle.Files
 		want  string
 	}{
-		"a version older than its channel's newest": {files("0.1.0", "candidate", ""), "is older than 0.2.0 in the channel candidate"},
+		"a version older than its channel's newest": {files("0.1.0", "candidate", ""), "is older than 0.2.0, the newest version in the channel candidate"},
 		"a bundle without a version":                {files("x", "stable", ""), "make bundle"},
 	}
 	for name, tc := range tests {
@@ -111,8 +111,8 @@ func TestACatalogThatIsRefused(t *testing.T) {
 	}
 	tests := map[string]struct{ old, new, want string }{
 		"a default channel that does not exist":    {"defaultChannel: stable", "defaultChannel: fast", `the default channel "fast" does not exist`},
-		"a version that the catalog does not have": {"- name: memcached-operator.v0.1.0\n", "- name: memcached-operator.v0.0.9\n", "has memcached-operator.v0.0.9, which the catalog does not hold"},
-		"two heads": {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
+		"a version that the catalog does not have": {"- name: memcached-operator.v0.1.0\n", "- name: memcached-operator.v0.0.9\n", "names the version memcached-operator.v0.0.9, which the catalog does not have"},
+		"two heads": {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that no other version replaces"},
 		"a comment before the first line of hyphens, which is a document": {header, header + "---\n", "document 1 of the catalog: schema is missing"},
 		"a document without a schema":                                     {"schema: olm.channel", "about: x", "schema is missing"},
 		"no YAML":                                                         {"schema: olm.package", "schema: [", "document 1 of the catalog: yaml"},
@@ -143,7 +143,7 @@ func TestOneHeadUpgradesAllVersionsOfAChannel(t *testing.T) {
 			[]Entry{{Name: "v1"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Replaces: "v2", Skips: []string{"v2", "v2.1"}}, {Name: "v2.1"}}, "",
 		},
 		"the oldest replaces one of before":    {[]Entry{{Name: "v1", Replaces: "v0"}}, ""},
-		"a circle":                             {[]Entry{{Name: "v1", Replaces: "v2"}, {Name: "v2", Replaces: "v1"}}, "has 0 versions that nothing replaces"},
+		"a circle":                             {[]Entry{{Name: "v1", Replaces: "v2"}, {Name: "v2", Replaces: "v1"}}, "has 0 versions that no other version replaces"},
 		"a circle below the head":              {[]Entry{{Name: "v1", Replaces: "v2"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Replaces: "v2"}}, "v2 replaces itself"},
 		"a version that no upgrade leads from": {[]Entry{{Name: "v1"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Skips: []string{"v2"}}}, "no upgrade leads from v1 to v3"},
 	}

@@ -1,5 +1,5 @@
-// Package chart makes a Helm chart of the manifests that the overlays build. The folder files holds what is the same in
-// each chart, edits.yaml what makes templates of the manifests.
+// Package chart makes a Helm chart of the manifests that the overlays build. The folder files has the files that are
+// the same in each chart. edits.yaml has the edits that turn the manifests into templates.
 package chart
 
 import (
@@ -32,8 +32,9 @@ type Options struct {
 	Version string // of the chart and of the operator, such as 0.2.0
 }
 
-// Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,
-// and the package as an artifact for a registry. There, its repository must end in Name, and its tag is the version.
+// Write makes the chart of the repository at root and writes its package into a folder. It returns the path of the
+// package, and the package as an artifact for a registry. In the registry, its repository must end in Name, and its tag
+// is the version.
 func Write(root, dir string, o Options) (path string, artifact v1.Image, err error) {
 	s, err := readSource(root, o)
 	if err := errors.Join(bundle.ValidateVersion("version", o.Version), err); err != nil {
@@ -82,13 +83,14 @@ func pack(files bundle.Files, created string) ([]byte, error) {
 	return archive.Pack(created, gzip.BestCompression, packed...)
 }
 
-// Media types of charts in registries, as Helm defines them.
+// These are the media types that Helm defines for charts in registries.
 const (
 	configType  types.MediaType = "application/vnd.cncf.helm.config.v1+json"
 	contentType types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// artifact is a package as registries keep it, and as helm pull gets it: Chart.yaml as its config, and one layer.
+// artifact is a package in the form in which a registry stores it and helm pull gets it: Chart.yaml is its config, and
+// the package is its only layer.
 type artifact struct {
 	config, manifest []byte
 	content          v1.Layer

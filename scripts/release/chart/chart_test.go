@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// What Helm renders of the chart is in test/helm, whose go.mod has Helm.
+// The tests of what Helm renders from the chart are in test/helm, because only its go.mod has Helm.
 
 var update = flag.Bool("update", false, "write the table of docs/helm.md")
 

@@ -20,24 +20,24 @@ import (
 
 const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
-	everything = "scripts/release/chart/everything" // the same with all components that values turn on
+	everything = "scripts/release/chart/everything" // the same, with all components that values of the chart can enable
 	manager    = "spec.template.spec.containers.[name=manager]"
 )
 
 //go:embed all:files edits.yaml schema.yaml
 var data embed.FS
 
-// source is what a chart is made of. The files refer to its exported fields and methods.
+// source is the data from which a chart is made. The embedded files refer to its exported fields and methods.
 type source struct {
 	Version                              string
 	Operator, Agent, Snapshot, Memcached image
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
-	deployment *yaml.RNode // with the default values
+	deployment *yaml.RNode // of the overlay; it has the default values
 	objects    map[string]*yaml.RNode
 }
 
-// image is a reference in two parts: users may replace the repository alone, such as by a mirror.
+// image is an image reference in two parts, so that users can replace only the repository, such as by a mirror.
 type image struct{ Repository, Version string }
 
 func (i image) String() string { return i.Repository + i.Version }
@@ -61,7 +61,8 @@ func readSource(root string, o Options) (*source, error) {
 	return s, errors.Join(errs[:]...)
 }
 
-// addObjects adds what a kustomization builds. An object takes the place of the same one from an earlier kustomization.
+// addObjects adds what a kustomization builds. An object replaces the object with the same kind and name from an
+// earlier kustomization.
 func (s *source) addObjects(dir string) error {
 	built, err := kustomize.Build(dir)
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *source) addObjects(dir string) error {
 	}
 	for _, object := range built.ToRNodeSlice() {
 		switch object.GetKind() {
-		case "Namespace": // Helm makes it, or the user.
+		case "Namespace": // Helm or the user creates the namespace.
 			continue
 		case "Deployment":
 			s.deployment = cmp.Or(s.deployment, object)
@@ -81,7 +82,7 @@ func (s *source) addObjects(dir string) error {
 
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }
 
-// image is the one that a flag names, or else that in a field of the Deployment.
+// image returns the image that a flag names or, if the flag is empty, the image in a field of the Deployment.
 func (s *source) image(flag, chosen, field string) (image, error) {
 	inManifest, err := s.Manifest(field)
 	ref := cmp.Or(chosen, inManifest)
@@ -114,7 +115,7 @@ func inline(node *yaml.Node) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// fill writes what is known of the release into an embedded file.
+// fill renders an embedded file, which is a template, with the data of the release.
 func (s *source) fill(name string) (string, error) {
 	text, err := data.ReadFile(name)
 	if err != nil {
@@ -129,10 +130,10 @@ func (s *source) fill(name string) (string, error) {
 	return filled.String(), err
 }
 
-// value is one that users of the chart may set, as values.yaml has it.
+// value is a value that users of the chart may set, with its comment and its default in values.yaml.
 type value struct{ path, about, fallback string }
 
-// values are those of values.yaml: keys with a comment.
+// values returns the values in values.yaml: all keys that have a comment.
 func (s *source) values() ([]value, error) {
 	text, err := s.fill("files/values.yaml")
 	if err != nil {
@@ -166,7 +167,7 @@ func valuesBelow(node *yaml.Node, path string) (all []value, err error) {
 	return all, nil
 }
 
-// schema is values.schema.json: schema.yaml, with the comment of each value as its description.
+// schema returns values.schema.json. It is schema.yaml, with the comment of each value as its description.
 func (s *source) schema() (string, error) {
 	text, err := data.ReadFile("schema.yaml")
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *source) schema() (string, error) {
 	return string(indented) + "\n", err
 }
 
-// Table is the values in Markdown.
+// Table returns the values as a table in Markdown.
 func (s *source) Table() (string, error) {
 	values, err := s.values()
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *source) Table() (string, error) {
 	return text.String(), nil
 }
 
-// Table is the values in Markdown, without defaults that change with each release.
+// Table returns the values as a table in Markdown, without the defaults that change with each release.
 func Table(root string) (string, error) {
 	s, err := readSource(root, Options{})
 	if err != nil {

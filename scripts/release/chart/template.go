@@ -34,14 +34,14 @@ func (s *source) templates() (bundle.Files, error) {
 	used := make([]bool, len(edits))
 	files := bundle.Files{}
 	for id, object := range s.objects {
-		if err := object.PipeE(yaml.SetLabel("of-the-chart", "")); err != nil { // the place of its labels
+		if err := object.PipeE(yaml.SetLabel("of-the-chart", "")); err != nil { // where the template adds labels
 			return nil, err
 		}
 		text, err := object.String()
 		if err != nil {
 			return nil, err
 		}
-		// What looks like a template in the object itself, such as in an alert, stays as it is.
+		// Text in the object that looks like a template, such as in an alert, must stay as it is, so it is escaped.
 		text = strings.ReplaceAll(text, "{{", "{{ \"{{\" }}")
 		for i, e := range edits {
 			if e.Object == "" || e.Object == object.GetKind() || e.Object == id {
@@ -61,7 +61,7 @@ func (s *source) templates() (bundle.Files, error) {
 
 // apply edits each place that the pattern finds in an object.
 func (e edit) apply(text string) string {
-	if e.Find == "" { // A range makes several documents.
+	if e.Find == "" { // A range may make several documents, so each begins with a separator.
 		return "{{- " + e.Enclose + " }}\n---\n" + text + "{{- end }}\n"
 	}
 	places := regexp.MustCompile("(?m)"+e.Find).FindAllStringSubmatchIndex(text, -1)
@@ -72,7 +72,7 @@ func (e edit) apply(text string) string {
 	return text
 }
 
-// edited is the template that replaces what was found.
+// edited returns the template that replaces the found text.
 func (e edit) edited(found string) string {
 	lines := slices.Collect(strings.Lines(found))
 	switch {

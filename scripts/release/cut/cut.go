@@ -1,7 +1,7 @@
-// Package cut makes releases. Prepare writes one into a tree: its version, and the digests of its images, into every
-// place that names them. Make writes the manifests, images, chart, lists and checksums of one into a folder, the same
-// bytes of the same commit, and Push pushes what is in such a folder. Only Push asks a registry: builds are
-// reproducible, so the digests are known before.
+// Package cut makes releases. Prepare writes a release into a tree: it writes the version, and the digests of the
+// images, into every place that names them. Make writes the manifests, images, chart, lists and checksums of a release
+// into a folder; the same commit makes the same bytes. Push pushes the images and the chart in such a folder. Only Push
+// asks a registry. The digests are known before, because builds are reproducible.
 package cut
 
 import (
@@ -21,19 +21,20 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Release is what a release is made of.
+// Release is the input from which a release is made.
 type Release struct {
 	Root           string // of the repository, whose commit is released
 	Version        string
 	Registry       string        // of all images, host and path
-	MemcachedImage string        // of a Memcached that names none; empty: as in the manifests
-	Platforms      []v1.Platform // that the images are built for
-	Computers      []v1.Platform // that the plugin of kubectl is built for
+	MemcachedImage string        // image of a Memcached that names none; empty: as in the manifests
+	Platforms      []v1.Platform // platforms of the images
+	Computers      []v1.Platform // platforms of the plugin of kubectl
 
-	// Out is the folder that the release is written to. It may be in the tree, and does not count as a change to it.
+	// Out is the folder that the release is written to. The folder may be in the tree; it then does not count as a change
+	// to the tree.
 	Out string
 
-	// Build builds the images of operator, agent and snapshot: oci.BuildAll, or what is faster in tests.
+	// Build builds the images of operator, agent and snapshot: it is oci.BuildAll or, in tests, a faster function.
 	Build func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error)
 }
 
@@ -43,13 +44,13 @@ type Record struct {
 	Registry  string   `json:"registry"`
 	Commit    string   `json:"commit"`
 	Time      string   `json:"time"` // of the commit, as in 2026-01-31T12:00:00Z
-	Go        string   `json:"go"`   // version that the images are built with
+	Go        string   `json:"go"`   // version of Go that builds the images
 	Platforms []string `json:"platforms"`
 	Memcached string   `json:"memcached"` // image of a Memcached that names none; its digest is optional
 	Images    []Image  `json:"images"`    // of operator, agent, snapshot, bundle and catalog, and the chart
 }
 
-// Tree is a tree with a release in it.
+// Tree is a copy of the repository into which a release is written.
 type Tree struct {
 	Record
 
@@ -59,7 +60,7 @@ type Tree struct {
 	Old      []string // images of operator, agent and snapshot in the manifests before
 
 	out       string        // the folder for the files of the release
-	computers []v1.Platform // that it has the plugin of kubectl for
+	computers []v1.Platform // the platforms of the plugin of kubectl
 }
 
 // Image is one of the images that a release consists of, or its chart.
@@ -69,23 +70,23 @@ type Image struct {
 	Tag        string `json:"tag"`
 	Digest     string `json:"digest"`
 
-	// Layout is the image's folder in the release. An image of an earlier release has none.
+	// Layout is the image's folder in the release. It is empty for an image that an earlier release has.
 	Layout string `json:"layout,omitempty"`
 
-	// Content is what Layout holds.
+	// Content is the content of the folder Layout.
 	Content oci.Artifact `json:"-"`
 }
 
-// ByTag is the image's reference by tag alone.
+// ByTag returns the image's reference with only the tag.
 func (i Image) ByTag() string { return i.Repository + ":" + i.Tag }
 
-// ByDigest is the image's reference by digest alone.
+// ByDigest returns the image's reference with only the digest.
 func (i Image) ByDigest() string { return i.Repository + "@" + i.Digest }
 
-// String is the image's reference by tag and digest.
+// String returns the image's reference with the tag and the digest.
 func (i Image) String() string { return i.ByTag() + "@" + i.Digest }
 
-// inCopy writes the release into a copy of the commit, and lets use work with that as long as it exists.
+// inCopy writes the release into a copy of the commit, calls use with the copy, and then removes the copy.
 func (r *Release) inCopy(ctx context.Context, use func(*Tree) error) error {
 	dir, err := os.MkdirTemp("", "release-")
 	if err != nil {
@@ -107,7 +108,7 @@ const (
 
 // build builds the images of operator, agent and the program that saves caches.
 func (r *Release) build(ctx context.Context, t *Tree) error {
-	t.Go, _, _ = strings.Cut(runtime.Version(), "-X:") // The images are built without any experiment.
+	t.Go, _, _ = strings.Cut(runtime.Version(), "-X:") // The images are built without the experiments of this Go.
 	for _, platform := range r.Platforms {
 		t.Platforms = append(t.Platforms, platform.String())
 	}
@@ -142,7 +143,7 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	return err
 }
 
-// addImage adds an image that was built; path is where the registry will have it.
+// addImage adds an image that was built. The path is its path in the registry.
 func (t *Tree) addImage(name, path, tag string, content oci.Artifact) error {
 	digest, err := content.Digest()
 	t.Images = append(t.Images, Image{
@@ -152,9 +153,9 @@ func (t *Tree) addImage(name, path, tag string, content oci.Artifact) error {
 	return err
 }
 
-// chooseAgent chooses the agent's image. The agent has its own version. As long as that is the version in the last
-// release, the reference stays, even if another version of Go builds another image: a new reference would be a pending
-// update of each cache.
+// chooseAgent chooses the agent's image. The agent has its own version. As long as this version is the same as in the
+// last release, the reference of the image stays, even if another version of Go builds another image. A new reference
+// would be a pending update of each cache.
 func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program oci.Program) (Image, error) {
 	old := t.Old[1]
 	if old == built.String() || !strings.HasPrefix(old, built.ByTag()+"@") {
@@ -167,7 +168,7 @@ func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program
 	}
 	last, err := worktree.Git(ctx, r.Root, "show", t.LastTag+":"+agentVersion)
 	if err != nil || last != built.Tag {
-		return built, nil //nolint:nilerror // The version, or the agent, is new in this release: it runs nowhere yet.
+		return built, nil //nolint:nilerror // The version, or the agent, is new: it runs nowhere yet.
 	}
 	folders, err := program.Sources(ctx)
 	if err != nil {
@@ -179,7 +180,7 @@ func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program
 	}
 	changed, err := worktree.List(ctx, r.Root, args...)
 	if err == nil && len(changed) > 0 {
-		err = fmt.Errorf("the agent has changed since %s, in %s, and its version has not: raise it in %s",
+		err = fmt.Errorf("the agent has changed since %s, in %s, but its version has not: raise the version in %s",
 			t.LastTag, strings.Join(changed, ", "), agentVersion)
 	}
 	return kept, err

@@ -28,7 +28,8 @@ const (
 	agentMain = "operator/cmd/agent/main.go"
 )
 
-// release has no problem; cases change one thing. The content of the agent makes its digest.
+// release returns a release without a problem; each case changes one thing in it. The digest of the agent's image
+// follows from the parameter agent.
 func release(root, version, agent string) *Release {
 	return &Release{
 		Root: root, Version: version, Registry: team, MemcachedImage: memcached,
@@ -100,7 +101,7 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 	}
 }
 
-// commitRelease commits what prepare has written, some time later, and returns the same release.
+// commitRelease commits the changes of Prepare, with a later time, and returns the same release.
 func commitRelease(t *testing.T, root, version string) *Release {
 	t.Helper()
 	tree.Git(t, root, "add", "--all")
@@ -217,7 +218,7 @@ func assertRefused(t *testing.T, root string) {
 				tree.Write(t, r.Root, map[string]string{agentMain: tree.Read(t, r.Root)[agentMain] + "// Changed.\n"})
 				commit(t, r.Root, "agent: a change")
 			},
-			[]string{"changed since v" + version + ", in " + agentMain, "raise it in " + agentVersion},
+			[]string{"changed since v" + version + ", in " + agentMain, "raise the version in " + agentVersion},
 		},
 		"a folder of another release in the tree": {
 			func(t *testing.T, r *Release) {

@@ -16,15 +16,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// replace lets write fill a new folder, and puts that instead of out when it is complete, so that out never holds
-// half of a release. It refuses to replace anything but a release.
+// replace calls write to fill a new folder, and moves it to out when it is complete, so that out never has half of a
+// release. It refuses to replace a folder that has anything else than a release.
 func replace(ctx context.Context, out string, write func(dir string) error) error {
 	absolute, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
 	if followed, err := filepath.EvalSymlinks(absolute); err == nil {
-		absolute = followed // A link stays, and leads to the new release.
+		absolute = followed // If out is a link, it stays, and leads to the new release.
 	}
 	if err := replaceable(absolute); err != nil {
 		return fmt.Errorf("--out %q: %w", out, err)
@@ -41,7 +41,7 @@ func replace(ctx context.Context, out string, write func(dir string) error) erro
 	if err := errors.Join(write(temporary), replaceable(absolute)); err != nil {
 		return err
 	}
-	// Everybody may read a release, whatever the umask is.
+	// All users of the machine may read a release, whatever the umask is.
 	if err := worktree.Run(ctx, temporary, os.Environ(), "chmod", "-R", "u=rwX,go=rX", "."); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func replace(ctx context.Context, out string, write func(dir string) error) erro
 	return os.Rename(temporary, absolute)
 }
 
-// replaceable reports whether a folder does not exist, is empty, or holds an earlier release and nothing else.
+// replaceable returns an error unless a folder does not exist, is empty, or has an earlier release and nothing else.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -61,15 +61,15 @@ func replaceable(dir string) error {
 		return err
 	}
 	if err := verify(dir); err != nil {
-		return fmt.Errorf("the folder holds something else than a release: remove it or name another folder: %w", err)
+		return fmt.Errorf("the folder has something else than a release: remove that or name another folder: %w", err)
 	}
 	return nil
 }
 
-// sumsFile lists the checksum of every other file, as sha256sum reads it.
+// sumsFile lists the checksums of all other files, in the format that sha256sum reads.
 const sumsFile = "SHA256SUMS"
 
-// sums are the checksums of the files in a folder, without those of the checksums themselves.
+// sums returns the checksums of all files in a folder except sumsFile.
 func sums(dir string) (string, error) {
 	var text strings.Builder
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -83,7 +83,7 @@ func sums(dir string) (string, error) {
 	return text.String(), err
 }
 
-// verify reports the files that have changed since the release was made, are missing, or were added.
+// verify returns an error with the files that were changed, removed or added after the release was made.
 func verify(dir string) error {
 	listed, err := os.ReadFile(filepath.Join(dir, sumsFile))
 	if err != nil {
@@ -102,6 +102,6 @@ func verify(dir string) error {
 	if len(differing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("changed, missing or not listed in %s: %s: make the release again",
+	return fmt.Errorf("these files were changed, removed or added after %s was written: %s: make the release again",
 		sumsFile, strings.Join(sets.List(differing), ", "))
 }

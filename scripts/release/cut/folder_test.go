@@ -28,7 +28,7 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 			prepare: func(t *testing.T, out string) { touch(t, out, "notes") }, refused: "something else than a release",
 		},
 		"a release with another file": {
-			prepare: func(t *testing.T, out string) { small(t, out); touch(t, out, "mine.txt") }, refused: "not listed in SHA256SUMS: mine.txt",
+			prepare: func(t *testing.T, out string) { small(t, out); touch(t, out, "mine.txt") }, refused: "after SHA256SUMS was written: mine.txt",
 		},
 		"a file that appears in the meantime": {
 			prepare: small, during: func(t *testing.T, out string) { touch(t, out, "mine.txt") }, refused: "mine.txt",

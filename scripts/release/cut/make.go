@@ -26,7 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// recordFile describes the release for programs.
+// recordFile is the file that describes the release for programs.
 const recordFile = "release.json"
 
 // Make writes the release into the folder r.Out. If it fails, the folder stays as it was.
@@ -77,8 +77,8 @@ func (t *Tree) writeImages() error {
 	return nil
 }
 
-// writeImage writes a layout of an image that is new in this release, and an SBOM unless it is the chart. The layout
-// lists what it holds with its tag, as skopeo and crane expect.
+// writeImage writes a layout of an image that is new in this release, and an SBOM unless it is the chart. The layout's
+// index has the tag of the image, as skopeo and crane expect.
 func (t *Tree) writeImage(i Image) error {
 	if i.Content == nil {
 		return nil
@@ -99,13 +99,14 @@ func (t *Tree) writeImage(i Image) error {
 	return t.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes())
 }
 
-// manifestHead warns users who would delete what the manifest has.
+// manifestHead is the comment at the head of a manifest. It warns users about deleting the objects of the manifest.
 const manifestHead = `# Install, upgrade:  kubectl apply --server-side -f FILE
 # Uninstall:         kubectl delete -f FILE -l 'app.kubernetes.io/component!=crd'
 # Without the selector, the CRD is deleted, too, and with it every Memcached of the cluster and its cache.
 `
 
-// writeManifests builds a manifest of each overlay. That of the overlay for several architectures has the plain name.
+// writeManifests builds a manifest of each overlay. The manifest of the overlay for several architectures has the plain
+// name install.yaml.
 func (t *Tree) writeManifests() error {
 	overlays, err := filepath.Glob(filepath.Join(t.Dir, "overlays/*/kustomization.yaml"))
 	if err != nil {
@@ -119,7 +120,7 @@ func (t *Tree) writeManifests() error {
 		}
 		for _, i := range t.Images[:3] {
 			if !strings.Contains(manifest, ": "+i.String()+"\n") {
-				return fmt.Errorf("overlays/%s does not use %s: remove the image that it sets", overlay, i)
+				return fmt.Errorf("overlays/%s does not use %s: remove the image that this overlay sets", overlay, i)
 			}
 		}
 		name := "install" + strings.TrimSuffix("-"+overlay, "-multiarch") + ".yaml"
@@ -130,11 +131,11 @@ func (t *Tree) writeManifests() error {
 	return nil
 }
 
-// chartPath is where the registry has the Helm chart.
+// chartPath is the path of the Helm chart in the registry.
 const chartPath = "charts/" + chart.Name
 
-// writeChart packs the Helm chart, with the images that the manifests name, and writes its layout. Helm finds it in a
-// repository that ends in its name, and with the plain version as its tag.
+// writeChart packs the Helm chart, with the images that the manifests name, and writes its layout. Helm finds a chart
+// only in a repository whose path ends in the chart's name, and only if the tag is the plain version.
 func (t *Tree) writeChart() error {
 	_, artifact, err := chart.Write(t.Dir, filepath.Join(t.out, "charts"), chart.Options{Version: t.Version})
 	if err != nil {
@@ -146,8 +147,8 @@ func (t *Tree) writeChart() error {
 	return t.writeImage(t.Images[len(t.Images)-1])
 }
 
-// writeMirrorList lists every image that a cluster pulls: the image to copy, by digest, and the path and tag for the
-// copy. A shell reads it by `while read -r image path`.
+// writeMirrorList lists every image that a cluster pulls: each line has the image to copy, by digest, and the path and
+// tag of the copy. A shell reads the lines by `while read -r image path`.
 func (t *Tree) writeMirrorList() error {
 	var images []string
 	for _, i := range t.Images {
@@ -174,7 +175,7 @@ func (t *Tree) writeMirrorList() error {
 //go:embed notes.md
 var notes string
 
-// withArea is a commit's subject: `area: what and why`.
+// withArea matches the subject of a commit: `area: what and why`.
 var withArea = regexp.MustCompile(`^([\w./, -]+): (.+)$`)
 
 // writeNotes writes the text of the release page.
@@ -198,7 +199,7 @@ func (t *Tree) writeNotes() error {
 	return t.writeFile("release-notes.md", []byte(text.String()))
 }
 
-// seal writes what follows from all other parts of a release: its record and its checksums.
+// seal writes the record and the checksums of a release, which follow from all its other parts.
 func (t *Tree) seal() error {
 	record, err := json.MarshalIndent(t.Record, "", "  ")
 	if err != nil {

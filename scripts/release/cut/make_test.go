@@ -25,11 +25,12 @@ import (
 
 const registry = "localhost:5000/team"
 
-// TestTheSameCommitGivesTheSameBytesEverywhere makes two releases of one commit, and lets all else differ. All other
-// tests of what a release holds look at the first one.
+// TestTheSameCommitGivesTheSameBytesEverywhere makes two releases of one commit, with everything else different. All
+// other tests of the content of a release use the first one.
 func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	command := release.Command(t)
-	// It is one platform of four, which the tests have compiled anyway. The end-to-end test makes all.
+	// The release is for only one of four platforms, for which the tests have compiled the programs anyway. The end-to-end
+	// test makes a release for all platforms.
 	args := []string{
 		"dist", "--version", release.Version, "--registry", registry, "--out", "dist", "--platform", oci.Host().String(),
 	}
@@ -44,7 +45,7 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	if err := worktree.WriteFile(filepath.Join(home, ".config/go/env"), []byte(settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var env []string // Go's own folders, in another home.
+	var env []string // Go's folders must stay the same when HOME differs.
 	for name := range strings.FieldsSeq("GOCACHE GOMODCACHE GOPROXY GOSUMDB GOTOOLCHAIN") {
 		env = append(env, name+"="+strings.TrimSpace(release.Run(t, ".", nil, "go", "env", name)))
 	}

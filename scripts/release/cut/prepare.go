@@ -46,8 +46,8 @@ var (
 //go:embed report.txt
 var report string
 
-// Prepare writes the release into the tree at Root, unless it is a dry run. It reports what it changes, what to do next
-// and what is new.
+// Prepare writes the release into the tree at Root, unless it is a dry run. It prints what it changes, what the user
+// has to do next, and what is new in the release.
 func (r *Release) Prepare(ctx context.Context, dryRun bool, out io.Writer) error {
 	return r.inCopy(ctx, func(t *Tree) error {
 		if _, err := worktree.Git(ctx, t.Dir, "add", "--all", "--force"); err != nil {
@@ -85,13 +85,13 @@ func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
 	return t, t.stampOLM(ctx)
 }
 
-// stamp writes the release into the files that the bundle and the catalog are made of, and into the documentation.
+// stamp writes the release into the files from which the bundle and the catalog are made, and into the documentation.
 func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	writes := map[worktree.Place]string{makeVersion: r.Version, makeRegistry: r.Registry}
 	for i, place := range programImages {
 		writes[place] = t.Images[i].String()
 	}
-	if t.Old[0] != t.Images[0].String() { // Otherwise the commit has this release already, with the time of its commit.
+	if t.Old[0] != t.Images[0].String() { // Otherwise the commit already has this release, and the time in it.
 		writes[createdAt] = t.Time
 	}
 	if r.MemcachedImage != "" {
@@ -115,11 +115,11 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	return errors.Join(err, t.stampDocs(ctx), t.stampRunbooks(ctx), t.keepReleased())
 }
 
-// runbooks is where alerts and dashboards lead to: the pages of a branch or a tag.
+// runbooks matches the links from alerts and dashboards to the pages of a branch or a tag.
 var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/(?:runbooks/|monitoring\.md))`)
 
-// stampRunbooks lets alerts and dashboards lead to the pages of this version: those of the branch are about what it has
-// since.
+// stampRunbooks makes the links from alerts and dashboards lead to the pages of this version, because the pages of the
+// branch later describe newer versions.
 func (t *Tree) stampRunbooks(ctx context.Context) error {
 	next := func(text string) string { return runbooks.ReplaceAllString(text, "${1}v"+t.Version+"${2}") }
 	return t.rewrite(ctx, next,
@@ -145,12 +145,13 @@ func (t *Tree) rewrite(ctx context.Context, next func(string) string, patterns .
 	return nil
 }
 
-// stampDocs writes the registry and the version into the documentation. It does not send readers to a candidate.
+// stampDocs writes the registry and the version into the documentation. It does nothing for a candidate, because the
+// documentation must not lead readers to one.
 func (t *Tree) stampDocs(ctx context.Context) error {
 	if isCandidate(t.Version) {
 		return nil
 	}
-	var repositories []string // each with the one that replaces it
+	var repositories []string // pairs: an old repository, and the one that replaces it
 	for i, old := range t.Old {
 		repositories = append(repositories, bundle.RepositoryOf(old), t.Images[i].Repository)
 	}
@@ -161,15 +162,16 @@ func (t *Tree) stampDocs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Other versions stay as they are: the tag of memcached may have been chosen for this release.
+	// It changes only these versions. Memcached's tag, for example, may have been chosen for this release only.
 	isOther := func(c versions.Copy) bool { return c.Name != "operator" && c.Name != "agent" }
 	found.Stale = slices.DeleteFunc(found.Stale, isOther)
 	_, err = found.Write()
 	return err
 }
 
-// keepReleased keeps the API, and what this operator renders, as they are released: later releases must not break the
-// one, nor replace the Pods of running caches by a change to the other.
+// keepReleased stores the API of this release, and the objects that this operator renders. Later releases are compared
+// with both: a later release must not break the API, and must not replace the Pods of running caches because it renders
+// them in another way.
 func (t *Tree) keepReleased() error {
 	to := filepath.Join(t.Dir, released, t.Version)
 	if err := os.RemoveAll(to); err != nil {
@@ -178,14 +180,15 @@ func (t *Tree) keepReleased() error {
 	if err := os.CopyFS(to, os.DirFS(filepath.Join(t.Dir, renderCases))); err != nil {
 		return err
 	}
-	crd, err := os.ReadFile(filepath.Join(t.Dir, crdFile)) // Snapshots are new, and may still change.
+	crd, err := os.ReadFile(filepath.Join(t.Dir, crdFile)) // Snapshots are new: their CRD may still change.
 	if err != nil {
 		return err
 	}
 	return worktree.WriteFile(filepath.Join(t.Dir, releasedCRD, t.Version+".yaml"), crd, 0o644)
 }
 
-// stampOLM writes the bundle and the catalog, which are made of all else, and adds their images.
+// stampOLM writes the bundle and the catalog, and adds their images. It comes last, because they are made from all
+// other files.
 func (t *Tree) stampOLM(ctx context.Context) error {
 	channels := []string{"stable", "candidate"}
 	if isCandidate(t.Version) {
@@ -211,7 +214,7 @@ func (t *Tree) stampOLM(ctx context.Context) error {
 	return values.Edit(t.Dir, func(s *values.Settings) { s.CatalogImage = t.Images[4].ByDigest() })
 }
 
-// addOLM adds the image of the bundle or of the catalog, made of what is in the tree.
+// addOLM builds the image of the bundle or of the catalog from the files in the tree, and adds it.
 func (t *Tree) addOLM(suffix string, recipe bundle.Recipe) error {
 	index, err := recipe.Build(filepath.Join(t.Dir, bundle.Dir))
 	if err != nil {
@@ -223,8 +226,8 @@ func (t *Tree) addOLM(suffix string, recipe bundle.Recipe) error {
 
 func isCandidate(version string) bool { return strings.Contains(version, "-") }
 
-// pin names an image by its digest alone: tools that mirror images take either a tag or a digest. An image without a
-// digest, as memcached's may be, stays as it is.
+// pin removes the tag from a reference that has a digest, because tools that mirror images accept either a tag or a
+// digest. A reference without a digest, which memcached's image may have, stays as it is.
 func pin(_ context.Context, image string) (string, error) {
 	if _, digest, found := strings.Cut(image, "@"); found {
 		return bundle.RepositoryOf(image) + "@" + digest, nil

@@ -17,7 +17,7 @@ import (
 )
 
 // Push sends the images and the chart of the release in dir to its registry, and nothing else. It checks everything
-// before it sends the first one.
+// before it sends the first image.
 func Push(ctx context.Context, dir string, out io.Writer) error {
 	record, err := ReadRecord(dir)
 	if err != nil {
@@ -25,8 +25,8 @@ func Push(ctx context.Context, dir string, out io.Writer) error {
 	}
 	isMissing := func(p v1.Platform) bool { return !slices.Contains(record.Platforms, p.String()) }
 	if slices.ContainsFunc(oci.Platforms(), isMissing) {
-		return fmt.Errorf("%s: this release is a trial for %s alone, and tags that are pushed are final: "+
-			"make it again without --platform", recordFile, strings.Join(record.Platforms, ", "))
+		return fmt.Errorf("%s: this release is a trial for only %s. Pushed tags are final, so make the release again "+
+			"without --platform", recordFile, strings.Join(record.Platforms, ", "))
 	}
 	err = progress.Stage(ctx, "Checksums", func(func(string)) error { return verify(dir) })
 	if err != nil {
@@ -59,7 +59,8 @@ func Push(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-// open opens the layout of an image, which must hold what the record names. An image of an earlier release has none.
+// open opens the layout of an image, and checks that it has the digest in the record. An image of an earlier release
+// has no layout.
 func open(dir string, i Image) (oci.Artifact, error) {
 	if i.Layout == "" {
 		return nil, nil
@@ -84,7 +85,8 @@ func open(dir string, i Image) (oci.Artifact, error) {
 		i.Layout, i.Digest, recordFile, errors.Join(err, chartErr))
 }
 
-// isPresent asks the registry for an image. A tag is never moved: users of a release rely on it.
+// isPresent asks the registry whether it has an image. It returns an error if the tag has another digest, because users
+// of a release rely on a tag that never moves.
 func isPresent(ctx context.Context, i Image) (bool, error) {
 	reference, elsewhere := i.ByTag(), i.Layout == ""
 	if elsewhere {
@@ -95,18 +97,18 @@ func isPresent(ctx context.Context, i Image) (bool, error) {
 	case err == nil && strings.HasSuffix(found, "@"+i.Digest):
 		return true, nil
 	case err == nil:
-		return false, fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: "+
-			"choose a higher version, or delete the tag if it is not in use", reference, i.Digest, found)
+		return false, fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: choose a "+
+			"higher version, or delete the tag if it is not in use", reference, i.Digest, found)
 	case elsewhere:
-		return false, fmt.Errorf("%w: the image is of an earlier release, and this release does not hold it: "+
-			"push it from there, or raise the version of the agent", err)
+		return false, fmt.Errorf("%w: the image belongs to an earlier release, and this release does not have it: push "+
+			"that release first, or raise the version of the agent", err)
 	case errors.Is(err, oci.ErrMissing):
 		return false, nil
 	}
 	return false, err
 }
 
-// push sends an image, and asks the registry whether it has the same.
+// push sends an image, and then checks that the registry returns the same digest for its tag.
 func push(ctx context.Context, i Image, artifact oci.Artifact) error {
 	if _, err := oci.Push(ctx, artifact, i.ByTag()); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// releaseFor writes a release of two small images and the chart for a registry. Without agent, that is the image of an
-// earlier release.
+// releaseFor writes a release of two small images and the chart for a registry. If agent is false, the agent's image is
+// that of an earlier release.
 func releaseFor(t *testing.T, host string, agent bool) *Tree {
 	t.Helper()
 	c := &Tree{Dir: "../../..", Record: Record{Version: "0.2.0", Registry: host + "/team"}, out: t.TempDir()}
@@ -64,7 +64,7 @@ func TestAnAgentOfAnEarlierReleaseMustBeInTheRegistry(t *testing.T) {
 	host := registry.New(t)
 	c := releaseFor(t, host, false)
 	err := Push(t.Context(), c.out, t.Output())
-	if err == nil || !strings.Contains(err.Error(), "of an earlier release") {
+	if err == nil || !strings.Contains(err.Error(), "belongs to an earlier release") {
 		t.Errorf("error %v", err)
 	}
 	assertMissing(t, c.Images[0])
@@ -92,12 +92,12 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 		want    string
 	}{
 		"a folder without a release":            {func(t *testing.T, c *Tree) { remove(t, c.out, recordFile) }, "make one by make release OUT="},
-		"a file that was changed":               {func(t *testing.T, c *Tree) { touch(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
-		"a file that is missing":                {func(t *testing.T, c *Tree) { remove(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
-		"a file that the release did not write": {func(t *testing.T, c *Tree) { touch(t, c.out, "more.yaml") }, "SHA256SUMS: more.yaml: make"},
+		"a file that was changed":               {func(t *testing.T, c *Tree) { touch(t, c.out, "install.yaml") }, "SHA256SUMS was written: install.yaml"},
+		"a file that is missing":                {func(t *testing.T, c *Tree) { remove(t, c.out, "install.yaml") }, "SHA256SUMS was written: install.yaml"},
+		"a file that the release did not write": {func(t *testing.T, c *Tree) { touch(t, c.out, "more.yaml") }, "SHA256SUMS was written: more.yaml: make"},
 		"no checksums":                          {func(t *testing.T, c *Tree) { remove(t, c.out, sumsFile) }, "SHA256SUMS: no such file"},
 		"a trial on fewer platforms": {
-			func(t *testing.T, c *Tree) { c.Platforms = c.Platforms[:2]; seal(t, c) }, "a trial for linux/amd64, linux/arm64 alone",
+			func(t *testing.T, c *Tree) { c.Platforms = c.Platforms[:2]; seal(t, c) }, "a trial for only linux/amd64, linux/arm64",
 		},
 		"a layout outside the release": {
 			func(t *testing.T, c *Tree) { c.Images[1].Layout = "../images"; seal(t, c) }, `is in "../images", outside the release`,

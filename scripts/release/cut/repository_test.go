@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// repository commits the working tree into its own repository, with a release before, and one commit since.
+// repository commits the working tree into a new repository. This has an earlier release, and one commit since.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -63,7 +63,7 @@ func commit(t *testing.T, root, subject string) {
 	tree.Git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--allow-empty", "--message", subject)
 }
 
-// reset undoes what a case did after the last tag.
+// reset undoes all changes that a case made after the last tag.
 func reset(t *testing.T, root string) {
 	t.Helper()
 	tree.Git(t, root, "reset", "--quiet", "--hard", "v"+version)

@@ -26,8 +26,9 @@ const (
 	unknown = "NOASSERTION"
 )
 
-// document describes what an image consists of, as SPDX 2.3. It is read from the image itself, and in each Go program
-// from what Go has recorded there. Packages that several platforms share are added once.
+// document describes what an image consists of, as SPDX 2.3. Its data are from the image itself and, for each Go
+// program, from the build information that Go has stored in the program. Packages that several platforms share are
+// added once.
 type document struct {
 	spdx.Document
 
@@ -36,8 +37,8 @@ type document struct {
 	ids   map[common.ElementID]bool
 }
 
-// writeSBOM writes one document for all platforms of an image: they share most packages. Created is the time that the
-// document names, as in 2026-01-31T12:00:00Z.
+// writeSBOM writes one document for all platforms of an image: they share most packages. Created is the document's time
+// of creation, as in 2026-01-31T12:00:00Z.
 func writeSBOM(out io.Writer, image Image, index v1.ImageIndex, created string) error {
 	name := image.Name + "-" + image.Tag
 	d := &document{image: image, index: index, ids: map[common.ElementID]bool{}, Document: spdx.Document{
@@ -116,7 +117,7 @@ func (d *document) addFile(image common.ElementID, platform, name string, conten
 		PackageSPDXIdentifier: identifier("File", name, string(sum[:])),
 	}
 	info, err := buildinfo.Read(bytes.NewReader(content))
-	if err != nil { // It is not a Go program.
+	if err != nil { // The file is not a Go program.
 		d.add(image, common.TypeRelationshipContains, file)
 		return
 	}
@@ -137,7 +138,7 @@ func (d *document) addFile(image common.ElementID, platform, name string, conten
 	}
 }
 
-// add relates a package to another element, and adds it unless it is there.
+// add adds a relationship from another element to a package, and adds the package if the document does not have it yet.
 func (d *document) add(of common.ElementID, as string, p *spdx.Package) {
 	id := p.PackageSPDXIdentifier
 	d.Relationships = append(d.Relationships, &spdx.Relationship{
@@ -152,7 +153,8 @@ func (d *document) add(of common.ElementID, as string, p *spdx.Package) {
 
 var notInIdentifiers = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
-// identifier makes an identifier of names with any characters. A checksum keeps those apart that look alike.
+// identifier makes an identifier from names, which may have any characters. A checksum makes it differ from that of
+// similar names.
 func identifier(kind, name, version string) common.ElementID {
 	sum := sha256.Sum256([]byte(name + "@" + version))
 	return common.ElementID(kind + "-" + notInIdentifiers.ReplaceAllString(name, "-") + "-" + hex.EncodeToString(sum[:4]))

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-// validate refuses what cannot be released, and reads from Git what is released.
+// validate returns an error if the release cannot be made. It also reads the history of the release from Git.
 func (r *Release) validate(ctx context.Context, t *Tree) error {
 	errs := []error{
 		bundle.ValidateVersion("version", r.Version),
@@ -48,7 +48,7 @@ func (r *Release) validate(ctx context.Context, t *Tree) error {
 	return validateAPI(r.Root)
 }
 
-// validateTree refuses what would be in a release without being in its commit.
+// validateTree returns an error if the release would have anything that is not in its commit.
 func (r *Release) validateTree(ctx context.Context) error {
 	status, err := worktree.Git(ctx, r.Root, append([]string{"status", "--porcelain"}, r.withoutOut()...)...)
 	if err != nil {
@@ -63,8 +63,8 @@ func (r *Release) validateTree(ctx context.Context) error {
 		return err
 	}
 	if shallow == "true" {
-		return errors.New("this clone is shallow, and may not have tags and commits since the last release: " +
-			"run git fetch --unshallow --tags")
+		return errors.New("this clone is shallow, so tags and commits since the last release may be missing: run git " +
+			"fetch --unshallow --tags")
 	}
 	tag, err := worktree.Git(ctx, r.Root, "tag", "--list", "v"+r.Version, "--no-contains", "HEAD")
 	if err == nil && tag != "" {
@@ -73,7 +73,7 @@ func (r *Release) validateTree(ctx context.Context) error {
 	return err
 }
 
-// withoutOut makes git leave out the folder that the release is written to, if it is in the tree.
+// withoutOut returns arguments that make git ignore the folder to which the release is written, if that is in the tree.
 func (r *Release) withoutOut() []string {
 	out, outErr := filepath.Abs(r.Out)
 	root, rootErr := filepath.Abs(r.Root)
@@ -84,7 +84,8 @@ func (r *Release) withoutOut() []string {
 	return []string{"--", ".", ":(exclude,literal)" + filepath.ToSlash(name)}
 }
 
-// readHistory reads what was committed since the last release. The tag of this release may exist already.
+// readHistory reads which commits there are since the last release. It ignores the tag of this release, which may exist
+// already.
 func (r *Release) readHistory(ctx context.Context, t *Tree) error {
 	out, err := worktree.Git(ctx, r.Root, "log", "-1", "--format=%H %cI")
 	if err != nil {
@@ -99,14 +100,14 @@ func (r *Release) readHistory(ctx context.Context, t *Tree) error {
 	span := "HEAD"
 	t.LastTag, err = worktree.Git(ctx, r.Root,
 		"describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+r.Version)
-	if err == nil { // It fails if there is no tag.
+	if err == nil { // The command fails if there is no tag.
 		span = t.LastTag + "..HEAD"
 	}
 	t.Subjects, err = worktree.List(ctx, r.Root, "log", "--no-merges", "--format=%s", span)
 	return err
 }
 
-// validateAPI compares the API with those that were released.
+// validateAPI compares the API with the API of each earlier release.
 func validateAPI(root string) error {
 	newer, err := os.ReadFile(filepath.Join(root, crdFile))
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	// CI is the source of ci.yaml.
 	CI = "operator/config/manifests/operatorhub/ci.yaml"
 
-	// exampleReviewer stands in CI until users write their own names there.
+	// exampleReviewer is the reviewer in the file CI until users write other names there.
 	exampleReviewer = "example-inc"
 )
 
@@ -36,7 +36,7 @@ func Write(root, out string) (dir string, notes []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	// Dockerfiles build images, and are no part of a bundle.
+	// The Dockerfiles are no part of a submitted bundle.
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, ".Dockerfile") })
 	v, err := files.Version()
 	if err != nil {
@@ -65,7 +65,8 @@ func Write(root, out string) (dir string, notes []string, err error) {
 	return dir, append(notes, notesOn(v, others)...), os.WriteFile(filepath.Join(operator, "ci.yaml"), []byte(ci), 0o644)
 }
 
-// readCI prefers the ci.yaml that the repository has: its pipelines, and other maintainers, may have edited it.
+// readCI keeps the ci.yaml of the community repository if it has one, because the repository's pipelines or other
+// maintainers may have edited that file.
 func readCI(root, path string) (ci string, notes []string, err error) {
 	source, err := os.ReadFile(filepath.Join(root, CI))
 	if err != nil {
@@ -78,24 +79,25 @@ func readCI(root, path string) (ci string, notes []string, err error) {
 	case err != nil:
 		return "", nil, err
 	case string(text) != string(source):
-		notes = append(notes, fmt.Sprintf("%s is kept as it was, and differs from %s: compare them", path, CI))
+		notes = append(notes, fmt.Sprintf("%s was not changed, and differs from %s: compare them", path, CI))
 	}
 	var c struct{ Reviewers []string }
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		return "", nil, fmt.Errorf("ci.yaml: %w", err)
 	}
 	if slices.Contains(c.Reviewers, exampleReviewer) {
-		notes = append(notes, fmt.Sprintf("the reviewer %s of ci.yaml is an example, and a GitHub user who could merge "+
-			"pull requests for your operator: write your own users into ci.yaml and into %s", exampleReviewer, CI))
+		notes = append(notes, fmt.Sprintf("the reviewer %s in ci.yaml is an example, but a GitHub user of that name "+
+			"could merge pull requests for your operator: write your users into ci.yaml and into %s", exampleReviewer, CI))
 	}
 	return string(text), notes, nil
 }
 
-// checkPublished requires that the version is new, or the same: what is published never changes. It must replace one of
-// the other versions in the repository, if there are any: the others would no longer be in the update graph.
+// checkPublished requires that the version is new or has the same content, because a published version never changes.
+// If the repository has other versions, the version must replace one of them. Otherwise the other versions would no
+// longer be in the update graph.
 func checkPublished(dir string, files bundle.Files, v *bundle.Version, others []string) error {
 	if len(others) > 0 && !slices.Contains(others, v.Replaces) {
-		return fmt.Errorf("spec.replaces is %q, and the repository has %v: submit the version that is replaced first",
+		return fmt.Errorf("spec.replaces is %q, but the repository has only %v: submit the replaced version first",
 			v.Spec.Replaces, others)
 	}
 	have, err := bundle.Read(dir)
@@ -106,13 +108,13 @@ func checkPublished(dir string, files bundle.Files, v *bundle.Version, others []
 		"release a new version, or remove the directory", dir))
 }
 
-// notesOn are what a pull request with this version needs, and what no rule can check.
+// notesOn returns what the user has to do for a pull request with this version, and what no rule can check.
 func notesOn(v *bundle.Version, others []string) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, related := range v.Spec.RelatedImages {
 		switch host, _, _ := strings.Cut(related.Image, "/"); {
 		case strings.HasSuffix(host, "example.com"):
-			note("nobody can pull %s: run make release-prepare with your REGISTRY, and make a release of its commit",
+			note("nobody can pull %s: run make release-prepare with your REGISTRY, commit, and make a release of that commit",
 				related.Image)
 		case strings.Contains(related.Image, "@sha256:"):
 		case related.Name == "memcached": // Only the user knows its digest.

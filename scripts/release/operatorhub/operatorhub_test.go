@@ -26,7 +26,7 @@ func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 		}
 	}
 	const mine = "updateGraph: replaces-mode\nreviewers: [some-user]\n"
-	for n, ci := range []string{source(t), source(t), mine} { // Once more changes nothing, and users may edit ci.yaml.
+	for n, ci := range []string{source(t), source(t), mine} { // A second time changes nothing, and users may edit ci.yaml.
 		if want[operator+"ci.yaml"] = ci; ci == mine {
 			tree.Write(t, out, map[string]string{operator + "ci.yaml": ci})
 		}
@@ -37,7 +37,7 @@ func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 		if diff := cmp.Diff(want, tree.Read(t, out)); diff != "" {
 			t.Errorf("%d: files (-want +got):\n%s", n, diff)
 		}
-		if isKept := strings.Contains(strings.Join(notes, "\n"), "ci.yaml is kept"); isKept != (ci == mine) {
+		if isKept := strings.Contains(strings.Join(notes, "\n"), "ci.yaml was not changed"); isKept != (ci == mine) {
 			t.Errorf("%d: notes %q", n, notes)
 		}
 	}
@@ -81,7 +81,7 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 		"$1: quay.io/caches/$2:1" + at,
 	}
 	tests := map[string]struct {
-		bundle []string // patterns, each with what replaces it
+		bundle []string // pairs of a pattern and its replacement
 		ci     []string
 		want   []string
 	}{
@@ -119,7 +119,7 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	}
 }
 
-// edited is a copy of the sources of a submission, with changes.
+// edited returns a copy of the files from which a submission is made, with changes.
 func edited(t *testing.T, inBundle, inCI []string) string {
 	t.Helper()
 	copied := t.TempDir()
@@ -139,13 +139,13 @@ func replace(text string, pairs []string) string {
 	return text
 }
 
-// source is the ci.yaml of the repository.
+// source returns the ci.yaml of this repository.
 func source(t *testing.T) string {
 	t.Helper()
 	return tree.Read(t, filepath.Join(root, filepath.Dir(operatorhub.CI)))["ci.yaml"]
 }
 
-// committed is the bundle of the repository, and its version.
+// committed returns the bundle of this repository, and its version.
 func committed(t *testing.T) (bundle.Files, string) {
 	t.Helper()
 	files, err := bundle.Read(filepath.Join(root, bundle.Dir))

@@ -1,5 +1,5 @@
-// Package plugin packs kubectl-memcached for the computers of users: an archive for each platform, and the manifest by
-// which krew installs them.
+// Package plugin packs kubectl-memcached for the computers of users: it makes an archive for each platform, and the
+// manifest by which krew installs the plugin.
 package plugin
 
 import (
@@ -24,9 +24,10 @@ import (
 
 const (
 	program = "kubectl-memcached"
-	name    = "memcached" // krew wants the manifest's file to have the same
+	name    = "memcached" // krew requires the same name for the manifest's file
 
-	// completion is what kubectl starts to complete a command line of the plugin. It must be in the PATH under this name.
+	// completion is the program that kubectl starts to complete a command line of the plugin. It must be in the PATH under
+	// this name.
 	completion       = "kubectl_complete-memcached"
 	completionScript = "#!/bin/sh\nexec kubectl-memcached __complete \"$@\"\n"
 
@@ -35,7 +36,7 @@ const (
 	shortDescription = "Show and operate the caches of the memcached operator"
 )
 
-// Both are shown in terminals: no line is longer than 80 characters.
+// krew shows both texts in terminals, so no line is longer than 80 characters.
 var (
 	//go:embed description.txt
 	description string
@@ -48,14 +49,14 @@ var (
 type Options struct {
 	Root      string // of the repository
 	Version   string // such as 0.2.0
-	Time      string // of everything in the archives, as in 2026-01-31T12:00:00Z
+	Time      string // time of all files in the archives, as in 2026-01-31T12:00:00Z
 	Platforms []v1.Platform
 
-	// Compile writes a program into a folder: oci.Compile, or what is faster in tests.
+	// Compile writes a program into a folder: it is oci.Compile or, in tests, a faster function.
 	Compile func(ctx context.Context, program oci.Program, dir string) error
 }
 
-// Platforms are those of the operator, and the usual ones of the computers that kubectl runs on.
+// Platforms are the platforms of the operator, and the usual platforms of computers on which users run kubectl.
 func Platforms() []v1.Platform {
 	return append(oci.Platforms(), v1.Platform{OS: "darwin", Architecture: "amd64"},
 		v1.Platform{OS: "darwin", Architecture: "arm64"}, v1.Platform{OS: "windows", Architecture: "amd64"})
@@ -94,8 +95,8 @@ func Write(ctx context.Context, dir string, o Options) error {
 	return worktree.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644)
 }
 
-// writeArchive writes the archive for a platform, and returns its part of the manifest. The archive will be where make
-// release-publish puts it on the forge.
+// writeArchive writes the archive for a platform, and returns its part of the manifest. The manifest names the URL at
+// which make release-publish puts the archive on the forge.
 func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, homepage string) (any, error) {
 	files, err := o.files(ctx, p)
 	if err != nil {
@@ -105,7 +106,7 @@ func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, ho
 	if err != nil {
 		return nil, err
 	}
-	var copied []any // into the folder of the plugin
+	var copied []any // files that krew copies into the folder of the plugin
 	for _, f := range files {
 		copied = append(copied, map[string]string{"from": f.Name, "to": "."})
 	}
@@ -117,7 +118,8 @@ func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, ho
 	}, worktree.WriteFile(filepath.Join(dir, file), packed, 0o644)
 }
 
-// files are the content of an archive, the program first. Windows has no shell for the script.
+// files returns the files of an archive, the program first. The archive for Windows has no completion script, because
+// Windows has no shell for it.
 func (o Options) files(ctx context.Context, platform v1.Platform) ([]archive.File, error) {
 	dir, err := os.MkdirTemp("", "plugin-")
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	at   = "2026-01-31T12:00:00Z"
 )
 
-// options are of a release whose programs say what they were built for.
+// options are those of a release whose programs print the platform for which they were built.
 func options() Options {
 	return Options{
 		Root: root, Version: "0.2.0-rc.1", Time: at, Platforms: Platforms(),
@@ -58,7 +58,7 @@ type krewPlugin struct {
 	}
 }
 
-// written makes a release, and returns its files and what krew reads of its manifest.
+// written writes the archives and the manifest, and returns these files, and the manifest as krew reads it.
 func written(t *testing.T, o Options) (files map[string]string, manifest krewPlugin) {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestKrewInstallsEachArchiveOnItsPlatform(t *testing.T) {
 	}
 }
 
-// contentsOf are the files of an archive, each with its mode before its content.
+// contentsOf returns the files of an archive, each with its mode before its content.
 func contentsOf(t *testing.T, archive string) map[string]string {
 	t.Helper()
 	unzipped, err := gzip.NewReader(strings.NewReader(archive))
@@ -158,7 +158,7 @@ func TestKrewAcceptsTheManifest(t *testing.T) {
 	}
 }
 
-// Who builds the plugin, or installs it by krew, writes the script by hand.
+// Users who build the plugin, or who install it by krew, have to write the completion script by hand.
 func TestUsersReadHowToWriteTheCompletion(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/kubectl-memcached.md"))
 	command := "printf '" + strings.ReplaceAll(completionScript, "\n", `\n`) + "'"

@@ -1,4 +1,5 @@
-// Package consumer writes a repository that installs the operator from this one by URL and ref, without a fork.
+// Package consumer writes a repository that installs the operator without a fork: it names this repository by URL and
+// ref.
 package consumer
 
 import (
@@ -21,12 +22,12 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Template is the folder that holds such a repository, for the install method direct.
+// Template is a folder with the content of such a repository, for the install method direct.
 const Template = "gitops/template"
 
-// Repository is what a user wants in it.
+// Repository has a user's choices for such a repository.
 type Repository struct {
-	values.Choices        // Repo and Revision are those of the new repository, Version is that of the operator's.
+	values.Choices        // Repo and Revision are the new repository's, Version is the operator's.
 	Method         string // an install method
 	Upstream, Ref  string // the operator's repository: its URL, and a tag, a branch or a commit
 }
@@ -92,13 +93,13 @@ func (r Repository) check(root, out string) (err error) {
 	return errors.Join(err, values.ValidateRepo("upstream", r.Upstream))
 }
 
-// firstLines are the comment that begins a file.
+// firstLines matches the comment at the beginning of a file.
 var firstLines = regexp.MustCompile(`^(?:#.*\n)+`)
 
 //go:embed kustomization.tmpl
 var kustomization string
 
-// applications is the kustomization with the Applications.
+// applications returns the kustomization with the Applications.
 func (r Repository) applications(upstream, mine values.Settings) ([]byte, error) {
 	var text bytes.Buffer
 	err := template.Must(template.New("").Parse(kustomization)).Execute(&text, struct {
@@ -109,8 +110,8 @@ func (r Repository) applications(upstream, mine values.Settings) ([]byte, error)
 	return text.Bytes(), err
 }
 
-// images are the images of the operator's repository, each with the place of the user's copy. The place has no tag and
-// no digest if the ref has to decide which image it is.
+// images returns the images of the operator's repository, each with the reference of the user's copy. That reference
+// has no tag and no digest if the ref has to decide which tag or digest is used.
 func (r Repository) images(upstream, mine values.Settings) (images []string) {
 	for _, image := range []struct{ name, new, chosen string }{
 		{upstream.OperatorImage, mine.OperatorImage, ""},
@@ -126,11 +127,11 @@ func (r Repository) images(upstream, mine values.Settings) (images []string) {
 	return images
 }
 
-// caches is the namespace, the AppProject and the Application of the user's caches: in the operator's repository, of
-// its samples.
+// samples is the name of the AppProject and the Application of caches in the operator's repository, and caches is their
+// name in the user's repository. cacheNamespace is the namespace of the user's caches.
 const samples, caches, cacheNamespace = "memcached-samples", "memcached-caches", "caches"
 
-// bootstrap is the root Application and the AppProjects, as the user applies them by hand.
+// bootstrap returns the root Application and the AppProjects, which the user applies by hand.
 func (r Repository) bootstrap(root string, mine values.Settings) (string, error) {
 	built, err := kustomize.Build(filepath.Join(root, "gitops/bootstrap", r.Method))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package values reads, checks and writes gitops/settings/settings.yaml: where the Git repository and the images are
-// that Argo CD uses.
+// Package values reads, checks and writes gitops/settings/settings.yaml, which says where the Git repository and the
+// images are that Argo CD uses.
 package values
 
 import (
@@ -15,13 +15,13 @@ import (
 // Path is the file's path in the repository.
 const Path = "gitops/settings/settings.yaml"
 
-// Settings are the values in which one user of gitops/ differs from the next.
+// Settings are the values that differ between the users of gitops/.
 type Settings struct {
 	RepoURL, Revision, ArgoCDNamespace, Architecture                       string
 	OperatorImage, AgentImage, SnapshotImage, MemcachedImage, CatalogImage string
 }
 
-// Field is a setting by its key in the file.
+// Field is a setting with its key in the file.
 type Field struct {
 	Key   string
 	Value *string
@@ -37,7 +37,7 @@ func (s *Settings) Fields() []Field {
 	}
 }
 
-// IsExample reports whether an image is an example: in a registry of example.com.
+// IsExample reports whether an image is an example. The registry of an example is a host of example.com.
 func IsExample(image string) bool {
 	host, _, _ := strings.Cut(image, "/")
 	return strings.HasSuffix("."+host, ".example.com")
@@ -63,7 +63,7 @@ func Edit(dir string, change func(*Settings)) error {
 			return err
 		}
 		node := value.YNode()
-		// The tag makes the encoder quote values that YAML would read as a number: a branch 1.20.
+		// The tag of the node makes the encoder quote values that YAML would read as a number, such as the branch 1.20.
 		node.Value, node.Tag, node.Style = *f.Value, yaml.NodeTagString, 0
 	}
 	text, err := root.String()

@@ -11,10 +11,11 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
-// digest is that of the catalog in the shipped file.
+// digest is the digest of the catalog's image in the shipped file.
 const digest = "sha256:3baeeb499e8da437ddb9f7742cd7dbf1c25fc54237f0b3ce540e3b2559290b53"
 
-// shipped is a repository with the settings as they are shipped. Those in gitops/ may be a user's.
+// shipped returns a repository with the settings as they are shipped. It does not use the settings in gitops/, because
+// a user may have changed them.
 func shipped(t *testing.T) string {
 	t.Helper()
 	content := page.Read(t, "testdata/settings.yaml")

@@ -20,15 +20,15 @@ import (
 // Multiarch lets the operator and caches run on any of the architectures.
 const Multiarch = "multiarch"
 
-// Architectures are those that can be chosen: overlays/ and gitops/operator have a folder for each.
+// Architectures are the architectures that a user can choose. Each has an overlay.
 func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 
 // Choices are the settings that a user wants, as in the flags of the command.
 type Choices struct {
 	Repo, Revision, Registry                               string // required
-	Version, Architecture, MemcachedImage, ArgoCDNamespace string // empty: as before
-	AgentImage, CatalogImage                               string // empty: as before, in the new registry
-	SnapshotImage                                          string // empty: that of the version, in the new registry
+	Version, Architecture, MemcachedImage, ArgoCDNamespace string // empty: the current value
+	AgentImage, CatalogImage                               string // empty: the current value, in the new registry
+	SnapshotImage                                          string // empty: the image of the version, in the new registry
 }
 
 // Resolve turns the choices into settings. The error names everything that is wrong with them.
@@ -50,7 +50,7 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 	_, agentErr := name.ParseReference(s.AgentImage)
 	_, snapshotErr := name.ParseReference(s.SnapshotImage)
 	_, memcachedErr := name.ParseReference(s.MemcachedImage)
-	_, catalogErr := name.NewDigest(s.CatalogImage) // Only a commit may change which version OLM installs.
+	_, catalogErr := name.NewDigest(s.CatalogImage) // A digest, so that only a commit changes which version OLM installs.
 	return s, errors.Join(
 		ValidateRepo("repo", s.RepoURL),
 		refuse(badRevision.MatchString(s.Revision), "revision", s.Revision, "is no name that Git allows",
@@ -71,7 +71,7 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 	)
 }
 
-// refuse is an error that names the flag, its value, the problem and the fix, if the value is bad.
+// refuse returns an error with the flag, its value, the problem and the fix, if the value is bad.
 func refuse(bad bool, flag, value string, problem any, fix string) error {
 	if !bad {
 		return nil
@@ -82,7 +82,7 @@ func refuse(bad bool, flag, value string, problem any, fix string) error {
 // scpLike is the short form of SSH URLs, user@host:path.
 var scpLike = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^/\s:][^\s]*$`)
 
-// ValidateRepo refuses what is no URL of a Git repository, as the value of a flag.
+// ValidateRepo returns an error if the value of a flag is not the URL of a Git repository.
 func ValidateRepo(flag, repo string) error {
 	fix := "name it as Argo CD reaches it, such as https://git.example.com/team/memcached-operator.git, " +
 		"ssh://git@host/path, git@host:path or file:///path"
@@ -106,22 +106,23 @@ func ValidateRepo(flag, repo string) error {
 	case u.Scheme != "file" && (u.Hostname() == "" || strings.Trim(u.Path, "/") == ""):
 		problem = "has no host or no path"
 	case slices.Contains([]string{"http", "git"}, u.Scheme) && !isLocal(u.Hostname()):
-		problem = "a network in between could change what the cluster runs"
+		problem = "the connection is not encrypted, so a network in between could change what the cluster runs"
 		fix = "use https or ssh; " + u.Scheme + " is for local addresses"
 	}
 	return refuse(problem != "", flag, repo, problem, fix)
 }
 
-// isLocal reports whether the address is of this computer or of a private network.
+// isLocal reports whether the host is this computer, or has an address of a private network.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip.IsLoopback() || ip.IsPrivate()
 }
 
-// badRevision is what git check-ref-format refuses; a leading dash would read as an option.
+// badRevision matches names that git check-ref-format refuses, and names with a leading dash, which git would read as
+// an option.
 var badRevision = regexp.MustCompile(`^$|^[-/.]|[/.]$|\.lock$|\.\.|//|/\.|@\{|[\x00-\x20\x7f~^:?*\[\\]`)
 
-// operatorImage is the operator's image of a version in a registry.
+// operatorImage returns the operator's image of a version in a registry.
 func operatorImage(registry, version string) (string, error) {
 	image := registry + "/memcached-operator:" + version
 	_, err := name.NewTag(image, name.StrictValidation)
@@ -129,7 +130,7 @@ func operatorImage(registry, version string) (string, error) {
 		refuse(err != nil, "version", version, err, "name the tag that was pushed, such as 0.1.0"))
 }
 
-// ValidateRegistry refuses what is no registry of images, as the value of a parameter.
+// ValidateRegistry returns an error if the value of a parameter is not a registry of images.
 func ValidateRegistry(parameter, registry string) error {
 	_, err := name.NewRepository(registry+"/memcached-operator", name.StrictValidation)
 	switch {
@@ -142,8 +143,9 @@ func ValidateRegistry(parameter, registry string) error {
 	return nil
 }
 
-// agentImage is the agent's image in a registry. It keeps its version, which is not the operator's. Its digest is known
-// only for the registry that it was in.
+// agentImage returns the agent's image in a registry. The image keeps its version, which differs from the operator's.
+// In another registry, an image with a tag loses its digest, because the digest is known only for the registry that the
+// image was in.
 func agentImage(registry, current string) string {
 	moved := inRegistry(registry, current)
 	if moved != current && tagOf(current) != "" {
@@ -152,7 +154,7 @@ func agentImage(registry, current string) string {
 	return moved
 }
 
-// inRegistry is an image in another registry, by the digest that it has.
+// inRegistry returns an image in another registry, with its current digest.
 func inRegistry(registry, image string) string {
 	return strings.TrimSuffix(registry, "/") + "/" + path.Base(image)
 }

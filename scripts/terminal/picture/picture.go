@@ -12,11 +12,11 @@ import (
 // Line is a line of a terminal, with the escape sequences of its colors.
 type Line struct {
 	Text string
-	// After is how many seconds after the first one it was printed.
+	// After is how many seconds after the first line this line was printed.
 	After float64
 }
 
-// Lines are those of a text, all printed in the same moment.
+// Lines returns the lines of a text that was printed in one moment.
 func Lines(text string) (lines []Line) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		lines = append(lines, Line{Text: line})
@@ -24,13 +24,14 @@ func Lines(text string) (lines []Line) {
 	return lines
 }
 
-// The picture, in its own units.
+// These are the sizes in the picture, in units of the SVG.
 const (
 	letterWidth, lineHeight = 7.3, 17
 	margin, barHeight       = 16, 28
 )
 
-// style has the classes of SGR parameters: 1 is bold; 31, 32 and 33 are red, green and yellow.
+// style has the CSS classes for the parameters of escape sequences (SGR): 1 is bold; 31, 32 and 33 are red, green and
+// yellow.
 const style = `
     .back { fill: #f3f6f7 } .bar { fill: #9fb3ba } text { fill: #1b2b30 }
     .s1 { font-weight: bold } .s31 { fill: #b3261e } .s32 { fill: #0b5a25 } .s33 { fill: #7a5200 }
@@ -41,12 +42,13 @@ const style = `
     text { font: 12px ui-monospace, monospace; white-space: pre }
 `
 
-// animation shows lines one after another. They are dim before, but readable if no animation runs to its end.
+// animation shows lines one after another. A line is dim before it is shown, but readable even if no animation runs to
+// its end.
 const animation = `    text { animation: print 0.1s backwards } @keyframes print { from { opacity: 0.85 } }
     @media (prefers-reduced-motion) { text { animation: none } }
 `
 
-// Draw draws lines. Those that begin with "$ " are commands, which are bold.
+// Draw draws lines. Lines that begin with "$ " are commands, and are bold.
 func Draw(title string, lines []Line) string {
 	var texts strings.Builder
 	letters, css := 0, style
@@ -73,13 +75,13 @@ func Draw(title string, lines []Line) string {
 `, width, height, html.EscapeString(title), css, &texts)
 }
 
-// colored is a text after the escape sequence of its color.
+// colored matches the escape sequence of a color, and the text after it.
 var colored = regexp.MustCompile("\x1b\\[([0-9]*)m([^\x1b]*)")
 
-// Plain is a text without the escape sequences of colors.
+// Plain returns a text without the escape sequences of colors.
 func Plain(text string) string { return colored.ReplaceAllString(text, "$2") }
 
-// spans are the parts of a line, with their classes.
+// spans returns the parts of a line as SVG, with their CSS classes.
 func spans(line string) string {
 	if strings.HasPrefix(line, "$ ") {
 		line = "\x1b[1m" + line

@@ -1,5 +1,5 @@
-// Package facts compares the versions, images and digests that the repository names: the home of each, which people
-// change, with its copies.
+// Package facts compares the versions, images and digests that the repository names. Each has one home, the place where
+// people change it, and its copies must have the same value.
 package facts
 
 import (
@@ -24,7 +24,7 @@ import (
 //go:embed versions.yaml
 var versionsYAML string
 
-// fact is a version, and where it is: see versions.yaml.
+// fact is a version, an image or a digest, with its home and its copies: see versions.yaml.
 type fact struct {
 	Name   string          `json:"name"`
 	Home   worktree.Place  `json:"home"`
@@ -34,13 +34,13 @@ type fact struct {
 	Copies []copies        `json:"copies"`
 }
 
-// copies are where the value is repeated.
+// copies says in which files and where the value is repeated.
 type copies struct {
 	In   *regexp.Regexp `json:"in"` // names of files
 	Find *regexp.Regexp `json:"find"`
 }
 
-// minor finds a copy of 1.36.3 that is 1.36.
+// minor matches a copy that has only the minor version: 1.36 for 1.36.3.
 const minor = `(\d+\.\d+)`
 
 var table = readTable()
@@ -52,41 +52,42 @@ func readTable() (versions []fact) {
 		"{pages}", `docs/|README\.md|CONTRIBUTING\.md`,
 		"{manifests}", `operator/config/|overlays/|gitops/(?:operator|platform|bootstrap)/`)
 	if err := yaml.UnmarshalStrict([]byte(full.Replace(versionsYAML)), &versions); err != nil {
-		panic(err) // The file is a part of this program.
+		panic(err) // The file is embedded, so this is a mistake in the program.
 	}
 	return versions
 }
 
 var (
-	// unread are files that people do not write: they are generated, or hold values of some time, and have their own
-	// tests.
+	// unread matches files that are not read, because people do not write them. They are generated, or have the values of
+	// an earlier time, and they have their own tests.
 	unread = regexp.MustCompile(`^(bundle/|test/(crd/released|faults)/|docs/performance|gitops/sources\.json)|` +
 		`(^|/)testdata/|_test\.go$|go\.(sum|mod)$`)
 
-	// pinned are an image by tag or digest, a file of a release and a Git repository at a tag.
+	// pinned matches an image by tag or digest, a file of a release, and a Git repository at a tag.
 	pinned = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/[\w./-]+:v?\d(?:[\w.-]*\w)?|` +
 		`sha256:[0-9a-f]{64}|https://\S+/download/v\d+\.\d+\.\d+|https://\S+\?ref=v\d+\.\d+\.\d+`)
 
-	// example is what people replace by their own.
+	// example matches images that people replace by others.
 	example = regexp.MustCompile(`^[a-z0-9.-]*(example\.com|localhost)[:/]`)
 
-	// action is a step of a workflow, and the commit that it is pinned to. Each workflow has to repeat it.
+	// action matches the action of a step in a workflow, and the commit to which it is pinned. Each workflow that uses an
+	// action has to repeat the commit.
 	action = regexp.MustCompile(`(?m)^[\s-]*uses: ([\w.-]+/[\w./-]+)@(\S+)`)
 )
 
-// settings repeats images of the manifests. A release and make gitops-init write them.
+// settings is a file that repeats images of the manifests. Releases and make gitops-init write these images.
 const settings = "gitops/settings/settings.yaml"
 
-// Found is what the files of a repository name.
+// Found has the versions that the files of a repository name, and what is wrong with them.
 type Found struct {
 	Values []Value
 	Stale  []Copy
-	Twice  []error // images, digests and actions that have no home, and are in several files
+	Twice  []error // about images, digests and actions that are in several files and have no home
 
 	root string
 }
 
-// Value is a version, as its home has it.
+// Value is a version with its value in its home.
 type Value struct {
 	Name, Text, Home string
 	Copies           int
@@ -163,7 +164,7 @@ func (f *fact) value(root string) (Value, error) {
 	return Value{Name: f.Name, Text: text, Home: home.File}, nil
 }
 
-// validate refuses what could not be found again in the copies.
+// validate returns an error for a value that could not be found again in the copies.
 func validate(text string) error {
 	parsed, err := semver.Parse(text)
 	switch {
@@ -175,7 +176,7 @@ func validate(text string) error {
 	return nil
 }
 
-// copiesIn finds what the files repeat.
+// copiesIn returns the copies in all files.
 func (f *fact) copiesIn(files map[string]string, value Value) (all []Copy) {
 	for _, p := range f.Copies {
 		for name, content := range files {
@@ -187,7 +188,7 @@ func (f *fact) copiesIn(files map[string]string, value Value) (all []Copy) {
 	return all
 }
 
-// find finds what a file repeats.
+// find returns the copies in one file.
 func (c *copies) find(name, content string, value Value) (all []Copy) {
 	want := value.Text
 	if strings.Contains(c.Find.String(), minor) {
@@ -206,11 +207,11 @@ func (c *copies) find(name, content string, value Value) (all []Copy) {
 	return all
 }
 
-// Err reports the copies that differ, and what has no home.
+// Err returns an error with the copies that differ, and with the values that have no home.
 func (f *Found) Err() error {
 	var errs []error
 	for _, c := range f.Stale {
-		errs = append(errs, fmt.Errorf("%s:%d: %s is %s, and %s in %s, its home: run make generate",
+		errs = append(errs, fmt.Errorf("%s:%d: %s is %s, but it is %s in its home %s: run make generate",
 			c.File, c.Line, c.Name, c.Has, c.Want, c.Home))
 	}
 	return errors.Join(append(errs, f.Twice...)...)
@@ -218,7 +219,7 @@ func (f *Found) Err() error {
 
 // Write changes the copies that differ, and returns the names of the files.
 func (f *Found) Write() (changed []string, err error) {
-	for _, c := range slices.Backward(f.Stale) { // It begins at the end of a file: what comes before stays in its place.
+	for _, c := range slices.Backward(f.Stale) { // backwards, so that earlier positions in a file stay valid
 		path := filepath.Join(f.root, c.File)
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -234,8 +235,8 @@ func (f *Found) Write() (changed []string, err error) {
 	return slices.Compact(changed), nil
 }
 
-// twice finds what is pinned in several files and is not a known copy, and actions that workflows pin to several
-// commits. One file may repeat what it pins.
+// twice finds values that are pinned in several files and are no known copies, and actions that workflows pin to
+// several commits. A value may be several times in one file.
 func twice(files map[string]string, known []Copy) []error {
 	in, pins := index{}, index{}
 	for name, content := range files {
@@ -253,10 +254,11 @@ func twice(files map[string]string, known []Copy) []error {
 		}
 	}
 	const home = "%s is in %s: make one of them its home in scripts/versions/facts/versions.yaml, and the others copies"
-	return append(in.several(home, ", "), pins.several("the workflows use %s at %s: pin it to one", " and ")...)
+	return append(in.several(home, ", "), pins.several("the workflows pin %s to different commits (%s): pin it to "+
+		"one commit", " and ")...)
 }
 
-// index is where texts are.
+// index has, for each text, the places that have it.
 type index map[string]sets.Set[string]
 
 func (x index) add(text, where string) { x[text] = x[text].Union(sets.New(where)) }

@@ -55,8 +55,8 @@ func TestTheRepositoryAgreesAndEveryPatternFindsACopy(t *testing.T) {
 
 func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 	tests := map[string]struct {
-		files map[string]string // besides the homes
-		want  []string          // of what is found
+		files map[string]string // in addition to the files with the homes
+		want  []string          // texts in the reports
 		fixed map[string]string
 	}{
 		"several in one file": {
@@ -65,7 +65,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 				"docs/a.md": "VERSION=0.1.0\nversion: 0.1.x\n--version 0.10.0\n--version 0.2.0 r.io/memcached-operator:0.1.0\n" +
 					"memcached-operator-0.1.0.tgz\n  targetRevision: main\n",
 			},
-			want: []string{"docs/a.md:1: operator is 0.1.0, and 0.10.0 in Makefile", "docs/a.md:2: operator is 0.1, and 0.10 in", "docs/a.md:4:", "docs/a.md:4:", "docs/a.md:5"},
+			want: []string{"docs/a.md:1: operator is 0.1.0, but it is 0.10.0 in its home Makefile", "docs/a.md:2: operator is 0.1, but it is 0.10 in", "docs/a.md:4:", "docs/a.md:4:", "docs/a.md:5"},
 			fixed: map[string]string{"docs/a.md": "VERSION=0.10.0\nversion: 0.10.x\n--version 0.10.0\n--version 0.10.0 r.io/memcached-operator:0.10.0\n" +
 				"memcached-operator-0.10.0.tgz\n  targetRevision: main\n"},
 		},
@@ -80,9 +80,9 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 				"gitops/operator/olm-v1/a.yaml": "value: 0.3.x",
 			},
 			want: []string{
-				"docs/a.md:1: operator is 0.3.0-rc-2.1, and 0.2.0 in docs/install.md",
-				"gitops/operator/olm-v1/a.yaml:1: operator is 0.3, and 0.2 in docs/install.md",
-				"operator/config/a.yaml:2: operator's image is 0.3.0-rc-1.1, and 0.3.0-rc-2.1 in Makefile",
+				"docs/a.md:1: operator is 0.3.0-rc-2.1, but it is 0.2.0 in its home docs/install.md",
+				"gitops/operator/olm-v1/a.yaml:1: operator is 0.3, but it is 0.2 in its home docs/install.md",
+				"operator/config/a.yaml:2: operator's image is 0.3.0-rc-1.1, but it is 0.3.0-rc-2.1 in its home Makefile",
 			},
 			fixed: map[string]string{"operator/config/a.yaml": strings.Repeat("r.io/memcached-operator:0.3.0-rc-2.1\n", 2)},
 		},
@@ -98,7 +98,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 				"docs/a.md": "    newName: r.io/memcached-operator\n    newTag: 0.1.0\n" +
 					"    newName: r.io/memcached-agent\n    newTag: 0.1.0\n",
 			},
-			want: []string{"docs/a.md:2: operator is 0.1.0, and 0.3.0 in", "docs/a.md:4: agent is 0.1.0, and 0.2.0 in"},
+			want: []string{"docs/a.md:2: operator is 0.1.0, but it is 0.3.0 in", "docs/a.md:4: agent is 0.1.0, but it is 0.2.0 in"},
 			fixed: map[string]string{"docs/a.md": "    newName: r.io/memcached-operator\n    newTag: 0.3.0\n" +
 				"    newName: r.io/memcached-agent\n    newTag: 0.2.0\n"},
 		},
@@ -129,9 +129,9 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 				".github/workflows/a.yaml": "steps:\n  - uses: actions/checkout@1111 # v1\n  - uses: a/b/c@1\n",
 				".github/workflows/b.yaml": "steps:\n  - name: x\n    uses: actions/checkout@2222 # v2\n  - uses: a/b/c@1\n",
 			},
-			want: []string{"the workflows use actions/checkout at 1111 and 2222"},
+			want: []string{"the workflows pin actions/checkout to different commits (1111 and 2222)"},
 		},
-		// What is not a version could be written into the copies, and never be found there again.
+		// A value that is not a version could be written into the copies, and would never be found there again.
 		"a home with a word":          {files: map[string]string{"Makefile": "VERSION ?= abc\n"}, want: []string{`Makefile: operator is "abc", which is not a semantic`}},
 		"a home with build metadata":  {files: map[string]string{"Makefile": "VERSION ?= 1.2.3+a\n"}, want: []string{`is "1.2.3+a", which has build metadata`}},
 		"a home without its line":     {files: map[string]string{"Makefile": "all:\n"}, want: []string{"operator: Makefile: nothing matches"}},
@@ -164,7 +164,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 
 const options = "\tDefaultMemcachedImage = \"docker.io/library/memcached:1.6.45\"\n"
 
-// homes writes the homes of all versions, and some files. There is no candidate.
+// homes writes the files with the homes of all versions, and some other files. No version is a candidate.
 func homes(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -178,7 +178,7 @@ func homes(t *testing.T, files map[string]string) (root string) {
 	return root
 }
 
-// look reads all files of a tree, and returns the lines of what it reports.
+// look reads all files of a tree, and returns what Read found and the lines of its error.
 func look(t *testing.T, root string) (found *Found, lines []string) {
 	t.Helper()
 	found, err := read(root, slices.Collect(maps.Keys(tree.Read(t, root))))

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Package base makes the image that the Dockerfile builds in, if the official one can't be pulled.
+// Package base makes the base image in which the Dockerfile builds, if the official base image can't be pulled.
 package base
 
 import (
@@ -25,9 +25,9 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// Push makes a base image to build in, of this machine's Go and a shell, and returns its reference. It is an index, as
-// the official one is. It holds nothing for other platforms than this machine's, so a build that takes one of those, to
-// run it under emulation, fails.
+// Push makes a base image with this machine's Go and a shell, pushes it to the registry at host, and returns its
+// reference. It is an index of all platforms, like the official base image, but only the image for this machine's
+// platform has files. So a build fails if its build stage uses another platform, under emulation.
 func Push(t *testing.T, host string) string {
 	t.Helper()
 	var images []v1.Image
@@ -70,7 +70,7 @@ func builderFor(t *testing.T, platform v1.Platform, layers ...v1.Layer) v1.Image
 	return image
 }
 
-// toolchain is a layer of this machine's Go, and of a shell that needs nothing else.
+// toolchain is a layer with this machine's Go, and with a shell that needs no other file.
 func toolchain(t *testing.T) v1.Layer {
 	t.Helper()
 	shell := t.TempDir()
@@ -114,7 +114,7 @@ func writeLayer(t *testing.T, write func(*tar.Writer) error) v1.Layer {
 	return layer
 }
 
-// addGo adds what a build needs of Go: its programs and the sources of the standard library.
+// addGo adds the parts of Go that a build needs: its programs and the sources of the standard library.
 func addGo(archive *tar.Writer, goroot string) error {
 	needless := []string{"api", "doc", "misc", "test", "src/cmd"}
 	return filepath.WalkDir(goroot, func(file string, entry fs.DirEntry, err error) error {
@@ -153,7 +153,8 @@ func addFile(archive *tar.Writer, from, to string) error {
 	return err
 }
 
-// Caches are arguments of a build: it shares this machine's modules and what Go has compiled, and needs no network.
+// Caches returns the arguments by which an image build uses this machine's caches of Go modules and of compiled
+// packages, so that it needs no network.
 func Caches(t *testing.T, root string) []string {
 	t.Helper()
 	download := exec.CommandContext(t.Context(), "go", "mod", "download")

@@ -14,13 +14,13 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// fromCache makes the API server answer from its memory, as for informers. Each request needs options that no other
-// has: the client writes the labels of the request into them.
+// fromCache makes the API server answer from its cache, as it does for informers. Each request needs a separate result
+// of fromCache, because the client writes the label selector of the request into it.
 func fromCache() client.ListOption {
 	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 }
 
-// cached are lists of the kinds that the operator caches, and which of their objects it does.
+// cached has a list for each kind that the operator caches, with the options that select the objects that it caches.
 func cached() map[client.ObjectList][]client.ListOption {
 	found := map[client.ObjectList][]client.ListOption{&cachev1.MemcachedList{}: {fromCache()}}
 	for _, managed := range []client.ObjectList{
@@ -34,7 +34,8 @@ func cached() map[client.ObjectList][]client.ListOption {
 	return found
 }
 
-// list lists all that the operator caches, each kind as the operator's informer does, and keeps nothing of it.
+// list lists all objects that the operator caches, with the requests of the operator's informers, and keeps none of
+// them.
 func list(ctx context.Context, kube client.Reader) error {
 	work, ctx := errgroup.WithContext(ctx)
 	for kind, options := range cached() {
@@ -43,8 +44,8 @@ func list(ctx context.Context, kube client.Reader) error {
 	return work.Wait()
 }
 
-// watch opens the watches of the operator's informers, decodes what they send until the program ends, and keeps nothing
-// of it.
+// watch opens the same watches as the operator's informers. It decodes their events until the program ends, and keeps
+// none of them.
 func watch(ctx context.Context, kube client.WithWatch) error {
 	for kind, options := range cached() {
 		opened, err := kube.Watch(ctx, kind, options...)

@@ -1,6 +1,6 @@
-// Command baseline is the minimal program that the bench compares the operator with: it sends the requests that the
-// operator made for one Memcached for all others too, from prepared bytes. It opens the operator's watches, and does
-// nothing else.
+// Command baseline is the minimal program that the bench compares the operator with. For each Memcached, it sends the
+// requests that were recorded when the operator reconciled one Memcached, from prepared bytes. It opens the same
+// watches as the operator, and does nothing else.
 package main
 
 import (

@@ -16,13 +16,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/baseline/template"
 )
 
-// Creator creates objects like those of the operator, each by one request. They belong to no Memcached that exists.
+// Creator creates objects like those of the operator, each by one request. No existing Memcached owns these objects.
 type Creator struct {
 	kube     rest.Interface
 	requests []template.Request
 }
 
-// NewCreator returns a Creator of what Record has recorded.
+// NewCreator returns a Creator that uses the requests that Record has recorded.
 func (e *Environment) NewCreator() (*Creator, error) {
 	content, err := os.ReadFile(e.templateFile())
 	if err != nil {
@@ -36,7 +36,7 @@ func (e *Environment) NewCreator() (*Creator, error) {
 	return c, json.Unmarshal(content, &c.requests)
 }
 
-// Apply sends the operator's request for an object of a kind, with another name.
+// Apply sends the request by which the operator applies an object of this kind, with another name.
 func (c *Creator) Apply(ctx context.Context, kind Kind, name string) error {
 	request, err := c.find(kind, name)
 	if err != nil {

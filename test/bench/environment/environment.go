@@ -1,5 +1,5 @@
-// Package environment is what the bench measures in: a real API server with an audit log and the operator's manifests,
-// and the operator's own binary as a process with its own service account.
+// Package environment provides what the bench needs for its measurements: a real API server with an audit log and the
+// operator's manifests, and the operator's own binary as a process that uses the operator's service account.
 package environment
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/install"
 )
 
-// auditPolicy logs each request of the operator and of the baseline, which acts as the operator, and what the bench
-// changes and deletes. What the bench creates is left out, except by a Creator: it is much, and no figure needs it.
-// Only the requests that the baseline repeats are logged with their bodies.
+// auditPolicy logs each request of the operator and of the baseline, which uses the operator's identity, and the
+// bench's changes and deletions. It omits the objects that the bench creates, except those of a Creator, because they
+// are many and no figure needs them. Only the requests that the baseline repeats are logged with their bodies.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -49,7 +49,7 @@ type Folders struct {
 	Run      string // of this environment only
 }
 
-// Environment is a running API server, and what it takes to run an operator against it.
+// Environment is a running API server, and all that is needed to run an operator against it.
 type Environment struct {
 	Client client.Client
 	Audit  audit.Log
@@ -86,7 +86,7 @@ func (e *Environment) prepare(ctx context.Context) (err error) {
 	return errors.Join(e.createNamespaces(ctx), e.writeKubeconfig(ctx))
 }
 
-// writeKubeconfig writes one with a token of the operator's service account.
+// writeKubeconfig writes a kubeconfig with a token of the operator's service account.
 func (e *Environment) writeKubeconfig(ctx context.Context) error {
 	operator, err := install.Connect(ctx, e.config, e.Client)
 	if err != nil {

@@ -40,7 +40,7 @@ func (o *Operator) Profile(ctx context.Context, profile, path string) error {
 	return os.WriteFile(path+".txt", out, 0o644)
 }
 
-// Machine describes where and when the bench runs. What the system does not report is left out.
+// Machine describes on which machine and when the bench runs. It omits properties that the system does not report.
 func Machine(kubernetes string) string {
 	parts := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), monitor.ProcField("/proc/cpuinfo", "model name")}
 	if memory := monitor.BytesOf(monitor.ProcField("/proc/meminfo", "MemTotal")); memory > 0 {
@@ -50,7 +50,7 @@ func Machine(kubernetes string) string {
 		parts = append(parts, strings.TrimSpace(string(kernel)))
 	}
 	parts = append(parts, runtime.Version()+" "+runtime.GOARCH, "Kubernetes "+kubernetes)
-	if load, err := os.ReadFile("/proc/loadavg"); err == nil { // Figures are of use only where it is near 0.
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil { // If the load is not near 0, figures are of no use.
 		lastMinute, _, _ := strings.Cut(string(load), " ")
 		parts = append(parts, "load "+lastMinute+" before")
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 )
 
-// metricsInterval is how often Await reads metrics: reading them takes a millisecond or two.
+// metricsInterval is the time between two reads of the metrics by Await. A read takes a millisecond or two.
 const metricsInterval = 50 * time.Millisecond
 
-// Await waits until the metrics meet a condition. An operator that does not serve metrics yet meets none.
+// Await waits until the metrics meet a condition. While the operator does not serve metrics yet, the condition is not
+// met.
 func (o *Operator) Await(ctx context.Context, timeout time.Duration, meets func(monitor.Metrics) bool) error {
 	err := wait.PollUntilContextTimeout(ctx, metricsInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		select {
@@ -31,7 +32,7 @@ func (o *Operator) Await(ctx context.Context, timeout time.Duration, meets func(
 	return nil
 }
 
-// quiet is how long the operator must be idle to count as settled.
+// quiet is how long the operator must reconcile nothing before Settle returns.
 const quiet = 2 * time.Second
 
 // Settle waits until the operator has not reconciled for a while.

@@ -76,7 +76,8 @@ func (e *Environment) createMemcached(ctx context.Context, key client.ObjectKey)
 	return mc, e.Client.Create(ctx, mc)
 }
 
-// CreateMemcacheds creates those from one number up to, but not including, another. It reports progress to update.
+// CreateMemcacheds creates the Memcacheds with the numbers from "from" to "to", without "to". It reports its progress
+// by calling update.
 func (e *Environment) CreateMemcacheds(ctx context.Context, from, to int, update func(string)) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(parallel)

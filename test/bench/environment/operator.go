@@ -19,7 +19,7 @@ import (
 type Operator struct {
 	monitor.Process
 
-	// Started is when the process was.
+	// Started is when the process was started.
 	Started time.Time
 
 	cmd   *exec.Cmd
@@ -30,7 +30,7 @@ type Operator struct {
 // stopTimeout is longer than the operator takes to stop.
 const stopTimeout = 45 * time.Second
 
-// StartOperator starts the operator for all namespaces, with the flags of its Deployment, and more.
+// StartOperator starts the operator for all namespaces, with the flags of its Deployment, and with the given flags.
 func (e *Environment) StartOperator(ctx context.Context, flags ...string) (*Operator, error) {
 	var process monitor.Process
 	var err error
@@ -70,12 +70,12 @@ func (o *Operator) Stop() error {
 	return nil
 }
 
-// CreateByBaseline runs the baseline for all Memcacheds, and returns when it was started.
+// CreateByBaseline runs the baseline, which creates the objects of all Memcacheds, and returns when it was started.
 func (e *Environment) CreateByBaseline(ctx context.Context, inFlight int) (time.Time, error) {
 	return e.runBaseline(ctx, "--template="+e.templateFile(), fmt.Sprintf("--in-flight=%d", inFlight))
 }
 
-// List lists all that the operator caches, by the baseline, and returns how long that took.
+// List makes the baseline list all objects that the operator caches, and returns how long that took.
 func (e *Environment) List(ctx context.Context) (time.Duration, error) {
 	started, err := e.runBaseline(ctx)
 	return time.Since(started), err

@@ -69,8 +69,8 @@ func (e *Environment) Record(ctx context.Context) error {
 	return e.Client.DeleteAllOf(ctx, Memcached.Of(0), client.InNamespace(recordedNamespace))
 }
 
-// record returns a request as it can be repeated. The patch of the status has metadata only for the resource version,
-// which no other Memcached has.
+// record returns a request in a form that can be repeated for other Memcacheds. It removes the metadata of the status
+// patch, whose only field is the resource version of the recorded Memcached.
 func record(request audit.Request) (template.Request, error) {
 	if request.ObjectRef.Subresource == "" {
 		return template.Request{URI: request.URI, Type: string(types.ApplyPatchType), Body: string(request.Body)}, nil

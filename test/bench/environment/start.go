@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
-// Bare starts an API server and its etcd, without any controller: only the operator writes.
+// Bare starts an API server and its etcd, without any controller, so only the operator and the bench write objects.
 func Bare(ctx context.Context, folders Folders) (*Environment, error) {
 	assets, err := builds.Assets(ctx)
 	if err != nil {
@@ -47,10 +47,12 @@ func Bare(ctx context.Context, folders Folders) (*Environment, error) {
 // podsPerNode is more than a real kubelet accepts, so that few Nodes are enough.
 const podsPerNode = 2000
 
-// ClusterName is the name of a local cluster. Benches of several copies of the repository may run at a time.
+// ClusterName is the name of the local cluster for a copy of the repository. So the benches of several copies can run
+// at the same time.
 func ClusterName(tree string) string { return fmt.Sprintf("bench-%.4x", sha256.Sum256([]byte(tree))) }
 
-// Simulated starts a cluster with the real workload controllers and scheduler, and simulated Nodes for that many Pods.
+// Simulated starts a cluster with the real workload controllers and scheduler, and with as many simulated Nodes as
+// these Pods need.
 func Simulated(ctx context.Context, folders Folders, pods int) (_ *Environment, err error) {
 	name := ClusterName(folders.Tree)
 	cluster, err := local.Up(ctx, local.Options{Simulated: true, Name: name, AuditPolicy: auditPolicy, Attached: true})

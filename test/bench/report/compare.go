@@ -33,10 +33,11 @@ func ReadPage(path string) ([]Figure, error) {
 	return figures, nil
 }
 
-// mostGrowth is by what share a figure may exceed the one on the page: numbers of allocations differ a little.
+// mostGrowth is by what share a figure may exceed the figure on the page. Numbers of allocations differ a little from
+// run to run.
 const mostGrowth = 0.05
 
-// CheckGrowth returns an error if a figure of that name is larger than the one on the page, by more than 5 %.
+// CheckGrowth returns an error if the figure with that name is more than 5 % larger than the figure on the page.
 func CheckGrowth(page, now []Figure, name string) error {
 	before, err := value(page, name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Curve is a value for each second, or another equal time; one without a value is NaN.
+// Curve has a value for each second, or for each of other equal periods. The value is NaN where it is not known.
 type Curve struct {
 	Name   string
 	Values []float64
@@ -31,7 +31,7 @@ type Panel struct {
 	Curves []Curve
 }
 
-// The picture, in its own units. Curves have the classes c0, c1 and so on.
+// The sizes of the picture, in the units of the SVG. Curves have the classes c0, c1 and so on.
 const (
 	plotWidth, plotHeight = 760, 130
 	left, panelHeight     = 70, 190

@@ -1,4 +1,4 @@
-// Package report makes verdicts, tables and parts of a page of what was measured. It measures nothing.
+// Package report makes verdicts, tables and parts of a page from measured values. It measures nothing.
 package report
 
 import (
@@ -27,7 +27,7 @@ type Figure struct {
 	Verdict              Verdict
 }
 
-// AtMost makes the figure of a value that has a bound. Details stand in parentheses.
+// AtMost makes the figure of a value that must not exceed a bound. The details are shown in parentheses.
 func AtMost(bound float64, unit, name string, value float64, details ...string) Figure {
 	figure := Unjudged(name, value, unit, details...)
 	figure.Want, figure.Verdict = strings.TrimSpace("at most "+Number(bound)+" "+unit), Missed
@@ -46,13 +46,15 @@ func Unjudged(name string, value float64, unit string, details ...string) Figure
 	return Figure{Name: name, Measured: measured, Verdict: Unbounded}
 }
 
-// Failed makes the figure of what could not be measured.
+// Failed makes the figure for something that could not be measured.
 func Failed(name string, reason error) Figure {
 	first, _, _ := strings.Cut(reason.Error(), "\n")
 	return Figure{Name: name, Measured: first, Verdict: NotMeasured}
 }
 
-// Number writes a value with three significant digits, and whole numbers in full.
+// Number formats whole numbers, and values from 100 on, without decimals, values from 10 on with one, and smaller
+// values
+// with two.
 func Number(value float64) string {
 	switch {
 	case value == float64(int64(value)), value >= 100, value <= -100:
@@ -82,7 +84,7 @@ func Text(out io.Writer, figures []Figure) error {
 	return table.Flush()
 }
 
-// The beginnings of the markers around the figures of a scenario in a page.
+// The first characters of the markers around the figures of a scenario in a page.
 const (
 	beginMarker = "<!-- begin: make bench, "
 	endMarker   = "<!-- end: make bench, "

@@ -16,7 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// autoscale measures what it costs to observe the use of many caches that do not change.
+// autoscale measures the CPU time and the requests that the operator needs to observe the memory use of many caches
+// that do not change.
 func (b *Bench) autoscale(ctx context.Context) (figures []report.Figure, err error) {
 	folders, err := b.folders("autoscale")
 	if err != nil {
@@ -28,7 +29,7 @@ func (b *Bench) autoscale(ctx context.Context) (figures []report.Figure, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
-	// The simulated Pods listen nowhere, so a proxy answers for their agents.
+	// No program runs in the simulated Pods, so a proxy answers the operator's requests to their agents.
 	var reads atomic.Int64
 	text := curve()
 	agents := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -76,7 +77,8 @@ func (b *Bench) autoscale(ctx context.Context) (figures []report.Figure, err err
 	}, errors.Join(err, operator.Stop())
 }
 
-// watch returns which share of a core the operator used in some minutes, and its requests.
+// watch returns the share of a core that the operator used during the given number of minutes, and the requests that it
+// made.
 func (g *growing) watch(ctx context.Context, minutes int) (share float64, requests []audit.Request, err error) {
 	offset, err := g.env.Audit.End()
 	if err != nil {

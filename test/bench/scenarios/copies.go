@@ -13,7 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// movein fills three servers of 1 GiB from three others, without Pods, while clients write 2,000 times a second.
+// movein fills three memcached servers of 1 GiB from three others, while clients write 2,000 times a second. All are
+// processes of this machine, without Pods.
 func (b *Bench) movein(ctx context.Context) ([]report.Figure, error) {
 	b.updatef("%d keys", b.MovedKeys)
 	found, err := b.attributes(ctx, "operator/internal/agent/bootstrap", "TestACacheIsFilledUnderLoad",
@@ -30,10 +31,11 @@ func (b *Bench) movein(ctx context.Context) ([]report.Figure, error) {
 	}, nil
 }
 
-// copyRate is a rate with which a Pod of 16 GiB hands its keys over in five minutes, in bytes per second.
+// copyRate is the rate at which a Pod of 16 GiB hands its keys over in about five minutes, in bytes per second.
 const copyRate = 64 << 20
 
-// copied copies large memcacheds into others, without Pods, while clients read 2,000 times a second from the old one.
+// copied copies the keys of large memcacheds into others, without Pods, while clients read from the old one 2,000 times
+// a second.
 func (b *Bench) copied(ctx context.Context) (figures []report.Figure, err error) {
 	for _, mebibytes := range b.Copied {
 		b.updatef("%d MiB", mebibytes)
@@ -53,7 +55,7 @@ func (b *Bench) copied(ctx context.Context) (figures []report.Figure, err error)
 	return figures, nil
 }
 
-// snapshot saves, verifies and restores a cache of two servers, in a folder.
+// snapshot saves the keys of a cache of two servers in a folder, verifies this snapshot and restores it.
 func (b *Bench) snapshot(ctx context.Context) (figures []report.Figure, err error) {
 	b.updatef("%d keys", b.SavedKeys)
 	found, err := b.attributes(ctx, "operator/cmd/snapshot", "TestManyKeysTakeLittleTimeAndMemory",
@@ -72,7 +74,8 @@ func (b *Bench) snapshot(ctx context.Context) (figures []report.Figure, err erro
 // attribute is a line of go test -v that a test wrote by T.Attr.
 var attribute = regexp.MustCompile(`(?m)^=== ATTR  \S+ (\S+) (\S+)$`)
 
-// attributes runs one test of a package on memcacheds of this machine, and returns the figures that it reports.
+// attributes runs one test of a package, which starts memcacheds on this machine, and returns the figures that the test
+// reports.
 func (b *Bench) attributes(
 	ctx context.Context, folder, test string, arguments ...string,
 ) (found map[string]float64, err error) {

@@ -16,16 +16,16 @@ type creation struct {
 	*Bench
 	env *environment.Environment
 
-	// Of all runs of the operator.
+	// These are the sums of all runs of the operator.
 	memcacheds, requests, refused, events int
 }
 
-// program starts what reconciles Memcacheds. It returns when it started, and what waits for its end once all
-// Memcacheds have a status.
+// program starts the operator or the baseline. It returns the time of the start, and a function that waits for the end
+// of the program. The caller calls finish when all Memcacheds have a status.
 type program func(ctx context.Context, inFlight int) (started time.Time, finish func() error, err error)
 
 // create measures the time from the start of the operator until all objects of new Memcacheds exist and the status of
-// each is written. There are no other controllers.
+// each Memcached is written. No other controller runs.
 func (b *Bench) create(ctx context.Context) (figures []report.Figure, err error) {
 	env, err := b.bare(ctx, "create")
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *Bench) create(ctx context.Context) (figures []report.Figure, err error)
 		return nil, err
 	}
 	profiles := b.Profiles
-	b.Profiles = "" // A run with a profile does not count.
+	b.Profiles = "" // Profiling slows a run, so the measured runs have none.
 	c := &creation{Bench: b, env: env}
 	for _, inFlight := range b.InFlight {
 		compared, err := c.compare(ctx, inFlight)
@@ -126,7 +126,7 @@ func (c *creation) operator(ctx context.Context, inFlight int) (time.Time, func(
 	}
 	profiled := c.profileCPU(ctx, operator, fmt.Sprintf("cpu-create-%d.pprof", c.Count))
 	return operator.Started, func() error {
-		err := operator.Settle(ctx, timeout) // Requests after the last first status count, too.
+		err := operator.Settle(ctx, timeout) // It may still send requests after the last first status.
 		return errors.Join(err, <-profiled, operator.Stop(), c.count(offset))
 	}, nil
 }

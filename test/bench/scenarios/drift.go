@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// drift measures the operator's response to changes by other clients: no request where they changed what it does not
-// own, and the time to revert drift.
+// drift measures the operator's response to changes by other clients: that it makes no request if they change fields
+// that it does not own, and how long it takes to revert drift.
 func (b *Bench) drift(ctx context.Context) (figures []report.Figure, err error) {
 	env, err := b.bare(ctx, "drift")
 	if err != nil {
@@ -43,7 +43,8 @@ func (b *Bench) drift(ctx context.Context) (figures []report.Figure, err error) 
 	return append(append([]report.Figure{unowned}, reverted...), healed...), err
 }
 
-// changeUnowned changes what the operator does not own: an annotation of each Memcached, a label of one of its objects.
+// changeUnowned changes metadata that the operator does not own: an annotation of each Memcached, and a label of one of
+// the managed objects of each Memcached.
 func (b *Bench) changeUnowned(
 	ctx context.Context, env *environment.Environment, operator *environment.Operator,
 ) (figure report.Figure, err error) {
@@ -66,7 +67,8 @@ func (b *Bench) changeUnowned(
 	return noRequests(fmt.Sprintf("requests after %d annotations and labels by other clients", 2*b.Drifts), requests), err
 }
 
-// revert deletes managed objects or changes a field that the operator owns, one by one, each of another Memcached.
+// revert deletes managed objects, or changes a field in them that the operator owns. It does so one by one, and takes
+// each object from another Memcached.
 func (b *Bench) revert(ctx context.Context, env *environment.Environment) ([]report.Figure, error) {
 	var all, deleted, changed []float64
 	for i := range b.Drifts {
@@ -92,8 +94,8 @@ func (b *Bench) revert(ctx context.Context, env *environment.Environment) ([]rep
 	}, nil
 }
 
-// timeToWrite makes a change, and returns the milliseconds from the API server's answer to that until its answer to the
-// operator's write. Both are of the i-th Memcached.
+// timeToWrite makes a change to the i-th Memcached or its objects. It returns the milliseconds from the API server's
+// answer to this change until the API server's answer to the operator's write for the same Memcached.
 func timeToWrite(
 	ctx context.Context, env *environment.Environment, i int, change func() error, changed, written string,
 ) (float64, error) {

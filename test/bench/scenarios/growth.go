@@ -31,9 +31,9 @@ type growing struct {
 
 	size     int // number of Memcacheds
 	memory   []monitor.Memory
-	requests float64 // per Memcached of those that were created last
+	requests float64 // per Memcached, for the Memcacheds that were created last
 	figures  []report.Figure
-	changes  [2][]float64 // milliseconds, among few and among all
+	changes  [2][]float64 // milliseconds per change, with few Memcacheds and with all
 }
 
 // growth measures the operator in a cluster with the real workload controllers and scheduler, with more and more
@@ -58,7 +58,7 @@ func (b *Bench) growth(ctx context.Context) (_ []report.Figure, err error) {
 	return g.figures, nil
 }
 
-// grow creates Memcacheds up to each of the sizes, and reads the operator's memory there.
+// grow creates Memcacheds until their number is each of the sizes, and then reads the operator's memory.
 func (g *growing) grow(ctx context.Context) (err error) {
 	if g.operator, err = g.env.StartOperator(ctx); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (g *growing) growTo(ctx context.Context, size int) error {
 	return err
 }
 
-// readyTimeout is how long ten thousand Memcacheds may take to become ready on two cores.
+// readyTimeout is how long the Memcacheds may take to become ready. It is enough for 10,000 Memcacheds on two cores.
 const readyTimeout = time.Hour
 
 func (g *growing) awaitReady(ctx context.Context) error {
@@ -127,8 +127,8 @@ func (g *growing) awaitReady(ctx context.Context) error {
 	})
 }
 
-// change changes sizes one by one, and waits each time until all Memcacheds are ready. The first change of a Memcached
-// is to the size given, the next ones are to one more and back. It returns the milliseconds from each change until the
+// change changes sizes one by one, and waits each time until all Memcacheds are ready. It changes each Memcached first
+// to the given size, and in later rounds to one more and back. It returns the milliseconds from each change until the
 // operator's write of the Deployment.
 func (g *growing) change(ctx context.Context, first int) (times []float64, err error) {
 	for i := range g.Changes {
@@ -148,7 +148,7 @@ func (g *growing) change(ctx context.Context, first int) (times []float64, err e
 	return times, nil
 }
 
-// memoryFigures compare the heap at each size with a straight line.
+// memoryFigures returns the figures that compare the heap at each number of Memcacheds with a straight line.
 func (g *growing) memoryFigures() []report.Figure {
 	if len(g.memory) < 3 { // A line through two points is always straight.
 		return nil

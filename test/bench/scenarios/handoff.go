@@ -31,7 +31,7 @@ type rollout struct {
 	keys, bytes, seconds float64
 }
 
-// handoff measures a rollout that keeps the keys, and one that does not.
+// handoff measures a rollout in which Pods hand their keys over, and one in which they do not.
 func (b *Bench) handoff(ctx context.Context) ([]report.Figure, error) {
 	return b.onPods(ctx, func(judge judging.Judge) ([]report.Figure, error) {
 		judge.Keys, judge.Writes, judge.Arguments = b.Keys, 500, "--size=1024"
@@ -39,7 +39,7 @@ func (b *Bench) handoff(ctx context.Context) ([]report.Figure, error) {
 	})
 }
 
-// rollouts measures both, and draws a picture of them.
+// rollouts measures both rollouts, and draws one picture of them.
 func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []report.Figure, err error) {
 	ratio, p99 := report.Panel{Title: "hits, %", Most: 100}, report.Panel{Title: "p99, ms"}
 	for _, handoff := range []cachev1.HandoffMode{cachev1.HandoffAuto, cachev1.HandoffNever} {
@@ -113,7 +113,7 @@ func replace(ctx context.Context, judge judging.Judge, mc *cachev1.Memcached) er
 	return judge.AwaitReplaced(ctx, environment.Size, before)
 }
 
-// mergeSpec changes fields of a spec.
+// mergeSpec returns a patch that changes fields of a spec.
 func mergeSpec(format string, args ...any) client.Patch {
 	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":`+format+`}`, args...))
 }
@@ -154,7 +154,7 @@ func (r *rollout) figures(mode cachev1.HandoffMode) []report.Figure {
 			fmt.Sprintf("%s keys/s, from one Pod to another", report.Number(r.keys/r.seconds))))
 }
 
-// p99 is the median of some seconds, in milliseconds.
+// p99 is the median of the p99 latencies of some seconds, in milliseconds.
 func (r *rollout) p99(from, to int) float64 {
 	var all []float64
 	for _, second := range r.Seconds[from:to] {
@@ -165,7 +165,8 @@ func (r *rollout) p99(from, to int) float64 {
 	return statistics.Median(all)
 }
 
-// curves are the hits in percent and the p99 in milliseconds, from a while before the rollout until a while after it.
+// curves are the hit ratio in percent and the p99 latency in milliseconds, from some seconds before the rollout until
+// some seconds after it.
 func (r *rollout) curves(name string) (hits, p99 report.Curve) {
 	hits.Name, p99.Name = name, name
 	for _, second := range r.Seconds[r.first-calm : min(r.last+calm, len(r.Seconds))] {

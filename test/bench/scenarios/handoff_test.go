@@ -12,7 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// rolledOut is a rollout from second 20 until second 24: two seconds with misses, one without a read.
+// rolledOut is a rollout from second 20 until second 24. In two of these seconds clients miss keys, and in one they
+// read nothing.
 func rolledOut() rollout {
 	r := rollout{first: 20, last: 24, keys: 3000, bytes: 8 * mebibyte, seconds: 2}
 	r.Untouched, r.Kept = 1000, 995

@@ -12,19 +12,21 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// healing is how long it takes until a deleted object exists again, and what compares with that, in milliseconds.
+// healing has the times until a deleted object exists again, and the times of other requests to compare them with, in
+// milliseconds.
 type healing struct {
 	env     *environment.Environment
 	creator *environment.Creator
 
 	healed  []float64 // from the answer to the deletion until the answer to the operator's request
-	reacted []float64 // until the API server has this request
-	served  []float64 // from then on
+	reacted []float64 // the part of healed until the API server has this request
+	served  []float64 // the rest of healed: the time of the request itself
 	applied []float64 // the same request for another object
 	posted  []float64 // a POST of another object
 }
 
-// heal deletes managed objects one by one. After each, it creates two like it without the operator.
+// heal deletes managed objects one by one. After each deletion, it creates two objects like the deleted one without the
+// operator.
 func (b *Bench) heal(ctx context.Context, env *environment.Environment) ([]report.Figure, error) {
 	creator, err := env.NewCreator()
 	if err != nil {
@@ -56,7 +58,7 @@ func (h *healing) figures() []report.Figure {
 	}
 }
 
-// measure deletes an object of the i-th Memcached.
+// measure deletes an object of the i-th Memcached, and adds the measured times.
 func (h *healing) measure(ctx context.Context, i int) error {
 	kind := managed(i)
 	deleted, written, err := h.deleted(ctx, kind, i)
@@ -75,7 +77,8 @@ func (h *healing) measure(ctx context.Context, i int) error {
 	return err
 }
 
-// deleted returns the deletion of an object of the i-th Memcached, and the operator's answer to that.
+// deleted deletes an object of the i-th Memcached. It returns this request and the request by which the operator
+// creates the object again.
 func (h *healing) deleted(
 	ctx context.Context, kind environment.Kind, i int,
 ) (deleted, written audit.Request, err error) {
@@ -96,7 +99,7 @@ func (h *healing) deleted(
 	return deleted, written, err
 }
 
-// created has an object created without the operator, and returns how long the API server took.
+// created creates an object without the operator, and returns how long the API server took.
 func (h *healing) created(
 	ctx context.Context, create func(context.Context, environment.Kind, string) error, kind environment.Kind, name string,
 ) (took float64, err error) {

@@ -15,9 +15,9 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// TestScenariosMeasure measures so little that the times are of no use. The numbers of requests do not depend on how
-// fast a machine is, so they must reach their bounds. These, the allocations and, for the page's architecture, the sizes of
-// images must not be more than 5 % above what docs/performance.md has.
+// TestScenariosMeasure measures so little that the times are of no use. The numbers of requests do not depend on the
+// speed of the machine, so they must keep their bounds. The numbers of requests and of allocations and, on the
+// architecture of the page, the sizes of images must not exceed the figures of docs/performance.md by more than 5 %.
 func TestScenariosMeasure(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	tree, err := filepath.Abs("../../..")

@@ -14,7 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// onPods measures clients of caches on a cluster that runs Pods. The memcached is new enough for slots.
+// onPods measures what clients of caches see, on a cluster that runs Pods. It uses a version of memcached that slots
+// support.
 func (b *Bench) onPods(
 	ctx context.Context, measure func(judging.Judge) ([]report.Figure, error),
 ) (figures []report.Figure, err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-// benchmarks of the operator's packages, and their bounds. Without any change, four comparisons and one rendering are
-// all the work of a reconciliation.
+// benchmarks are Go benchmarks of the operator's packages, and their bounds. A reconciliation that finds no change
+// consists of four comparisons and one rendering.
 var benchmarks = []struct {
 	name, what           string
 	microseconds, allocs float64
@@ -50,7 +50,8 @@ func (b *Bench) pure(ctx context.Context) (figures []report.Figure, err error) {
 // measurements are the values that one benchmark measured.
 type measurements struct{ nanoseconds, allocs []float64 }
 
-// collect adds the output of `go test -bench -benchmem`, by names without the number of cores.
+// collect adds the values in the output of `go test -bench -benchmem` to measured. Its keys are the names of the
+// benchmarks without the number of cores.
 func collect(measured map[string]*measurements, output string) {
 	for line := range strings.Lines(output) {
 		name, rest, _ := strings.Cut(line, "\t")

@@ -20,7 +20,7 @@ import (
 // The memory of each Pod, in MiB, before and after it grows.
 const less, more = 128, 256
 
-// resized is what clients saw while running Pods got more memory, and gave it back.
+// resized is what clients saw while the memory of running Pods grew, and shrank again.
 type resized struct {
 	rollout
 	grown, shrunk time.Duration
@@ -28,7 +28,7 @@ type resized struct {
 	restarts      int // of containers
 }
 
-// resize measures running Pods that get other memory, and a full memcached that gives half of its memory back.
+// resize measures changes to the memory of running Pods, and a full memcached that releases half of its memory.
 func (b *Bench) resize(ctx context.Context) ([]report.Figure, error) {
 	figures, err := b.onPods(ctx, func(judge judging.Judge) ([]report.Figure, error) {
 		judge.Keys, judge.Writes, judge.Arguments = 2*b.Keys, 500, "--size=1024"
@@ -53,7 +53,7 @@ func (b *Bench) resize(ctx context.Context) ([]report.Figure, error) {
 		report.AtMost(5, "%", "its hottest keys that are lost, though they fit", 100-found["hottest-kept-percent"])), nil
 }
 
-// resizePods gives the Pods of a new cache twice the memory, and takes it away again.
+// resizePods doubles the memory of the Pods of a new cache, and then reduces it to the old value.
 func resizePods(ctx context.Context, judge judging.Judge) (r resized, err error) {
 	judge.Namespace = "resize"
 	mc := &cachev1.Memcached{
@@ -88,7 +88,7 @@ func resizePods(ctx context.Context, judge judging.Judge) (r resized, err error)
 	return r, errors.Join(err, judge.Kube.Delete(ctx, mc))
 }
 
-// changeMemory changes the memory, and returns how long it takes until each memcached has it.
+// changeMemory changes the memory, and returns how long it takes until each memcached uses the new limit.
 func changeMemory(
 	ctx context.Context, judge judging.Judge, mc *cachev1.Memcached, mebibytes int,
 ) (time.Duration, error) {

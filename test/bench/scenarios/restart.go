@@ -30,7 +30,8 @@ func (g *growing) rest(ctx context.Context) error {
 	return errors.Join(err, g.operator.Stop())
 }
 
-// restart starts the operator again without any change, in turn with a program that lists the same objects.
+// restart starts the operator again and again without any change. Before each start, it runs the baseline, which lists
+// the same objects.
 func (g *growing) restart(ctx context.Context) error {
 	var compared comparison
 	offset, err := g.env.Audit.End()
@@ -74,7 +75,7 @@ func (g *growing) awaitReconciled(ctx context.Context, count int) error {
 }
 
 // resync counts requests until the operator has reconciled every Memcached once more without any change. The first
-// resync comes after at most two periods.
+// resync begins after at most two --sync-periods.
 func (g *growing) resync(ctx context.Context) error {
 	g.updatef("a resync of %d", g.size)
 	offset, err := g.env.Audit.End()

@@ -20,7 +20,8 @@ import (
 // hash is how the clients choose a server.
 const hash = cachev1.HashRendezvous
 
-// scale measures a slot that is added and removed again: with the keys that clients will look for there, and without.
+// scale measures what clients see when a slot is added and removed again. It does so once with the keys of the new slot
+// moved to it beforehand, and once without.
 func (b *Bench) scale(ctx context.Context) ([]report.Figure, error) {
 	return b.onPods(ctx, func(judge judging.Judge) (figures []report.Figure, err error) {
 		judge.Keys, judge.Writes, judge.Arguments = b.Keys, 2000, "--size=1024 --hash="+string(hash)
@@ -41,7 +42,7 @@ func (b *Bench) scale(ctx context.Context) ([]report.Figure, error) {
 	})
 }
 
-// scaled adds a slot to a new cache, and removes it again.
+// scaled adds a slot to a new cache, removes it again, and returns what clients saw.
 func scaled(ctx context.Context, judge judging.Judge, of cachev1.ClientHash) (result judging.Result, err error) {
 	mc := &cachev1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: judge.Namespace, Name: judge.Cache},

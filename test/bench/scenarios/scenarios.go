@@ -1,4 +1,4 @@
-// Package scenarios measures: a function for each group of figures.
+// Package scenarios makes the measurements of the bench. It has a function for each group of figures.
 package scenarios
 
 import (
@@ -22,27 +22,27 @@ import (
 // timeout is how long a step may take.
 const timeout = 10 * time.Minute
 
-// Bench has the folders that scenarios need, and how much they measure: see Defaults.
+// Bench has the folders that scenarios need, and the settings of how much they measure. See Defaults.
 type Bench struct {
 	environment.Folders
 
-	Runs      int           // of what is compared; the median counts
+	Runs      int           // of measurements that are compared; the median counts
 	Count     int           // Memcacheds that are created at a time
 	InFlight  []int         // writes in flight; the last number is the operator's default
 	Drifts    int           // managed objects that are deleted or changed
 	Sizes     []int         // Memcacheds in a growing cluster
-	Changes   int           // of specs
-	Rest      time.Duration // without any change
-	Resync    time.Duration // the operator's --sync-period: longer than it takes to catch up after a start
+	Changes   int           // number of changes to specs
+	Rest      time.Duration // how long requests are counted while nothing changes
+	Resync    time.Duration // the operator's --sync-period; longer than it needs to catch up after a start
 	BenchTime string        // of Go's benchmarks
 	Profiles  string        // folder for profiles; none are written if it is empty
 	Copied    []int         // sizes of memcacheds that are copied, in MiB
 	Keys      int           // in a cache whose Pods are replaced, added and removed
-	MovedKeys int           // of other servers, with values of 1,000 bytes
+	MovedKeys int           // keys moved in from other servers, with values of 1,000 bytes
 	SavedKeys int           // in a cache that is saved and restored
 	Pictures  string        // folder of the page, for pictures of what clients see; none are drawn if it is empty
 
-	update func(string) // shows progress
+	update func(string) // shows the progress to the user
 }
 
 // Defaults are the settings with which the figures of the page were measured.
@@ -57,7 +57,7 @@ func Defaults() Bench {
 // Scenario is a group of figures that are measured together.
 type Scenario struct {
 	Name, title string
-	picture     string // what it shows; empty without one
+	picture     string // what the picture shows; empty if the scenario has none
 
 	measure func(*Bench, context.Context) ([]report.Figure, error)
 }
@@ -81,7 +81,7 @@ var All = []Scenario{
 // realPods are the scenarios that run Pods, for which their cluster needs root.
 var realPods = []string{"handoff", "resize", "scale"}
 
-// Picture is the scenario's picture, as the page has it; empty without one.
+// Picture is the Markdown of the scenario's picture in the page. It is empty if the scenario has no picture.
 func (s Scenario) Picture() string {
 	if s.picture == "" {
 		return ""
@@ -89,10 +89,10 @@ func (s Scenario) Picture() string {
 	return "![" + s.picture + "](" + pictureOf(s.Name) + ")"
 }
 
-// pictureOf is the file of a picture, from the folder of the page.
+// pictureOf is the path of a scenario's picture, relative to the folder of the page.
 func pictureOf(scenario string) string { return "images/" + scenario + "-bench.svg" }
 
-// draw writes the picture of a scenario, if pictures are wanted.
+// draw writes the picture of a scenario, unless Pictures is empty.
 func (b *Bench) draw(scenario, svg string) error {
 	if b.Pictures == "" {
 		return nil
@@ -109,7 +109,7 @@ func Names() []string {
 	return names
 }
 
-// Choose returns the scenarios of these names. Without names, these are all that the user can run.
+// Choose returns the scenarios with these names. Without names, it returns all scenarios that the user can run.
 func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	if len(names) == 0 {
 		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool {
@@ -130,10 +130,10 @@ func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	return chosen, nil
 }
 
-// Measure measures a scenario. The error of one that fails becomes a figure.
+// Measure measures a scenario. If the scenario fails, its error becomes a figure.
 func (s Scenario) Measure(ctx context.Context, b Bench) (figures []report.Figure) {
 	err := progress.Stage(ctx, s.title, func(update func(string)) (err error) {
-		// The start of a cluster reports stages too, and progress shows one at a time.
+		// The start of a cluster reports its stages too, but only one progress can be shown at a time.
 		ctx := progress.WithOutput(ctx, io.Discard)
 		b.update = update
 		figures, err = s.measure(&b, ctx)
@@ -163,7 +163,8 @@ func (b *Bench) bare(ctx context.Context, scenario string) (*environment.Environ
 	return environment.Bare(ctx, folders)
 }
 
-// profileCPU profiles an operator that was just started, if profiles are wanted. The channel reports the end.
+// profileCPU profiles an operator that was just started, unless Profiles is empty. The channel reports the end of the
+// profile.
 func (b *Bench) profileCPU(ctx context.Context, operator *environment.Operator, file string) <-chan error {
 	done := make(chan error, 1)
 	if b.Profiles == "" {
@@ -182,16 +183,16 @@ func (b *Bench) profileCPU(ctx context.Context, operator *environment.Operator, 
 
 func byOperator(r audit.Request) bool { return r.User.Username == install.User }
 
-// isBackground returns whether the operator makes a request whatever happens: watches, its Lease, events, and what it
-// asks at its start about its own permissions and the API server's resources.
+// isBackground returns whether the operator makes a request independently of the Memcacheds' changes: watches, its
+// Lease, events, and the requests at its start about its own permissions and the API server's resources.
 func isBackground(r audit.Request) bool {
 	resource := r.ObjectRef.Resource
 	return r.Verb == "watch" || strings.HasPrefix(resource, "selfsubject") ||
 		slices.Contains([]string{"leases", "events", ""}, resource)
 }
 
-// requestsSince returns the operator's requests after an offset of the audit log, without those in the background, and
-// without the verbs in except.
+// requestsSince returns the operator's requests after an offset of the audit log. It omits background requests
+// (isBackground), and requests with a verb in except.
 func requestsSince(e *environment.Environment, offset int64, except ...string) ([]audit.Request, error) {
 	requests, _, err := e.Audit.Read(offset)
 	return slices.DeleteFunc(requests, func(r audit.Request) bool {
@@ -199,7 +200,7 @@ func requestsSince(e *environment.Environment, offset int64, except ...string) (
 	}), err
 }
 
-// noRequests is the figure of requests that should not exist, with an example if one does.
+// noRequests is the figure of requests that the operator should not make, with an example if it made one.
 func noRequests(name string, requests []audit.Request) report.Figure {
 	if len(requests) == 0 {
 		return report.AtMost(0, "", name, 0)

@@ -50,12 +50,13 @@ type Clients struct {
 	Secret    string        // a Secret to mount at SecretDir; none by default
 	Timeout   time.Duration // of a run; 5 minutes by default
 
-	// Requests are the client's resource requests. Without CPU, it runs when nothing else wants to.
+	// Requests are the client's resource requests. Without a request for CPU, the client gets only the CPU time that other
+	// Pods leave.
 	Requests corev1.ResourceList
 }
 
-// Reach are the arguments by which the client finds the memcached servers of a cache: its slots, or those that are
-// ready now.
+// Reach returns the arguments by which the client finds the memcached servers of a cache: its slots or, without slots,
+// the Pods that are ready now.
 func Reach(mc *cachev1.Memcached) []string {
 	if len(mc.Status.Slots) > 0 {
 		var addresses []string
@@ -67,7 +68,7 @@ func Reach(mc *cachev1.Memcached) []string {
 	return []string{"--endpoint=" + mc.Status.Endpoint, fmt.Sprintf("--nodes=%d", mc.Status.ReadyReplicas)}
 }
 
-// Run runs the client in a new Pod to completion. Update receives what the Pod waits for.
+// Run runs the client in a new Pod to completion. It calls update with what the Pod waits for.
 func (c Clients) Run(ctx context.Context, update func(string), args ...string) (Keys, error) {
 	var keys Keys
 	output, err := c.Output(ctx, update, args...)
@@ -114,7 +115,7 @@ func (c Clients) Start(ctx context.Context, args ...string) (*corev1.Pod, error)
 	return pod, c.Kube.Create(ctx, pod)
 }
 
-// Printed is what a client has printed so far. It fails until the client runs.
+// Printed returns what a client has printed so far. It fails while the client does not run yet.
 func (c Clients) Printed(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 	set, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -142,11 +143,11 @@ func (c Clients) pod(args []string) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// Waiting are the Pods that do not run, each with the reason, such as an image that cannot be pulled. It is empty if
-// they cannot be listed.
+// Waiting returns the Pods that do not run, each with the reason, such as an image that cannot be pulled. It returns
+// nothing if the Pods cannot be listed.
 func Waiting(ctx context.Context, kube client.Reader, options ...client.ListOption) (reasons []string) {
 	pods := &corev1.PodList{}
-	_ = kube.List(ctx, pods, options...) // What waits for the Pods says enough.
+	_ = kube.List(ctx, pods, options...) // The caller's error is enough.
 	for i := range pods.Items {
 		if reason := waiting(&pods.Items[i]); reason != "" {
 			reasons = append(reasons, reason)
@@ -155,7 +156,7 @@ func Waiting(ctx context.Context, kube client.Reader, options ...client.ListOpti
 	return reasons
 }
 
-// waiting is why a Pod's containers do not run, or empty if they run.
+// waiting returns why a Pod's containers do not run, or an empty text if they run.
 func waiting(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if waiting := status.State.Waiting; waiting != nil && waiting.Message != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // Follow connects by the names of the slots, such as "shop-0.shop-slots.team.svc:11211", and resolves them again every
-// second: gomemcache does that only when its list is set.
+// second, because gomemcache resolves names only when its list of servers is set.
 func Follow(ctx context.Context, servers []string) (*memcache.Client, error) {
 	var list memcache.ServerList
 	if err := list.SetServers(servers...); err != nil {

@@ -37,7 +37,7 @@ func connect(ctx context.Context) (*memcache.Client, error) {
 	}
 	config := &tls.Config{RootCAs: x509.NewCertPool(), ServerName: os.Getenv("SERVER_NAME")}
 	if !config.RootCAs.AppendCertsFromPEM(authority) {
-		return nil, errors.New("the CA is no certificate")
+		return nil, errors.New("the file of the CA has no certificate")
 	}
 	Secure(client, config, os.Getenv("USERNAME"), os.Getenv("PASSWORD"))
 	return client, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 )
 
-// Secure makes a client use TLS and log in. The config's ServerName is a name that the certificates of all Pods have,
-// such as "shop.team.svc".
+// Secure makes a client use TLS and log in. The ServerName in the config must be a name that the certificates of all
+// Pods have, such as "shop.team.svc".
 func Secure(client *memcache.Client, config *tls.Config, user, password string) {
 	client.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		connection, err := (&tls.Dialer{Config: config}).DialContext(ctx, network, address)

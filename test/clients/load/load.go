@@ -15,7 +15,7 @@ import (
 // keys is how many keys a program has.
 const keys = 500
 
-// Expiry is how long they stay.
+// Expiry is how long a key stays in the cache.
 const Expiry = 5 * time.Minute
 
 // Cache is a client.
@@ -49,7 +49,7 @@ type load struct {
 func Run(cache Cache, version string) {
 	l := load{cache: cache}
 	key := func(i int) string { return fmt.Sprintf("%s-k%d", os.Getenv("NAME"), i) }
-	for i := range 2 * keys { // What fails the first time is stored the second time.
+	for i := range 2 * keys { // A key that could not be stored the first time is stored the second time.
 		l.read(key(i % keys))
 	}
 	l.seen.Start, l.seen.Version = true, version
@@ -69,10 +69,10 @@ func Exit(reason any) {
 	os.Exit(1)
 }
 
-// Servers are what the program is given to connect to.
+// Servers returns the addresses to which the program connects, from the environment.
 func Servers() []string { return strings.Fields(os.Getenv("SERVERS")) }
 
-// Version is that of a module that the program is built with, after a name for people.
+// Version returns a name for people, and the version of the module with which the program is built.
 func Version(name, module string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, dependency := range info.Deps {

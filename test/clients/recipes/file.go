@@ -1,4 +1,4 @@
-// Package recipes reads the configurations of docs/recipes with the packages by which the programs read them.
+// Package recipes reads the configurations of docs/recipes with the same packages as the programs for which they are.
 package recipes
 
 import (
@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Decode reads the YAML below some keys of a file, each of which is the only one of its parent, and refuses a field
+// Decode reads the YAML of a file below a path of keys, each of which is the only key of its parent. It refuses a field
 // that the program does not know.
 func Decode(content []byte, into any, keys ...string) error {
 	var value any
@@ -18,7 +18,7 @@ func Decode(content []byte, into any, keys ...string) error {
 	for _, key := range keys {
 		parent, ok := value.(map[string]any)
 		if !ok || len(parent) != 1 || parent[key] == nil {
-			return fmt.Errorf("the file has not %s alone: %v", key, value)
+			return fmt.Errorf("%s must be the only key at its place in the file: %v", key, value)
 		}
 		value = parent[key]
 	}

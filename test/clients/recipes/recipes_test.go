@@ -26,7 +26,8 @@ const (
 	choices = "../../../operator/clienthash/testdata/"
 )
 
-// anywhere replaces the addresses of slots, which have names in a cluster only. Nothing connects to it.
+// anywhere replaces the addresses of slots, because their names can be resolved only in a cluster. Nothing connects to
+// it.
 const anywhere = "127.0.0.1:11211"
 
 func TestThanosReadsItsFile(t *testing.T) {
@@ -73,7 +74,7 @@ func TestLokiReadsItsFile(t *testing.T) {
 
 func TestMimirReadsItsFile(t *testing.T) {
 	var file dskit.BackendConfig
-	file.Memcached.MaxAsyncConcurrency = 1 // Mimir's defaults are those of flags.
+	file.Memcached.MaxAsyncConcurrency = 1 // Mimir sets it by the defaults of its flags.
 	if err := Decode(read(t, "mimir.yaml"), &file, "blocks_storage", "bucket_store", "index_cache"); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,8 @@ type selector interface {
 	PickServer(key string) (net.Addr, error)
 }
 
-// TestTheClientsChooseByTheirHash compares with what the operator takes that hash for.
+// TestTheClientsChooseByTheirHash compares the server that each client chooses for a key with the one that the operator
+// expects for this hash.
 func TestTheClientsChooseByTheirHash(t *testing.T) {
 	for name, client := range map[string]struct {
 		hash   string
@@ -117,7 +119,8 @@ func TestTheClientsChooseByTheirHash(t *testing.T) {
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// compare reads a file named HASH-SERVERS-PORT.txt, which has a digit for each key: the place of its server.
+// compare compares the choices with a file named HASH-SERVERS-PORT.txt, which has a digit for each key: the index of
+// its server.
 func compare(t *testing.T, choose selector, file string) {
 	t.Helper()
 	content, err := os.ReadFile(file)

@@ -1,5 +1,5 @@
-// Package actions are what a plan is made of: the changes of users, and the faults. Each file has one family of them.
-// A new action is an entry of a list in its family's file.
+// Package actions has the actions of which a plan consists: the changes that users make, and the faults. Each file has
+// one family of actions. To add an action, add an entry to the list in the file of its family.
 package actions
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Action is a kind of step, and what it does.
+// Action is a kind of step, and the function that carries it out.
 type Action struct {
 	plan.Action
 
-	// Do does it. What it leaves behind is undone by what it gives to world.Later. A step whose target does not exist at
-	// the moment, for example a Pod, does nothing. An error ends the run, and is no violation: it is for faults of the
-	// campaign itself.
+	// Do carries out a step of this kind. It gives world.Later a function that undoes lasting effects when the faults end.
+	// If the target of the step, for example a Pod, does not exist at the moment, Do does nothing. An error means that the
+	// campaign itself failed: it ends the run, and is no violation.
 	Do func(ctx context.Context, w *world.World, step plan.Step) error
 }
 
-// All returns every action, in the order of the documentation. The changes of users follow from the schema.
+// All returns every action, in the order of the documentation. The changes that users make are derived from the schema.
 func All(s *schema.Schema) []Action {
 	return slices.Concat(
 		changes(s), kills(), requests(), watches(), clocks(), operatorVersions(), apiServers(), processes(), byOthers(),
 	)
 }
 
-// ForLoad returns, for measurements of the operator's process, the actions that leave it alone, and apart from them
-// those that stop the control plane. A Node has a good part of all Pods, so that nothing else would happen for minutes
-// after its loss: no action concerns a whole Node.
+// ForLoad returns the actions for measurements of the operator's process. Those in often do not touch this process, and
+// those in outages stop the control plane. No action concerns a whole Node, because a Node has a large part of all
+// Pods, and after its loss nothing else would happen for minutes.
 func ForLoad(all []Action) (often, outages []Action) {
 	outages = apiServers()
 	others := slices.Concat(kills(), operatorVersions(), nodes(), uses(), outages)
@@ -47,7 +47,7 @@ func On(nodes plan.Nodes, all []Action) []Action {
 	return slices.DeleteFunc(slices.Clone(all), func(a Action) bool { return a.Only != "" && a.Only != nodes })
 }
 
-// Plans returns what a plan is drawn from.
+// Plans returns the parts of the actions from which plans are drawn.
 func Plans(actions []Action) []plan.Action {
 	plans := make([]plan.Action, len(actions))
 	for i, action := range actions {
@@ -56,7 +56,7 @@ func Plans(actions []Action) []plan.Action {
 	return plans
 }
 
-// Do does a step.
+// Do carries out a step.
 func Do(ctx context.Context, w *world.World, actions []Action, step plan.Step) error {
 	i := slices.IndexFunc(actions, func(a Action) bool { return a.Name == step.Do })
 	if i < 0 {
@@ -68,10 +68,10 @@ func Do(ctx context.Context, w *world.World, actions []Action, step plan.Step) e
 	return nil
 }
 
-// do is what an action does.
+// do is a function that carries out a step.
 type do = func(context.Context, *world.World, plan.Step) error
 
-// given is an action that gets its arguments.
+// given returns a function that decodes the arguments of a step, and calls do with them.
 func given[A any](do func(context.Context, *world.World, plan.Step, A) error) do {
 	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		var with A

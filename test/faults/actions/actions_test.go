@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/schema"
 )
 
-// all are the actions, as a campaign has them.
+// all returns the actions of a campaign.
 func all(t *testing.T) []Action {
 	t.Helper()
 	s, err := schema.Read("../../..")
@@ -31,7 +31,8 @@ func TestEachActionHasItsOwnNameAndAWeight(t *testing.T) {
 	}
 }
 
-// TestAStepIsThatOfItsSeed also reads each step again, as from a saved plan.
+// TestAStepIsThatOfItsSeed draws each step again from its seed. It also encodes and decodes each step, as in a saved
+// plan.
 func TestAStepIsThatOfItsSeed(t *testing.T) {
 	all := all(t)
 	for _, action := range Plans(all) {

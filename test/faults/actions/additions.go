@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// addition is a field that the operator does not own, and keeps.
+// addition is a change that the operator does not revert, because it does not own the field.
 type addition struct {
 	Kind  string `json:"kind"`
 	Patch string `json:"patch"` // a strategic merge patch
@@ -47,7 +47,8 @@ var blockers = []addition{
 	},
 }
 
-// harmless are additions for good, by kind; those of "" fit each. NUMBER is replaced.
+// harmless are additions that are never undone, by the kind of the object. Those of "" fit every kind. NUMBER is
+// replaced by a drawn number.
 var harmless = map[string][]string{
 	"": {
 		`{"metadata":{"annotations":{"example.com/third-party":"NUMBER"}}}`,

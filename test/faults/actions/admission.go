@@ -27,8 +27,8 @@ type refusal struct {
 	Reason       metav1.StatusReason       `json:"reason"`
 }
 
-// mutation is a MutatingAdmissionPolicy that changes the operator's writes of a kind. The API server answers them with
-// success, even if nothing of them is left.
+// mutation is a MutatingAdmissionPolicy that changes the operator's writes of a kind. The API server reports success
+// for such a write, even if the policy has removed the whole change.
 type mutation struct {
 	lasting
 
@@ -36,7 +36,7 @@ type mutation struct {
 	Resource  string                    `json:"resource"`
 	Operation admissionv1.OperationType `json:"operation"`
 
-	// Expression is what the policy applies.
+	// Expression is the CEL expression of the mutation that the policy applies.
 	Expression string `json:"expression"`
 }
 
@@ -47,15 +47,15 @@ func admission() []Action {
 	}
 }
 
-// write is what a policy may refuse.
+// write is a kind of write that a policy may refuse.
 type write struct {
 	group, resource string
 	operation       admissionv1.OperationType
 }
 
-// byOperator are the writes of the operator, and byControllers those of Kubernetes. Updates of ReplicaSets are not
-// among them: if one is refused when a Deployment scales an old ReplicaSet down, its controller ignores the error, and
-// does nothing before the next event.
+// byOperator are the kinds of writes of the operator, and byControllers those of Kubernetes' controllers. They do not
+// contain updates of ReplicaSets: if such an update is refused when a Deployment scales an old ReplicaSet down, the
+// Deployment controller ignores the error, and does nothing until the next event.
 var (
 	byOperator = []write{
 		{"", "services", admissionv1.Create},
@@ -83,7 +83,8 @@ var (
 	}
 )
 
-// leastRefusal is longer than an API server takes to act on a policy: it looks for new ones once a second.
+// leastRefusal is longer than the API server needs to apply a new policy, because it looks for new policies once a
+// second.
 const leastRefusal = 2 * time.Second
 
 func drawRefusal(r *rand.Rand) any {
@@ -100,7 +101,7 @@ func drawRefusal(r *rand.Rand) any {
 	return with
 }
 
-// refuse spares administrators, because what a step has done must be undone.
+// refuseWrites does not refuse writes of administrators, because the campaign must be able to undo its steps.
 func refuseWrites(ctx context.Context, w *world.World, _ plan.Step, with refusal) error {
 	spared := admissionv1.MatchCondition{
 		Name: "not-administrators", Expression: "!('system:masters' in request.userInfo.groups)",
@@ -126,7 +127,7 @@ func refuseWrites(ctx context.Context, w *world.World, _ plan.Step, with refusal
 	})
 }
 
-// mutations are what policies apply.
+// These are the CEL expressions that the policies apply.
 const (
 	otherLabel    = `Object{metadata: Object.metadata{labels: {"app.kubernetes.io/component": "other"}}}`
 	otherReplicas = `Object{spec: Object.spec{replicas: 7}}`
@@ -192,7 +193,7 @@ func only(namespace string, of write) *admissionv1.MatchResources {
 	}
 }
 
-// policyFor binds a policy for a while.
+// policyFor creates a policy and its binding for a while.
 func policyFor(ctx context.Context, w *world.World, with lasting, policy, binding client.Object) error {
 	for _, object := range []client.Object{policy, binding} {
 		end := func(ctx context.Context) error { return w.Client.Delete(ctx, object) }

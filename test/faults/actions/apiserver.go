@@ -22,7 +22,7 @@ const (
 	apiServer = "kube-apiserver"
 	etcd      = "etcd"
 
-	// longestPartHang is shorter than what clients of the control plane wait for.
+	// longestPartHang is shorter than the timeouts of the control plane's clients.
 	longestPartHang = 5 * time.Second
 	startsWithin    = time.Minute
 )
@@ -36,7 +36,7 @@ func apiServers() []Action {
 	}
 }
 
-// restartAPIServer kills it. The supervisor of the cluster starts it again.
+// restartAPIServer kills the API server. The supervisor of the cluster starts it again.
 func restartAPIServer(ctx context.Context, w *world.World, _ plan.Step) error {
 	if w.Cluster.Kill(apiServer) == nil { // It may be starting.
 		world.HadEffect(ctx)

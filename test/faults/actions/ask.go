@@ -17,7 +17,7 @@ const (
 )
 
 // ask sends a request, and repeats it while the API server does not answer it, cannot serve it, or reports a conflict.
-// A request that depends on what is stored has to read it itself each time.
+// A request that depends on the stored object has to read it again in each attempt.
 func ask(ctx context.Context, request func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, askPause, askPatience, true, func(ctx context.Context) (bool, error) {
@@ -30,8 +30,8 @@ func ask(ctx context.Context, request func(context.Context) error) error {
 	return last
 }
 
-// attempt is ask, for a request whose target may be missing or exist already, or which a limit that another step has
-// set may refuse. Then it does nothing.
+// attempt is like ask, but ignores some errors: the target does not exist, it already exists, or a limit that another
+// step has set refuses the request.
 func attempt(ctx context.Context, request func(context.Context) error) error {
 	err := ask(ctx, request)
 	if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || apierrors.IsForbidden(err) {

@@ -9,13 +9,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Respell is the name of a change that replaces no Pods.
+// Respell is the name of a change that writes the same spec in another form, and so replaces no Pods.
 const Respell = "respell the spec"
 
-// author changes Memcacheds.
+// author draws changes to Memcacheds from the schema.
 type author struct{ *schema.Schema }
 
-// changes are the changes that users make to a Memcached. They follow from the schema of the CRD, so that a new field
+// changes are the changes that users make to a Memcached. They are derived from the schema of the CRD, so a new field
 // needs no change here.
 func changes(s *schema.Schema) []Action {
 	a := author{s}
@@ -44,7 +44,7 @@ func changes(s *schema.Schema) []Action {
 
 // changed is a spec to merge into that of a Memcached, or to replace it.
 type changed struct {
-	Field string         `json:"field,omitempty"` // the one that was drawn; others may be required with it
+	Field string         `json:"field,omitempty"` // the drawn field; Spec also has the fields that it requires
 	Spec  map[string]any `json:"spec"`
 }
 
@@ -56,7 +56,8 @@ func (a author) drawField(r *rand.Rand) any {
 func (a author) drawSeveral(r *rand.Rand) any { return changed{Spec: a.Several(r)} }
 func (a author) drawSpec(r *rand.Rand) any    { return changed{Spec: a.Spec(r)} }
 
-// drawSlots also changes a field that replaces the Pods, because slots alone wait for that.
+// drawSlots sometimes also changes a field whose change replaces the Pods, because a change to slots alone takes effect
+// only when the Pods are replaced.
 func drawSlots(r *rand.Rand) any {
 	spec := map[string]any{"slots": one[any](r, map[string]any{"mode": "DNS"}, map[string]any{"mode": "ClusterIP"}, nil)}
 	if r.IntN(2) == 0 {
@@ -69,7 +70,8 @@ func drawResize(r *rand.Rand) any {
 	return changed{Field: "spec.memory", Spec: resized(one(r, "32Mi", "64Mi", "100Mi", "128Mi", "512Mi"))}
 }
 
-// resized is a spec with a memory for running Pods, which they get only with slots.
+// resized returns a spec that changes the memory of running Pods. It has slots, because only Pods with slots are
+// resized.
 func resized(memory string) map[string]any {
 	return map[string]any{
 		"autoscaling": nil, "memory": memory, "slots": map[string]any{"mode": "DNS"},
@@ -81,7 +83,7 @@ func drawThreads(r *rand.Rand) any {
 	return changed{Field: "spec.threads", Spec: map[string]any{"threads": 1 + r.IntN(8)}}
 }
 
-// edited is an action that replaces the spec of a Memcached by another one.
+// edited returns a function that replaces the spec of a Memcached by the result of change.
 func edited[A any](change func(spec map[string]any, with A) map[string]any) do {
 	return given(func(ctx context.Context, w *world.World, step plan.Step, with A) error {
 		return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return change(spec, with) })
@@ -98,7 +100,7 @@ func set(field string, value any) do {
 	})
 }
 
-// numbered has a number by which a step chooses one of the things that exist only at the time of the step.
+// numbered has a number by which a step chooses among things that are known only when the step is carried out.
 type numbered struct {
 	Number int `json:"number"`
 }
@@ -122,7 +124,8 @@ func (a author) respell(spec map[string]any, how numbered) map[string]any {
 	return a.Respell(r, spec)
 }
 
-// invalid are values that the API server refuses, together with what it requires with them.
+// invalid has changes with a value that the API server refuses. Each change also has the fields that the value
+// requires.
 type invalid struct {
 	Tries []try `json:"tries"`
 }
@@ -148,7 +151,8 @@ func (a author) drawInvalid(r *rand.Rand) any {
 	return drawn
 }
 
-// tryInvalid merges one after the other. A value that is accepted stays, because another change may have made it valid.
+// tryInvalid tries one change after the other. If the API server accepts a value, the value stays: another change may
+// have made it valid.
 func tryInvalid(ctx context.Context, w *world.World, step plan.Step, with invalid) error {
 	for _, try := range with.Tries {
 		refused, err := trySpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {

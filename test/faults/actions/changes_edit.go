@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// memcached is without a type, because a user may write what the type does not have.
+// memcached returns an unstructured Memcached, because a user may write fields that the Go type does not have.
 func memcached(w *world.World, name string) *unstructured.Unstructured {
 	mc := &unstructured.Unstructured{}
 	mc.SetGroupVersionKind(memcachedKind)
@@ -34,7 +34,7 @@ func editSpec(ctx context.Context, w *world.World, name string, change func(spec
 	return err
 }
 
-// trySpec also reports whether the API server finds the change invalid.
+// trySpec does the same as editSpec, and reports whether the API server refused the change as invalid.
 func trySpec(
 	ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any,
 ) (refused bool, err error) {
@@ -59,7 +59,7 @@ func trySpec(
 	return false, err
 }
 
-// mostPods is the largest size, so that the Nodes have room for all caches.
+// mostPods is the largest size of a cache. It is so small that the Nodes have room for all caches.
 const mostPods = 5
 
 type size struct {
@@ -92,9 +92,9 @@ func requestUpdate(ctx context.Context, w *world.World, step plan.Step, value nu
 	})
 }
 
-// removal is how a Memcached is deleted, and when it is created again, if it is.
+// removal says how a Memcached is deleted, and when it is created again, if at all.
 type removal struct {
-	Objects metav1.DeletionPropagation `json:"objects"` // what happens to those that it owns
+	Objects metav1.DeletionPropagation `json:"objects"` // what happens to the objects that it owns
 	Pause   metav1.Duration            `json:"pause"`
 }
 

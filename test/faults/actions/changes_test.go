@@ -30,7 +30,7 @@ func planOf(t *testing.T, seed uint64, all []Action) plan.Plan {
 	return p
 }
 
-// TestEveryFieldIsChanged is over the seeds of a campaign of some hours.
+// TestEveryFieldIsChanged uses as many seeds as a campaign of some hours.
 func TestEveryFieldIsChanged(t *testing.T) {
 	s, err := schema.Read("../../..")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestEveryFieldIsChanged(t *testing.T) {
 	}
 }
 
-// exercised are the fields that the first plans set, and the breaches that they try.
+// exercised returns the fields that the plans of the first seeds set, and the violations of the schema that they try.
 func exercised(t *testing.T, s *schema.Schema, seeds uint64) (changed, tried map[string]bool) {
 	t.Helper()
 	all := All(s)
@@ -75,7 +75,7 @@ func exercised(t *testing.T, s *schema.Schema, seeds uint64) (changed, tried map
 	return changed, tried
 }
 
-// newField is one that the CRD does not have yet.
+// newField is a field that the CRD does not have yet.
 const newField = `
               spare:
                 description: spare are Pods that wait. Defaults to 3.

@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// clock is by how much one is ahead of the others.
+// clock is by how much a clock is ahead of the other clocks.
 type clock struct {
 	Ahead metav1.Duration `json:"ahead"`
 	For   metav1.Duration `json:"for"`
@@ -39,7 +39,7 @@ func drawClock(r *rand.Rand) any {
 	return clock{ahead, upTo(r, longestWithClock)}
 }
 
-// jump moves the clock, and back at the end.
+// jump moves the clock of the operator's process, and moves it back after a while.
 func jump(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	operator := w.First()
 	if err := operator.StepClock(c.Ahead.Duration); err != nil {
@@ -50,7 +50,7 @@ func jump(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	return nil
 }
 
-// differ moves the clock that the operator sees: the API server dates its answers.
+// differ makes the API server's clock differ for the operator, by changing the dates of the API server's answers.
 func differ(ctx context.Context, w *world.World, _ plan.Step, c clock) error {
 	operator := w.First()
 	all := func(proxy.Request) bool { return true }

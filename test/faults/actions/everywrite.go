@@ -9,23 +9,23 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// Change is a change to a Memcached; the operator is killed at each write that follows from it.
+// Change is a change to a Memcached. The operator is killed at each write that it makes because of this change.
 type Change struct {
 	Name string
 
-	before []plan.Step // prepare it
-	step   plan.Step   // is the change; done again, it changes nothing
+	before []plan.Step // the steps that prepare the change
+	step   plan.Step   // the change itself; if it is repeated, it changes nothing
 }
 
-// Deletion is the name of a change that need not have a write: the operator writes only if it learns that an object was
-// deleted before it learns that the Memcached was.
+// Deletion is the name of the one change after which the operator need not write. It writes only if it learns that an
+// object was deleted before it learns that the Memcached was deleted.
 const Deletion = "deletion"
 
-// Changes are the changes that a Memcached goes through.
+// Changes returns the changes to a Memcached at whose writes the operator is killed.
 func Changes() []Change {
 	deletion := stepWith("delete the Memcached", removal{Objects: metav1.DeletePropagationBackground})
 	creation := stepWith("create the Memcached again", nil)
-	// Pods without slots get them only by an update.
+	// With this policy, existing Pods without slots get slots.
 	updates := change(map[string]any{"updatePolicy": "Automatic"})
 	keysMove := change(map[string]any{"slots": map[string]any{"clientHash": "Ketama"}})
 	from := map[string]any{"servers": []string{"old-0.example.com:11211", "old-1.example.com:11211"}}
@@ -55,11 +55,11 @@ func change(spec map[string]any) plan.Step {
 // ScaleTo returns a step that scales the first Memcached.
 func ScaleTo(pods int32) plan.Step { return stepWith("scale", size{pods}) }
 
-// KilledAt returns steps that kill the operator at the n-th write of the change, which is 1 at first, at one of
-// Moments.
+// KilledAt returns steps that kill the operator at a write of the change, in one of Moments. The first write has the
+// number 1.
 func (c Change) KilledAt(write int, when string) []plan.Step {
 	last := c.step
-	last.AtRest = true // The faults do not end before.
+	last.AtRest = true // so that the faults end only when the operator is at rest
 	steps := append([]plan.Step{}, c.before...)
 	steps = append(steps, stepWith(KillAtWrite, outageAtWrite{moment: moment{Write: write, When: when}}), c.step, last)
 	for i := range len(c.before) + 1 {

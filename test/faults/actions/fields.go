@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// edit changes a field that the operator owns. It takes the field from the object's managed fields, so a new field is
-// edited without an entry here.
+// edit is a change to a field that the operator owns. The field is chosen from the object's managed fields, so that new
+// fields of the operator are included without an entry here.
 type edit struct {
 	Kind   string          `json:"kind"`
 	Field  int             `json:"field"` // its index, modulo their number
@@ -31,7 +31,7 @@ type edit struct {
 const (
 	byUpdate = "update"
 	byPatch  = "patch"
-	byApply  = "apply" // by server-side apply, with force, which cannot remove another's field
+	byApply  = "apply" // by forced server-side apply, which cannot remove a field of another manager
 )
 
 func edits() []Action {
@@ -104,8 +104,8 @@ func ownedFields(object *unstructured.Unstructured) (fields []fieldpath.Path, er
 	return fields, nil
 }
 
-// changeAt returns content with another value at a path; without a function, the value is removed. It changes the maps
-// of content.
+// changeAt returns content in which another function has changed the value at a path. Without such a function, it
+// removes the value. It modifies the maps in content.
 func changeAt(content any, path fieldpath.Path, another func(any) any) any {
 	if len(path) == 0 {
 		return another(content)
@@ -142,7 +142,7 @@ func changeItem(list []any, path fieldpath.Path, remove bool, another func(any) 
 	return changed
 }
 
-// isItem reports whether an item of a list is the one of a path.
+// isItem reports whether the path element selects this item of a list.
 func isItem(item any, element fieldpath.PathElement) bool {
 	if element.Value != nil {
 		return fmt.Sprint(item) == fmt.Sprint((*element.Value).Unstructured())
@@ -159,13 +159,13 @@ func isItem(item any, element fieldpath.PathElement) bool {
 	return true
 }
 
-// otherValues are other values for fields that a number or letter more would make invalid.
+// otherValues has replacements for values that would be invalid with a text appended.
 var otherValues = map[string]string{
 	"TCP": "UDP", "Ingress": "Egress", "Always": "IfNotPresent", "IfNotPresent": "Always", "In": "NotIn",
 	"RuntimeDefault": "Unconfined", "FallbackToLogsOnError": "File", "None": "", "RollingUpdate": "Recreate",
 }
 
-// differing returns a value that differs.
+// differing returns a value that differs from the given one.
 func differing(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -190,18 +190,19 @@ func differing(value any) any {
 	return value
 }
 
-// onlyField returns what names an object and a field of it.
+// onlyField returns an object that has only the kind, the names and the uid of the given object, and the field at the
+// path.
 func onlyField(object *unstructured.Unstructured, path fieldpath.Path) *unstructured.Unstructured {
 	content, _ := onlyAt(object.Object, path).(map[string]any)
 	partial := &unstructured.Unstructured{Object: content}
 	partial.SetGroupVersionKind(object.GroupVersionKind())
 	partial.SetNamespace(object.GetNamespace())
 	partial.SetName(object.GetName())
-	partial.SetUID(object.GetUID()) // An apply never creates it.
+	partial.SetUID(object.GetUID()) // An apply with a uid never creates the object.
 	return partial
 }
 
-// onlyAt returns of some content what is at a path, with the keys of list items.
+// onlyAt returns only the part of the content that is at the path. It keeps the keys of list items.
 func onlyAt(content any, path fieldpath.Path) any {
 	if len(path) == 0 {
 		return content

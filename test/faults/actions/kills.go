@@ -17,7 +17,7 @@ type outage struct {
 	Down metav1.Duration `json:"down,omitzero"`
 }
 
-// moment is one of the operator's next writes, and a moment of this write.
+// moment is a point in time in one of the operator's next writes.
 type moment struct {
 	Write int    `json:"write"` // 1 is the next one
 	When  string `json:"when"`  // one of Moments
@@ -29,10 +29,10 @@ type outageAtWrite struct {
 	outage
 }
 
-// Moments are all moments of a write.
+// Moments are the points in time of a write at which a fault can happen.
 var Moments = []string{beforeSent, beforeAnswered, afterAnswered}
 
-// After beforeAnswered the API server has carried the write out, and the operator does not know.
+// At beforeAnswered, the API server has carried out the write, but the operator has no answer yet.
 const (
 	beforeSent     = "before it is sent"
 	beforeAnswered = "before it is answered"
@@ -40,7 +40,7 @@ const (
 )
 
 const (
-	longestDown = 3 * time.Second // until another process takes the place of one that ended
+	longestDown = 3 * time.Second // until a new process replaces the one that ended
 	longestHang = 6 * time.Second
 )
 
@@ -76,13 +76,13 @@ func drawAtWrite(draw func(*rand.Rand) any) func(*rand.Rand) any {
 	}
 }
 
-// upTo returns a time that is short more often than long.
+// upTo draws a time up to the longest one. Short times are more frequent.
 func upTo(r *rand.Rand, longest time.Duration) metav1.Duration {
 	scale := time.Duration(1 + r.IntN(100))
 	return metav1.Duration{Duration: (longest * scale * scale / 10_000).Round(time.Millisecond)}
 }
 
-// KillAtWrite is the name of that action.
+// KillAtWrite is the name of the action that kills the operator at a write.
 const KillAtWrite = "kill the operator at a write"
 
 func crashed(end world.Ending) processFault {
@@ -102,7 +102,7 @@ func hung(w *world.World, down time.Duration, over <-chan struct{}) bool {
 	return true
 }
 
-// immediately does not wait: the next steps happen while the process is down.
+// immediately begins a fault without waiting for its end, so that the next steps happen during the fault.
 func immediately(fault processFault) do {
 	return given(func(ctx context.Context, w *world.World, _ plan.Step, o outage) error {
 		world.HadEffect(ctx)
@@ -128,7 +128,7 @@ func atWrite(fault processFault) do {
 	})
 }
 
-// injectAtWrite makes a fault happen to the operator's process at a moment of a write.
+// injectAtWrite calls meet, which causes a fault of the operator's process, at a moment of a write.
 func injectAtWrite(
 	ctx context.Context, w *world.World, at moment, meet func(over <-chan struct{}) (survived bool),
 ) {
@@ -149,7 +149,7 @@ func injectAtWrite(
 	}})
 }
 
-// inject adds a fault to requests of the regular operator, until the faults are over.
+// inject adds a fault to requests of the regular operator. It is removed when the faults end.
 func inject(ctx context.Context, w *world.World, rule *proxy.Rule) {
 	operator := w.First()
 	rule.Fault = noted(ctx, rule.Fault)
@@ -160,7 +160,7 @@ func inject(ctx context.Context, w *world.World, rule *proxy.Rule) {
 	})
 }
 
-// noted is a fault that has an effect when a request meets it.
+// noted returns a fault that does the same as the given one, and records that it had an effect.
 func noted(ctx context.Context, fault proxy.Fault) proxy.Fault {
 	return func(c proxy.Call) {
 		world.HadEffect(ctx)

@@ -11,30 +11,30 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// lasting has the arguments that all faults have which end by themselves.
+// lasting has the common argument of all faults that end by themselves.
 type lasting struct {
 	For metav1.Duration `json:"for"`
 }
 
-// longestFault is how long a fault lasts that ends by itself, at most.
+// longestFault is the longest duration of a fault that ends by itself.
 const longestFault = 4 * time.Second
 
-// drawLasting prefers short faults: the operator acts within milliseconds.
+// drawLasting prefers short faults, because the operator acts within milliseconds.
 func drawLasting(r *rand.Rand) lasting {
 	scale := time.Duration(5 + r.IntN(96))
 	return lasting{metav1.Duration{Duration: (longestFault * scale * scale / 10_000).Round(time.Millisecond)}}
 }
 
-// one returns one of some values.
+// one draws one of the values.
 func one[V any](r *rand.Rand, values ...V) V { return values[r.IntN(len(values))] }
 
-// newName returns a name for an object that a step creates. A generated name would not do: if a creation is repeated
-// because the API server did not answer, there would be two objects.
+// newName returns a name for an object that a step creates. It does not use generateName: if the API server does not
+// answer and the creation is repeated, generateName would create two objects.
 func newName(w *world.World, prefix string) string {
 	return fmt.Sprintf("%s-%08x", prefix, w.Random.Uint32())
 }
 
-// endAfter undoes a fault after a while, during the next steps, or once all faults are over, if that is earlier.
+// endAfter undoes a fault in the background after a time, or when all faults end, if that is earlier.
 func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(context.Context) error) {
 	over, undone := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -51,7 +51,7 @@ func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(co
 	})
 }
 
-// inParallel does something during the next steps, until all faults are over at the latest. Its context ends then.
+// inParallel calls do in the background, during the next steps. When all faults end, it cancels the context of do.
 func inParallel(ctx context.Context, w *world.World, do func(context.Context) error) {
 	ctx, stop := context.WithCancel(ctx)
 	var err error
@@ -73,7 +73,7 @@ func inParallel(ctx context.Context, w *world.World, do func(context.Context) er
 	})
 }
 
-// often does something once, or several times during the next steps.
+// often calls do once, or several times in the background during the next steps.
 func often(ctx context.Context, w *world.World, times int, pause time.Duration, do func(context.Context) error) error {
 	if times == 1 {
 		return do(ctx)
@@ -82,7 +82,7 @@ func often(ctx context.Context, w *world.World, times int, pause time.Duration, 
 	return nil
 }
 
-// repeat does something several times, with pauses.
+// repeat calls do several times, with pauses.
 func repeat(ctx context.Context, times int, pause time.Duration, do func(context.Context) error) error {
 	for i := range times {
 		if i > 0 && !rest(ctx, pause) {
@@ -95,7 +95,7 @@ func repeat(ctx context.Context, times int, pause time.Duration, do func(context
 	return nil
 }
 
-// rest waits, and reports whether it did so to the end.
+// rest waits, and reports whether it has waited the whole time.
 func rest(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -20,7 +20,7 @@ type quota struct {
 
 	Resource corev1.ResourceName `json:"resource"`
 	Amount   string              `json:"amount"`
-	Raised   bool                `json:"raised"` // in the end, rather than deleted, if it is of a number of objects
+	Raised   bool                `json:"raised"` // in the end, a quota of objects is raised, not deleted
 }
 
 // limitRange refuses containers, or gives them defaults.
@@ -90,7 +90,7 @@ func setLimitRange(ctx context.Context, w *world.World, _ plan.Step, with limitR
 	return limitFor(ctx, w, with.lasting, object, func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
 }
 
-// limitFor creates an object, and ends its effect after a while.
+// limitFor creates an object that sets a limit, and calls end after a while.
 func limitFor(
 	ctx context.Context, w *world.World, with lasting, object client.Object, end func(context.Context) error,
 ) error {

@@ -17,14 +17,14 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// scaling goes through the scale subresource, of the Memcached or of its Deployment.
+// scaling is a change to the size through the scale subresource of the Memcached, or of its Deployment.
 type scaling struct {
 	Kind  string          `json:"kind"`
 	Sizes []int32         `json:"sizes"` // one after the other
 	Pause metav1.Duration `json:"pause"`
 }
 
-// overwriting writes what only the operator should write.
+// overwriting is a write to fields that only the operator should write.
 type overwriting struct {
 	Patch json.RawMessage `json:"patch"`
 	Times int             `json:"times"`
@@ -113,7 +113,7 @@ var metadata = []string{
 	`{"metadata":{"managedFields":[{}]}}`,
 }
 
-// drawOverwriting overwrites once, more often than not.
+// drawOverwriting draws one write more often than several writes.
 func drawOverwriting(r *rand.Rand, patches []string) overwriting {
 	times := max(1, r.IntN(12)-5)
 	return overwriting{json.RawMessage(one(r, patches...)), times, drawPause(r)}
@@ -150,8 +150,8 @@ func holdMemcached(ctx context.Context, w *world.World, step plan.Step, with las
 	return err
 }
 
-// takeNames creates an object with the name of a Memcached's before the Memcached is created, which is deleted for
-// that.
+// takeNames deletes a Memcached, creates an object with the name of one of its managed objects, and then creates the
+// Memcached again.
 func takeNames(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	mc, object := &cachev1.Memcached{}, &unstructured.Unstructured{}
 	err := intrude(world.WithoutEffect(ctx), func(ctx context.Context) (err error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// onNode is about one Node or all.
+// onNode is the argument of actions on one Node or on all Nodes.
 type onNode struct {
 	lasting
 
@@ -36,7 +36,7 @@ func nodes() []Action {
 	})
 }
 
-// chosen returns the Nodes that a step is about.
+// chosen returns the Nodes that the step changes.
 func (n onNode) chosen(ctx context.Context, w *world.World) ([]corev1.Node, error) {
 	list := &corev1.NodeList{}
 	err := ask(ctx, func(ctx context.Context) error { return w.Client.List(ctx, list) })
@@ -123,7 +123,7 @@ func likeNode(lost *corev1.Node, name string) local.Node {
 	return like
 }
 
-// removeNode is nodes.Remove for an API server that may not answer in between.
+// removeNode is like nodes.Remove, but repeats requests that the API server does not answer.
 func removeNode(ctx context.Context, w *world.World, name string) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, node) }); err != nil {
@@ -144,7 +144,7 @@ func removeNode(ctx context.Context, w *world.World, name string) error {
 	return nil
 }
 
-// addNode does not count on an answer of the API server: it may have created the Node anyway.
+// addNode accepts that the Node already exists, because the API server may have created it without answering.
 func addNode(ctx context.Context, w *world.World, added local.Node) error {
 	err := ask(ctx, func(ctx context.Context) error { return w.Cluster.AddNode(ctx, added) })
 	if !apierrors.IsAlreadyExists(err) {

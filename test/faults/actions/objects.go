@@ -15,20 +15,20 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// deletion of a managed object, or of a ReplicaSet.
+// deletion is the deletion of a managed object, or of a ReplicaSet.
 type deletion struct {
 	Kind        string                     `json:"kind"`
 	Propagation metav1.DeletionPropagation `json:"propagation"`
 }
 
-// recreation is a deletion, after which another client creates the object, with another uid.
+// recreation is a deletion, after which another client creates an object with the same name, which has another uid.
 type recreation struct {
 	Kind   string `json:"kind"`
-	AsIs   bool   `json:"asIs"`   // with the operator's annotations, and not only with the spec
-	Allows string `json:"allows"` // whom it allows to adopt it: "", right or wrong
+	AsIs   bool   `json:"asIs"`   // also copies the labels and the operator's annotations
+	Allows string `json:"allows"` // which Memcached may adopt it, by its annotation: "", right or wrong
 }
 
-// hold is a finalizer on an object that is deleted then.
+// hold is a finalizer on an object, which may then be deleted.
 type hold struct {
 	lasting
 
@@ -36,7 +36,7 @@ type hold struct {
 	Delete bool   `json:"delete"`
 }
 
-// onKind is about an object of a kind.
+// onKind is the argument of actions on an object of a kind.
 type onKind struct {
 	Kind string `json:"kind"`
 }
@@ -51,7 +51,7 @@ func objects() []Action {
 			return drawRecreation(r, drawKind(r))
 		}}, given(recreate)},
 		{plan.Action{Name: "a third party recreates an object before a write", Weight: 2, Draw: func(r *rand.Rand) any {
-			return drawRecreation(r, one(r, drawKind(r), "PodDisruptionBudget")) // which the operator deletes most often
+			return drawRecreation(r, one(r, drawKind(r), "PodDisruptionBudget")) // the operator deletes it most often
 		}}, given(recreateBeforeWrite)},
 		{plan.Action{Name: "a third party changes the owner of an object", Weight: 2, Draw: func(r *rand.Rand) any {
 			owner := one(r, noOwner, noOwner, otherOwner, controller, additional, noController, formerCache)
@@ -80,7 +80,7 @@ func drawRecreation(r *rand.Rand, kind string) recreation {
 	return recreation{kind, r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
 }
 
-// recreate competes with the operator, which creates a deleted object, too.
+// recreate competes with the operator, because the operator also creates the deleted object again.
 func recreate(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	object, err := replaceOnce(ctx, w, step.Cache, with)
 	if object != nil {
@@ -89,8 +89,8 @@ func recreate(ctx context.Context, w *world.World, step plan.Step, with recreati
 	return err
 }
 
-// recreateBeforeWrite does it when the operator has decided to write the object, and before the API server knows. It
-// waits for the write in the background: the next steps may be what causes it.
+// recreateBeforeWrite recreates the object when the operator has sent a write for it, before the write reaches the API
+// server. It waits for this write in the background, because the next steps may be what causes it.
 func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kinds[with.Kind])
@@ -110,8 +110,8 @@ func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step, wi
 	return nil
 }
 
-// replaceOnce deletes an object and creates another one of its name, unless there is none, or the operator is faster.
-// It returns what is in its place.
+// replaceOnce deletes an object and creates another one with the same name. It does nothing if the object does not
+// exist. If the operator is faster, the operator's object stays. It returns the object that it tried to create.
 func replaceOnce(
 	ctx context.Context, w *world.World, cache string, with recreation,
 ) (created *unstructured.Unstructured, err error) {
@@ -133,7 +133,7 @@ func replaceOnce(
 	return created, create(ctx, w, created)
 }
 
-// adopters are the values of the annotation that allows an adoption.
+// adopters are the values of the annotation that allows an adoption, by recreation.Allows.
 func adopters(cache string) map[string]string {
 	return map[string]string{"right": cache, "wrong": "other"}
 }
@@ -150,7 +150,7 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 		}
 	}
 	unstructured.RemoveNestedField(created.Object, "spec", "clusterIPs")
-	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would leave it so.
+	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would not change it back.
 	if asIs {
 		created.SetLabels(object.GetLabels())
 		created.SetAnnotations(object.GetAnnotations())
@@ -166,20 +166,21 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 	return created
 }
 
-// create creates an object, unless one of its name exists.
+// create creates an object, unless an object with its name exists.
 func create(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
 	return intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
 }
 
-// occupy is create for an object that in the end is deleted if it is in the way of a cache.
+// occupy creates an object like create. When the faults end, the object is deleted if the operator may not adopt it
+// (unblock).
 func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
 	err := create(ctx, w, object)
 	w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
 	return err
 }
 
-// unblock deletes an object that the operator may not adopt, or takes away the owner that a step gave it: the garbage
-// collector would keep it when the Memcached is deleted.
+// unblock deletes an object that the operator may not adopt. From other objects, it removes the owner that a step
+// added, because with this owner the garbage collector would keep the object when the Memcached is deleted.
 func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		object := &unstructured.Unstructured{}
@@ -199,7 +200,8 @@ func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured)
 	})
 }
 
-// isInTheWay is what the documentation says about adoption: by the annotation, or by the operator's own managed fields.
+// isInTheWay reports whether the operator may not adopt the object. As documented, it may adopt an object that has the
+// annotation, or fields that the operator has applied.
 func isInTheWay(object *unstructured.Unstructured) bool {
 	owners := object.GetOwnerReferences()
 	if slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return !isThirdParty(o) && isController(o) }) {
@@ -218,7 +220,7 @@ func isController(owner metav1.OwnerReference) bool {
 	return owner.Controller != nil && *owner.Controller
 }
 
-// stripManagedFields leaves an object whose fields nobody owns.
+// stripManagedFields removes the managed fields of an object, so that its fields have no owner.
 func stripManagedFields(ctx context.Context, w *world.World, step plan.Step, with onKind) error {
 	return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
@@ -228,7 +230,7 @@ func stripManagedFields(ctx context.Context, w *world.World, step plan.Step, wit
 
 const finalizer = "example.com/third-party"
 
-// holdObject adds a finalizer, which is removed after a while, and may delete the object.
+// holdObject adds a finalizer to an object, and removes it after a while. It may also delete the object.
 func holdObject(ctx context.Context, w *world.World, step plan.Step, with hold) error {
 	var held *unstructured.Unstructured
 	err := onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
@@ -246,7 +248,7 @@ func holdObject(ctx context.Context, w *world.World, step plan.Step, with hold) 
 	return intrude(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, held, uidOf(held)) })
 }
 
-// release removes the finalizer from an object.
+// releaseHeld removes the finalizer from an object.
 func releaseHeld(ctx context.Context, w *world.World, held client.Object) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		object := &unstructured.Unstructured{}

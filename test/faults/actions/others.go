@@ -22,7 +22,7 @@ func byOthers() []Action {
 		rights(), slotFaults(), uses())
 }
 
-// onlyOn makes actions need a kind of Nodes.
+// onlyOn restricts actions to clusters with one kind of Nodes, simulated or real.
 func onlyOn(nodes plan.Nodes, actions []Action) []Action {
 	for i := range actions {
 		actions[i].Only = nodes
@@ -30,13 +30,14 @@ func onlyOn(nodes plan.Nodes, actions []Action) []Action {
 	return actions
 }
 
-// simulated marks actions for which no container may run: a kubelet would revert them, or could not pull an image.
+// simulated restricts actions to simulated Nodes. A real kubelet would revert these actions, or could not pull an
+// image.
 func simulated(actions []Action) []Action {
 	return onlyOn(plan.SimulatedNodes, actions)
 }
 
-// intrude is attempt for a request that the API server may also find invalid, because of what other steps have done: an
-// object that is being deleted gets no finalizer, for example.
+// intrude is like attempt, but ignores one more error: the API server refuses the request as invalid, because of other
+// steps. For example, no finalizer can be added to an object that is being deleted.
 func intrude(ctx context.Context, request func(context.Context) error) error {
 	err := attempt(ctx, request)
 	if apierrors.IsInvalid(err) {
@@ -53,8 +54,7 @@ const (
 	strategicPatch = types.StrategicMergePatchType
 )
 
-// kinds are those of the objects that the operator manages, by name, and ReplicaSet, which the Deployment controller
-// manages.
+// kinds are the kinds of the managed objects, by name, and ReplicaSet, which the Deployment controller manages.
 var kinds = map[string]schema.GroupVersionKind{
 	"Service":             {Version: "v1", Kind: "Service"},
 	"Deployment":          {Group: "apps", Version: "v1", Kind: "Deployment"},
@@ -65,14 +65,14 @@ var kinds = map[string]schema.GroupVersionKind{
 	slotService:           {Version: "v1", Kind: "Service"},
 }
 
-// drawKind prefers Deployments: they have the most fields.
+// drawKind prefers Deployments, because they have the most fields.
 func drawKind(r *rand.Rand) string {
 	return one(r, "Service", "Deployment", "Deployment", "NetworkPolicy", "PodDisruptionBudget", "EndpointSlice",
 		slotService)
 }
 
-// target reads the object of a kind that belongs to a cache, or has its name. Of several ReplicaSets it is the first by
-// name. The error is NotFound if there is none.
+// target reads the object of this kind that belongs to a cache, or has the name of the object of the cache. Of several
+// ReplicaSets, it returns the first by name. If no object exists, the error is NotFound.
 func target(ctx context.Context, w *world.World, kind, cache string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kinds[kind])
@@ -94,7 +94,7 @@ func target(ctx context.Context, w *world.World, kind, cache string) (*unstructu
 	return &first, nil
 }
 
-// onTarget is intrude for a request that changes the target.
+// onTarget reads the target, and calls change with it. It ignores the same errors as intrude.
 func onTarget(
 	ctx context.Context, w *world.World, kind, cache string,
 	change func(context.Context, *unstructured.Unstructured) error,

@@ -17,18 +17,18 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// onPods is about the first Pods of a cache by name.
+// onPods is the argument of actions on the first Pods of a cache, ordered by name.
 type onPods struct {
 	Pods int `json:"pods"`
 }
 
-// onPodsFor is about them for a while.
+// onPodsFor is the argument of actions on these Pods that last a while.
 type onPodsFor struct {
 	lasting
 	onPods
 }
 
-// impostor is a Pod with the labels of a cache's Pods.
+// impostor is a Pod that does not belong to a cache, but has the labels of the cache's Pods.
 type impostor struct {
 	lasting
 
@@ -72,7 +72,7 @@ func podLabels(cache string) map[string]string {
 	return map[string]string{"app": "memcached", "memcached_cr": cache}
 }
 
-// eachPod does something with the first Pods of a step's cache.
+// eachPod returns a function that calls each with the first Pods of the step's cache.
 func eachPod(each func(ctx context.Context, w *world.World, pod *corev1.Pod) error) do {
 	return given(func(ctx context.Context, w *world.World, step plan.Step, with onPods) error {
 		list, err := with.first(ctx, w, step.Cache)
@@ -98,7 +98,7 @@ func deletePod(ctx context.Context, w *world.World, pod *corev1.Pod, options ...
 	options = append(options, client.Preconditions{UID: &pod.UID})
 	return intrude(ctx, func(ctx context.Context) error {
 		err := w.Client.Delete(ctx, pod, options...)
-		if apierrors.IsConflict(err) { // Its name is that of another Pod now.
+		if apierrors.IsConflict(err) { // Another Pod has its name now.
 			return nil
 		}
 		return err
@@ -117,8 +117,8 @@ func evictPods(ctx context.Context, w *world.World, step plan.Step) error {
 	})(ctx, w, step)
 }
 
-// unready makes Pods that run not ready for a while. The simulated kubelet acts on Pods that are pending or are being
-// deleted, so such a status stays.
+// unready makes running Pods not ready for a while. The simulated kubelet changes only Pods that are pending or being
+// deleted, so it does not revert this status.
 func unready(change func(*corev1.Pod)) do {
 	return given(func(ctx context.Context, w *world.World, step plan.Step, with onPodsFor) error {
 		return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
@@ -151,7 +151,7 @@ func changeStatus(ctx context.Context, w *world.World, pod *corev1.Pod, change f
 
 func probeFails(pod *corev1.Pod) { setReady(pod, false, "ContainersNotReady") }
 
-// recovers ignores Pods that have failed for good.
+// recovers makes a Pod ready again, unless it has failed for good.
 func recovers(pod *corev1.Pod) {
 	if pod.Status.Phase != corev1.PodRunning {
 		return
@@ -186,7 +186,8 @@ func crashes(pod *corev1.Pod) {
 	probeFails(pod)
 }
 
-// fail ends Pods for good, as a kubelet without memory or disk does. Their ReplicaSet replaces them.
+// failPods ends Pods for good, as the kubelet of a Node without free memory or disk does. Their ReplicaSet replaces
+// them.
 func failPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
 		return changeStatus(ctx, w, pod, func(pod *corev1.Pod) {
@@ -197,7 +198,7 @@ func failPods(ctx context.Context, w *world.World, step plan.Step) error {
 	})(ctx, w, step)
 }
 
-// stayPending deletes Pods while all Nodes are cordoned.
+// stayPending deletes Pods while all Nodes are cordoned, so that the new Pods stay pending.
 func stayPending(ctx context.Context, w *world.World, step plan.Step, with onPodsFor) error {
 	if err := cordon(world.WithoutEffect(ctx), w, step, onNode{lasting: with.lasting, All: true}); err != nil {
 		return err
@@ -205,7 +206,8 @@ func stayPending(ctx context.Context, w *world.World, step plan.Step, with onPod
 	return deletePods()(ctx, w, step)
 }
 
-// relabel takes Pods away from their ReplicaSet. They are deleted in the end, because nobody else does that.
+// relabelPods changes labels, so that the ReplicaSet releases the Pods. The step deletes these Pods in the end, because
+// no controller does.
 func relabelPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
 		err := intrude(ctx, func(ctx context.Context) error {

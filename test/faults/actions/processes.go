@@ -24,7 +24,7 @@ type process struct {
 	Pod     int    `json:"pod"`     // counts from 0, by name
 }
 
-// cutOff is how long a Pod is cut off from the network, or the kubelet hangs.
+// cutOff is for how long a Pod is cut off from the network, or the kubelet hangs.
 type cutOff struct {
 	Pod     int     `json:"pod"`
 	Seconds float64 `json:"seconds"`
@@ -32,13 +32,13 @@ type cutOff struct {
 
 func (c cutOff) duration() time.Duration { return time.Duration(c.Seconds * float64(time.Second)) }
 
-// memoryLimit is less than a process uses.
+// memoryLimit is a memory limit that is lower than the memory that a process uses.
 type memoryLimit struct {
 	process
 	lasting
 }
 
-// processes need a real Node. Simulated Pods have no processes.
+// processes are actions on the processes in Pods. They need a real Node, because simulated Pods have no processes.
 func processes() []Action {
 	drawProcess := func(r *rand.Rand) any { return process{[]string{"memcached", "agent"}[r.IntN(2)], r.IntN(3)} }
 	ofMemory := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
@@ -71,14 +71,14 @@ func killProcess(ctx context.Context, w *world.World, step plan.Step, target pro
 	return nil
 }
 
-// memoryFiles are the files that hold a container's memory limit and usage, by the version of control groups.
+// memoryFiles are the files with a container's memory limit and usage, for each version of control groups.
 var memoryFiles = map[string]struct{ limit, usage string }{
 	"memory": {"/sys/fs/cgroup/memory%s/memory.limit_in_bytes", "/sys/fs/cgroup/memory%s/memory.usage_in_bytes"},
 	"":       {"/sys/fs/cgroup%s/memory.max", "/sys/fs/cgroup%s/memory.current"},
 }
 
-// limitMemory makes the kernel end the container's process for some time, because it needs more memory than it may use.
-// The limit also ends with the container.
+// limitMemory lowers the memory limit of a container below its usage for some time, so that the kernel kills its
+// process. If the container ends, the limit ends with it.
 func limitMemory(ctx context.Context, w *world.World, step plan.Step, with memoryLimit) error {
 	pid, err := processOf(ctx, w, step.Cache, with.process)
 	if err != nil || pid == 0 {
@@ -103,8 +103,8 @@ func limitMemory(ctx context.Context, w *world.World, step plan.Step, with memor
 	return nil
 }
 
-// lower sets a limit to half of the usage. A kernel with control groups of version 1 refuses a limit that it cannot
-// reach in one step, but frees on the way what it can: then the rest is the limit.
+// lower sets a limit to half of the usage. With control groups of version 1, the kernel refuses a limit that it cannot
+// reach in one step, but frees as much memory as it can. Then lower uses the remaining usage as the limit.
 func lower(limit, usage string) bool {
 	content, err := os.ReadFile(usage)
 	if err != nil {
@@ -124,7 +124,7 @@ func cutPodOff(ctx context.Context, w *world.World, step plan.Step, cut cutOff) 
 	if err != nil || pid == 0 {
 		return err
 	}
-	network, err := netns.GetFromPid(pid) // The Pod keeps it when the process is replaced.
+	network, err := netns.GetFromPid(pid) // The Pod keeps its network when the process is replaced.
 	if err != nil {
 		return nil //nolint:nilerr // The process may have ended in the meantime.
 	}
@@ -147,7 +147,7 @@ func filter(network netns.NsHandle, rules string) {
 	_ = command.Run() // The Pod may have ended in the meantime.
 }
 
-// stopKubelet makes the Node's kubelet hang: Pods keep running, and nothing is reported of them.
+// stopKubelet makes the Node's kubelet hang. Pods keep running, but their status is no longer reported.
 func stopKubelet(ctx context.Context, w *world.World, _ plan.Step, stop cutOff) error {
 	if err := w.Cluster.Pause("kubelet"); err != nil {
 		return err

@@ -17,13 +17,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// failing are requests of the operator that fail.
+// failing has the arguments of an action that makes requests of the operator fail.
 type failing struct {
 	Requests string `json:"requests"` // a class of the proxy
-	Skip     int    `json:"skip"`     // how many of them succeed before
+	Skip     int    `json:"skip"`     // how many of these requests succeed first
 	Times    int    `json:"times"`
 
-	// CarriedOut means that the API server carries the request out, and the operator does not learn that.
+	// CarriedOut means that the API server carries out the request, although the operator gets an error.
 	CarriedOut bool `json:"carriedOut"`
 
 	Answer     string          `json:"answer"`
@@ -31,14 +31,14 @@ type failing struct {
 	For        metav1.Duration `json:"for,omitzero"`         // how long it hangs, or is slow; 0 hangs until the end
 }
 
-// answer has a name in a plan.
+// answer is a kind of failure of a request. Plans use its name.
 type answer struct {
 	name  string
 	fault func(failing) proxy.Fault
 
 	late    bool // the fault lasts a drawn time
 	retried bool // the answer may say when to try again
-	passed  bool // the fault may meet requests that the API server carries out anyway
+	passed  bool // the API server carries out the request in spite of the fault
 }
 
 var answers = []answer{
@@ -60,7 +60,7 @@ var answers = []answer{
 
 const conflict = "conflict"
 
-// refused is an error of the API server.
+// refused returns a fault that answers a request with an error of the API server.
 func refused(code int) func(failing) proxy.Fault {
 	return func(f failing) proxy.Fault { return proxy.Refuse(code, f.RetryAfter) }
 }
@@ -70,7 +70,7 @@ const (
 	mostFailing       = 5
 	longestAnswer     = 5 * time.Second
 	longestRetryAfter = 2
-	longestWrite      = 2 * time.Second // that follows from a change, if one does
+	longestWrite      = 2 * time.Second // how long to wait for a write after a change, if it causes one
 )
 
 func requests() []Action {
@@ -80,8 +80,8 @@ func requests() []Action {
 	}
 }
 
-// onlyWrite is a change that concerns one object and no Pod, and how often its write fails. Nothing that happens
-// afterwards gives the operator a reason to look at the cache again, except the failure itself.
+// onlyWrite is a change that needs one write to one object, and replaces no Pod, and how often this write fails. Only
+// the failure itself gives the operator a reason to reconcile the cache again.
 type onlyWrite struct {
 	Requests string         `json:"requests"` // a class of the proxy
 	Spec     map[string]any `json:"spec"`
@@ -149,7 +149,8 @@ func failRequests(ctx context.Context, w *world.World, _ plan.Step, f failing) e
 	return nil
 }
 
-// matches leaves out what the API server never does: to answer a read with a conflict.
+// matches returns which requests fail. The API server never answers a read with a conflict, so a conflict matches only
+// writes.
 func (f failing) matches() func(proxy.Request) bool {
 	named := proxy.Named(f.Requests)
 	return func(r proxy.Request) bool { return named(r) && (r.Writes() || f.Answer != conflict) }

@@ -12,17 +12,17 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// fullNodes is a fault: Nodes have no room for what Pods are to have, while the spec has another memory.
+// fullNodes is a change to the memory in the spec, while the Nodes have no room to resize the Pods.
 type fullNodes struct {
 	lasting
 
 	Reason string         `json:"reason"` // Deferred, Infeasible or Halfway
 	Spec   map[string]any `json:"spec"`
-	Use    reporting.Use  `json:"use"` // of a cache whose memory follows that
+	Use    reporting.Use  `json:"use"` // the reported use, for a cache whose memory follows its use
 }
 
 func drawFullNodes(r *rand.Rand) any {
-	memory := 600 + r.IntN(1000) // more than most have, because it shrinks late
+	memory := 600 + r.IntN(1000) // more than most caches have, because shrinking comes late
 	reason := one(r, kubelet.Deferred, kubelet.Infeasible, kubelet.Halfway)
 	with := fullNodes{
 		drawLasting(r), reason, resized(fmt.Sprintf("%dMi", memory)), reporting.Use{Hour: int64(memory), Observed: day},

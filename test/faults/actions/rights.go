@@ -63,20 +63,21 @@ func takeOneRight(ctx context.Context, w *world.World, _ plan.Step, with missing
 	if err := bindRole(ctx, w, limited); err != nil {
 		return err
 	}
-	if taken.Verbs[0] == "list" || taken.Verbs[0] == "watch" { // Running requests do not end by themselves.
+	if taken.Verbs[0] == "list" || taken.Verbs[0] == "watch" { // Running requests do not end when the right is removed.
 		w.First().EndWatches(proxy.Watches(taken.Resources[0]), taken.Verbs[0] == "list")
 	}
 	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return giveBack(ctx, w, taken) })
 	return nil
 }
 
-// anyRight is one of those that the operator loses with all.
+// anyRight is one of the rights that the operator loses when it loses all.
 var anyRight = rbacv1.PolicyRule{
 	APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"patch"},
 }
 
-// giveBack returns when the API server lets the operator do again what it was not allowed to: it learns of roles by a
-// watch, which is late on a busy machine. What is refused later than that is a fault of the operator.
+// giveBack gives a right back, and returns when the API server grants it again. The API server learns of the role by a
+// watch, which is late on a busy machine. A request that is refused after this function returns is a fault of the
+// operator.
 func giveBack(ctx context.Context, w *world.World, right rbacv1.PolicyRule) error {
 	if err := bindRole(ctx, w, w.RoleBinding()); err != nil {
 		return err
@@ -91,30 +92,32 @@ func giveBack(ctx context.Context, w *world.World, right rbacv1.PolicyRule) erro
 		}}
 		err := w.Client.Create(ctx, review)
 		if err == nil && !review.Status.Allowed {
-			err = errors.New("the operator does not have its rights again: another step took them")
+			err = errors.New("the operator does not have its right again yet: another step has removed it")
 		}
 		return err
 	})
 }
 
-// bindRole replaces the operator's RoleBinding, whose role cannot be changed. If several steps do, the last one wins.
+// bindRole replaces the operator's RoleBinding, because the role in a RoleBinding cannot be changed. If several steps
+// do this, the last one wins.
 func bindRole(ctx context.Context, w *world.World, binding *rbacv1.RoleBinding) error {
 	return ask(ctx, func(ctx context.Context) error {
 		if err := client.IgnoreNotFound(w.Client.Delete(ctx, w.RoleBinding())); err != nil {
 			return err
 		}
 		err := w.Client.Create(ctx, binding.DeepCopy())
-		if apierrors.IsAlreadyExists(err) { // Another step was faster: again.
+		if apierrors.IsAlreadyExists(err) { // Another step was faster, so try again.
 			return errors.New(err.Error())
 		}
 		return err
 	})
 }
 
-// clusterWide are resources for which a role in a namespace gives no rights.
+// clusterWide are cluster-scoped resources, for which a Role in a namespace gives no rights.
 var clusterWide = []string{"apiservices", "nodes"}
 
-// without returns the rules except one verb of one resource of a namespace, and that verb as a rule.
+// without removes one verb of one namespaced resource from the rules. It returns the remaining rules, and the removed
+// verb as a rule.
 func without(rules []rbacv1.PolicyRule, right int) (rest []rbacv1.PolicyRule, taken rbacv1.PolicyRule) {
 	var single []rbacv1.PolicyRule
 	for _, rule := range rules {

@@ -19,8 +19,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// These are the Secrets that the specs of a run name: for the certificate, for the users, and for the binding, which
-// the operator writes.
+// secretNames are the names of the Secrets in the specs of a run: for the certificate, for the users, and for the
+// binding. The operator writes the Secret of the binding.
 var secretNames = map[string][]string{
 	forTLS: {"tls", "tls-2"}, forAuth: {"users"}, forBinding: {"binding", "binding-2"},
 }
@@ -37,15 +37,15 @@ func drawPurpose(r *rand.Rand) string { return one(r, forTLS, forAuth, forBindin
 // These are the kinds of content of a Secret.
 const (
 	holdsValid     = history.HoldsValid
-	holdsExpired   = "expired" // or soon
+	holdsExpired   = "expired" // or expires soon
 	holdsMalformed = "malformed"
-	holdsTooMany   = "tooMany" // users; certificates that do not belong to the key
-	holdsRenamed   = "renamed" // its keys
+	holdsTooMany   = "tooMany" // too many users, or a certificate that does not match the key
+	holdsRenamed   = "renamed" // the keys of the Secret have other names
 	holdsEmpty     = "empty"
 	holdsWrongType = "wrongType"
 )
 
-// versions are those of a Secret, each with what it holds.
+// versions has the contents that are written to a Secret one after the other.
 type versions struct {
 	Secret string          `json:"secret"`
 	For    string          `json:"for"` // a purpose
@@ -53,12 +53,12 @@ type versions struct {
 	Pause  metav1.Duration `json:"pause"`
 }
 
-// naming makes the spec name a Secret.
+// naming is a change to the spec, which then names a Secret.
 type naming struct {
 	Patch json.RawMessage `json:"patch"`
 }
 
-// named is about a Secret.
+// named is the argument of actions on a Secret.
 type named struct {
 	Secret string `json:"secret"`
 }
@@ -114,7 +114,8 @@ func writeSecret(ctx context.Context, w *world.World, _ plan.Step, with versions
 	return nil
 }
 
-// putSecret replaces a Secret of another type, because the type cannot be changed.
+// putSecret writes a Secret. If it exists with another type, it is deleted and created again, because the type cannot
+// be changed.
 func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		now := &corev1.Secret{}
@@ -139,7 +140,7 @@ func deleteSecret(ctx context.Context, w *world.World, _ plan.Step, with named) 
 	})
 }
 
-// drawNaming may name a Secret that does not exist, or none.
+// drawNaming draws a Secret for the spec to name. This may be one that does not exist, or none.
 func drawNaming(r *rand.Rand) any {
 	purpose := drawPurpose(r)
 	patch := "null"
@@ -161,7 +162,7 @@ func nameSecret(ctx context.Context, w *world.World, step plan.Step, with naming
 	})
 }
 
-// content returns a Secret for a purpose.
+// content returns a Secret for a purpose, with a kind of content.
 func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err error) {
 	secret = &corev1.Secret{Type: corev1.SecretTypeOpaque}
 	secret.Annotations = map[string]string{history.Holds: holds}
@@ -185,7 +186,7 @@ func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err 
 	return secret, nil
 }
 
-// users are two, of which one has a new password each time.
+// users returns the data of a Secret with two users. One of them has a new password each time.
 func users(w *world.World, holds string) map[string][]byte {
 	list := "ann:" + history.SecretMarker + "\nbob:" + newName(w, history.SecretMarker) + "\n"
 	switch holds {
@@ -197,10 +198,10 @@ func users(w *world.World, holds string) map[string][]byte {
 	return map[string][]byte{"users": []byte(list)}
 }
 
-// soon is when an expired certificate was valid, or will have been.
+// soon is how long a certificate with holdsExpired is valid after it was issued.
 const soon = 3 * time.Second
 
-// certificate has a CA of clients as well.
+// certificate returns the data of a Secret with a certificate, its key, and a CA for clients.
 func certificate(holds string) (map[string][]byte, error) {
 	authority, err := pki.NewAuthority("faults")
 	if err != nil {
@@ -225,5 +226,5 @@ func certificate(holds string) (map[string][]byte, error) {
 	}, nil
 }
 
-// marked begins with a line that readers of PEM skip.
+// marked adds a first line with the SecretMarker to a PEM file. Readers of PEM skip this line.
 func marked(pem []byte) []byte { return append([]byte(history.SecretMarker+"\n"), pem...) }

@@ -18,8 +18,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// copyFault is a fault of the copies of a cache that begin in the meantime. Forever is until all faults are over.
-// Threads is the new value of spec.threads: the change starts a rollout, and so the copies.
+// copyFault is a fault of the copies of keys that begin while it lasts. With Forever, it lasts until all faults end.
+// Threads is the new value of spec.threads. This change starts a rollout, and so the copies.
 type copyFault struct {
 	lasting
 
@@ -27,23 +27,23 @@ type copyFault struct {
 	Threads int  `json:"threads"`
 }
 
-// untilCopied is how long a new Pod takes until it copies keys, and more.
+// untilCopied is longer than it takes until a new Pod copies keys.
 const untilCopied = 3 * time.Second
 
-// annotating changes what the operator noted on Pods.
+// annotating is a change to annotations that the operator wrote on Pods.
 type annotating struct {
 	onPods
 
 	Annotations map[string]*string `json:"annotations"` // nil removes one
 }
 
-// recording changes the record of which Pod holds which slot.
+// recording is a change to the record of which Pod has which slot.
 type recording struct {
 	Change string `json:"change"`
 	Entry  int    `json:"entry"`
 }
 
-// slotFaults are about caches with slots. They leave other caches alone.
+// slotFaults are actions on caches with slots. They do not change other caches.
 func slotFaults() []Action {
 	during := func(r *rand.Rand) any {
 		with := copyFault{drawLasting(r), r.IntN(3) == 0, 1 + r.IntN(8)}
@@ -56,8 +56,9 @@ func slotFaults() []Action {
 		{plan.Action{Name: "copies of keys hang", Weight: 3, Draw: during}, onCopies(kubelet.Hangs)},
 		{plan.Action{Name: "resizes of Pods are refused", Weight: 3, Draw: drawFullNodes}, given(refuseResizes)},
 	}), []Action{
-		{plan.Action{Name: "a third party edits the notes on Pods", Weight: 3, Draw: drawAnnotating}, given(annotatePods)},
-		{plan.Action{Name: "a third party edits who holds the slots", Weight: 3, Draw: func(r *rand.Rand) any {
+		{plan.Action{Name: "a third party edits the operator's annotations on " +
+			"Pods", Weight: 3, Draw: drawAnnotating}, given(annotatePods)},
+		{plan.Action{Name: "a third party edits which Pods have the slots", Weight: 3, Draw: func(r *rand.Rand) any {
 			return recording{one(r, "remove", "empty", "swap", "repeat", "unready", "unknown"), r.IntN(8)}
 		}}, given(editRecord)},
 	})
@@ -82,7 +83,8 @@ func onCopies(kind string) do {
 	})
 }
 
-// beginFault begins a fault of the Pods of a cache. The step has an effect once it strikes.
+// beginFault begins a fault of a cache's Pods in the simulated kubelet. The step has had an effect once the fault
+// affects a Pod.
 func beginFault(ctx context.Context, w *world.World, cache, kind string) (end func()) {
 	fault := &kubelet.Fault{
 		Namespace: w.Namespace, Cache: cache, Kind: kind, Struck: func() { world.HadEffect(ctx) },
@@ -96,7 +98,7 @@ const (
 	deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 )
 
-// instructions are values that another client may write into the annotation.
+// instructions are values that another client may write into the annotation by which the operator instructs the agent.
 var instructions = []string{
 	`no JSON`, `{}`, `{"role":"serve"}`, `{"role":"serve","slot":"a-0"}`, `{"role":"leave","slot":"a-1","end":1}`,
 	`{"role":"cold","slot":"a-0","since":"2020-01-01T00:00:00Z"}`, `{"role":"moved","slot":"a-0","from":"10.0.0.9"}`,
@@ -143,7 +145,7 @@ func editRecord(ctx context.Context, w *world.World, step plan.Step, with record
 	return onTarget(ctx, w, "EndpointSlice", step.Cache, change)
 }
 
-// changeRecord returns other entries.
+// changeRecord returns the entries of the record with the change.
 func changeRecord(entries []any, with recording) []any {
 	i := with.Entry % len(entries)
 	next := (i + 1) % len(entries)
@@ -176,5 +178,5 @@ func nameOf(kind, cache string) string {
 	return cache
 }
 
-// slotService is in a plan for the Service of all slots.
+// slotService stands for the Service of all slots in a plan.
 const slotService = "slots' Service"

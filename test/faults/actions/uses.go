@@ -16,12 +16,12 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// used is how clients use a cache from now on.
+// used is a change to how clients use a cache: its use from now on.
 type used struct {
 	Use reporting.Use `json:"use"`
 }
 
-// reported is a fault of the reports of a cache for a while.
+// reported is a fault of the reports about the use of a cache. It lasts for a while.
 type reported struct {
 	lasting
 
@@ -32,21 +32,22 @@ type reported struct {
 const (
 	day = 24 * 60 * 60 // seconds
 
-	// untilReported is how long it takes until a Pod is read, and more.
+	// untilReported is longer than it takes until the operator reads a Pod's report.
 	untilReported = 2 * time.Second
 
-	// latest is longer than the operator waits.
+	// latest is longer than the operator waits for a report.
 	latest = 7 * time.Second
 )
 
-// uses are about caches whose use is observed, and faults of how that is reported. Real agents report to nobody here.
+// uses are actions on caches whose memory use is observed, and faults of the reports. They need simulated Nodes,
+// because the operator does not read the reports of real agents in these runs.
 func uses() []Action {
 	during := func(r *rand.Rand) any { return drawReported(r) }
 	return simulated([]Action{
 		{plan.Action{Name: Follow, Weight: 5, Draw: func(r *rand.Rand) any {
 			return changed{Field: "spec.autoscaling.memory.mode", Spec: Following(r)}
 		}}, edited(merge)},
-		{plan.Action{Name: "the memory follows the use no longer", Weight: 2}, unfollow},
+		{plan.Action{Name: "the memory no longer follows the use", Weight: 2}, unfollow},
 		{plan.Action{Name: "the use changes", Weight: 6, Draw: func(r *rand.Rand) any { return used{plan.DrawUse(r)} }},
 			given(changeUse)},
 		{plan.Action{Name: "reports of the use are late", Weight: 2, Draw: func(r *rand.Rand) any {
@@ -61,12 +62,12 @@ func uses() []Action {
 			with.Content = one(r, noReports...)
 			return with
 		}}, onReports(world.ReportFault{})},
-		{plan.Action{Name: "reports of the use are those of a former Pod", Weight: 2, Draw: during},
+		{plan.Action{Name: "agents repeat the report of a former Pod", Weight: 2, Draw: during},
 			onReports(world.ReportFault{Former: true})},
 	})
 }
 
-// Follow is the name of the change from which on the memory of a cache follows its use.
+// Follow is the name of the change after which the memory of a cache follows its use.
 const Follow = "the memory follows the use"
 
 // NeedsUse reports whether an action has no effect on caches whose memory does not follow their use.
@@ -74,7 +75,7 @@ func NeedsUse(name string) bool {
 	return name != Follow && slices.ContainsFunc(uses(), func(a Action) bool { return a.Name == name })
 }
 
-// noReports are answers that no agent gives, and two that one could, but not for what its memcached has.
+// noReports are answers that no agent gives, and two that an agent could give, but that do not fit its memcached.
 var noReports = []string{
 	`no JSON`, `{}`, `null`, `{"curve":`, `{"observedSeconds":-1}`, `{"hitRatio":7,"curve":[]}`,
 	`{"observedSeconds":86400,"curve":[{"ageSeconds":3600,"memory":9},{"ageSeconds":60,"memory":1}]}`,
@@ -82,7 +83,7 @@ var noReports = []string{
 	`{"observedSeconds":86400,"reads":9,"evicting":false,"curve":[{"ageSeconds":86400,"memory":1}]}`,
 }
 
-// Following is a spec with a memory that follows the use, in bounds that are drawn.
+// Following returns a spec in which the memory follows the use, with drawn bounds.
 func Following(r *rand.Rand) map[string]any {
 	return map[string]any{
 		"memory": nil, "slots": map[string]any{"mode": one(r, "DNS", "DNS", "ClusterIP")},
@@ -94,13 +95,14 @@ func Following(r *rand.Rand) map[string]any {
 	}
 }
 
-// acts reports whether the memory of a cache with a spec follows its use.
+// acts reports whether the memory of a cache with this spec follows its use.
 func acts(spec map[string]any) bool {
 	mode, _, _ := unstructured.NestedString(spec, "autoscaling", "memory", "mode")
 	return mode == "Act"
 }
 
-// unfollow keeps the memory as it is, as the operator's documentation recommends.
+// unfollow makes the memory no longer follow the use, and keeps the current memory, in the way that the operator's
+// documentation recommends.
 func unfollow(ctx context.Context, w *world.World, step plan.Step) error {
 	current := resource.MustParse("64Mi")
 	_ = ask(ctx, func(ctx context.Context) error {
@@ -130,7 +132,7 @@ func drawReported(r *rand.Rand) reported {
 	return with
 }
 
-// onReports begins such a fault. The step has an effect once it meets a report.
+// onReports begins a fault of reports. The step has had an effect once the fault affects a report.
 func onReports(fault world.ReportFault) do {
 	return given(func(ctx context.Context, w *world.World, step plan.Step, with reported) error {
 		f := fault

@@ -11,25 +11,25 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// operators are started, instead of the regular one or in addition to it.
+// operators are operators that are started instead of the regular operator, or in addition to it.
 type operators struct {
 	Next          bool   `json:"next,omitempty"`       // a release with one more revision of the Pod template
-	LaterImage    bool   `json:"laterImage,omitempty"` // is the default
+	LaterImage    bool   `json:"laterImage,omitempty"` // the default image of memcached is a later one
 	LaterAgent    bool   `json:"laterAgent,omitempty"`
 	Architectures string `json:"architectures"`
 
-	Count int             `json:"count,omitempty"` // in addition to the regular one
+	Count int             `json:"count,omitempty"` // how many run in addition to the regular operator
 	For   metav1.Duration `json:"for,omitzero"`
 }
 
-// upgradeAtWrite replaces the regular operator at a write.
+// upgradeAtWrite replaces the regular operator at one of its writes.
 type upgradeAtWrite struct {
 	moment
 	operators
 }
 
 const (
-	longestOthers = 20 * time.Second // The faults may be over before.
+	longestOthers = 20 * time.Second // the faults may end earlier
 	mostOthers    = 2
 )
 
@@ -37,12 +37,12 @@ func operatorVersions() []Action {
 	return []Action{
 		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, given(upgrade)},
 		{plan.Action{Name: "another version takes the operator's place at a write", Weight: 3, Draw: func(r *rand.Rand) any {
-			// The write is one of the first, because a change has its record in two objects.
+			// The write is one of the first three, because the operator records a change in two objects.
 			return upgradeAtWrite{moment{1 + r.IntN(3), one(r, Moments...)}, drawVersion(r).(operators)}
 		}}, given(upgradeAt)},
 		{plan.Action{Name: "other operators run at the same time", Weight: 4, Draw: func(r *rand.Rand) any {
 			others := drawVersion(r).(operators)
-			if r.IntN(2) == 0 { // the same version, like a leader that has lost its lease and does not know it
+			if r.IntN(2) == 0 { // the same version, like a leader that has not noticed that it lost its Lease
 				others = operators{}
 			}
 			others.Count, others.For = 1+r.IntN(mostOthers), upTo(r, longestOthers)
@@ -75,7 +75,8 @@ func (o operators) launch(w *world.World) func(*world.Launch) {
 	}
 }
 
-// upgrade also goes back from the later release. The defaults stay when the faults are over; the version does not.
+// upgrade replaces the regular operator by another version, which may be older. When the faults end, the defaults stay,
+// but the version is the regular one again.
 func upgrade(ctx context.Context, w *world.World, _ plan.Step, to operators) error {
 	world.HadEffect(ctx)
 	return w.Upgrade(to.launch(w))
@@ -92,7 +93,7 @@ func upgradeAt(ctx context.Context, w *world.World, _ plan.Step, at upgradeAtWri
 	return nil
 }
 
-// runOthers starts operators that believe that they lead, as the regular one does.
+// runOthers starts operators that act as leaders, as the regular one does.
 func runOthers(ctx context.Context, w *world.World, _ plan.Step, others operators) error {
 	world.HadEffect(ctx)
 	for range others.Count {

@@ -13,23 +13,24 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// watching are watches of the operator that have a fault.
+// watching has the arguments of a fault of the operator's watches.
 type watching struct {
-	Watches string          `json:"watches"` // of a resource; of all if it is empty
+	Watches string          `json:"watches"` // the resource; empty for all watches
 	For     metav1.Duration `json:"for,omitzero"`
 	By      metav1.Duration `json:"by,omitzero"`
 	Expired bool            `json:"expired,omitempty"`
 	Times   int             `json:"times,omitempty"`
 }
 
-// watched are the resources of the operator's watches. All of them together are drawn as often as each.
+// watched are the resources of the operator's watches. "" means all watches together, and is drawn as often as each
+// resource.
 var watched = []string{
 	"", "memcacheds", "deployments", "services", "networkpolicies", "poddisruptionbudgets", "pods", "secrets",
 	"endpointslices", "replicasets",
 }
 
 const (
-	longestLate      = 3 * time.Second // each event
+	longestLate      = 3 * time.Second // for each event
 	longestLateWatch = 10 * time.Second
 	mostExpired      = 3
 )
@@ -61,7 +62,7 @@ func watches() []Action {
 			ended := operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
 			return func() bool { return ended }
 		})},
-		{plan.Action{Name: "watches cannot start where they ended", Weight: 2, Draw: func(r *rand.Rand) any {
+		{plan.Action{Name: "watches cannot resume at their last resource version", Weight: 2, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), Times: 1 + r.IntN(mostExpired)}
 		}}, given(refuseWatches)},
 	}
@@ -69,7 +70,7 @@ func watches() []Action {
 
 func drawWatch(r *rand.Rand) string { return watched[r.IntN(len(watched))] }
 
-// watchFault begins a fault and ends it after its time. The end reports whether it had an effect.
+// watchFault begins a fault of watches, and calls end after its time. end reports whether the fault had an effect.
 func watchFault(begin func(*world.Operator, watching) (end func() bool)) do {
 	return given(func(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 		end := begin(w.First(), of)
@@ -87,7 +88,8 @@ func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) 
 	return func() bool { return operator.Hurry(late) }
 }
 
-// refuseWatches ends watches, and refuses the next ones, as the API server does if it no longer has the events.
+// refuseWatches ends watches, and refuses to resume them, as the API server does if it no longer has the events since
+// their end.
 func refuseWatches(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 	matches := proxy.Watches(of.Watches)
 	inject(ctx, w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})

@@ -20,34 +20,34 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Campaign carries out many plans.
+// Campaign carries out many plans, and judges each run by the model.
 type Campaign struct {
 	Root     string // of the repository
-	Dir      string // for what failed runs leave
+	Dir      string // for the files of failed runs
 	Programs world.Programs
 	Actions  []actions.Action // that plans are made of
-	Workers  int              // clusters; each carries out one plan at a time
+	Workers  int              // number of clusters; each carries out one plan at a time
 
-	// Nodes states whether the clusters' Nodes are simulated or real. On real ones memcached runs in the Pods, and clients
+	// Nodes says whether the clusters' Nodes are simulated or real. On real Nodes, memcached runs in the Pods, and clients
 	// use it.
 	Nodes plan.Nodes
 
-	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. This is done only for
-	// the first violation of each rule.
+	// Shrink is how long to look for a smaller plan that breaks the same rule. 0 means not to look. The campaign looks
+	// only after the first violation of each rule.
 	Shrink time.Duration
 
-	// Report gets each result. Shrunk gets a result once more, after a smaller plan was looked for. They are called one at
-	// a time.
+	// Report is called with each result. Shrunk is called with a result again, after the campaign has looked for a smaller
+	// plan. Only one of them is called at a time.
 	Report, Shrunk func(Result)
 
-	// Searching gets the number of runs while a smaller plan is looked for.
+	// Searching is called with the number of runs so far, while the campaign looks for a smaller plan.
 	Searching func(Result)
 
 	// Clusters are the clusters that Start returned.
 	Clusters []*environment.Environment
 
 	mu       sync.Mutex
-	shrunken map[string]bool // rules
+	shrunken map[string]bool // the rules for which a smaller plan was looked for
 }
 
 // Actions returns the actions for a kind of Nodes, with the changes of users that follow from the CRD of a copy of the
@@ -93,7 +93,8 @@ func (c *Campaign) Stop(ctx context.Context) {
 	done.Wait()
 }
 
-// name differs for each copy of the repository, so that several campaigns may run at a time.
+// name returns the name of a worker's cluster. It differs for each copy of the repository, so that several campaigns
+// can run at a time.
 func (c *Campaign) name(worker int) string {
 	sum := sha256.Sum256([]byte(c.Root))
 	return fmt.Sprintf("faults-%x-%d", sum[:3], worker)
@@ -161,7 +162,7 @@ func (c *Campaign) report(to func(Result), result Result) {
 	to(result)
 }
 
-// first reports whether no violation of a rule was found before.
+// first reports whether this is the first violation of a rule.
 func (c *Campaign) first(rule string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParseSeeds(t *testing.T) {
-	const form = `: use a number (17), a range whose second number is not smaller (1..20), or new`
+	const form = `: use a number such as 17, a range whose last number is not below the first, such as 1..20, or new`
 	tests := map[string]struct {
 		text    string
 		endless bool

@@ -16,22 +16,23 @@ const (
 	// untilReady is the wait before each step, in which the Memcached becomes Ready.
 	untilReady = 2 * time.Second
 
-	// untilScaled is the wait before the scale after it, which gives the operator something to write.
+	// untilScaled is the wait before the scale that follows the step. The scale makes the operator write something.
 	untilScaled = 300 * time.Millisecond
 
-	// times is how often an action is carried out. The last time, a fault that ends by itself is ended immediately.
+	// times is how often an action is carried out. The faults end right after the last time, so a fault that would end by
+	// itself is ended early.
 	times = 3
 )
 
-// before has the actions that some actions need before them, so that they have an effect.
+// before has, for some actions, the action that must come first, so that they have an effect.
 var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",
 	"set updatePolicy to OnSpecChange": "set updatePolicy to Automatic",
 }
 
-// Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves
-// something behind, or never has an effect is found without the luck of a seed.
+// Each returns a plan for each action whose name matches. The plan has few other steps. So it finds reliably whether an
+// action is broken, leaves something behind, or never has an effect.
 func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
 	chosen, err := matching(all, pattern, func(a actions.Action) string { return a.Name })
 	if err != nil {
@@ -49,7 +50,7 @@ func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
 	return plans, nil
 }
 
-// matching returns those whose name matches a pattern.
+// matching returns the items whose name matches a pattern.
 func matching[T any](all []T, pattern string, nameOf func(T) string) ([]T, error) {
 	names, err := regexp.Compile(pattern)
 	if err != nil {
@@ -58,7 +59,8 @@ func matching[T any](all []T, pattern string, nameOf func(T) string) ([]T, error
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !names.MatchString(nameOf(one)) }), nil
 }
 
-// alone returns a plan of one action, each time with what it needs before, and a scale after it.
+// alone returns a plan that carries out one action several times, each time with the action that it needs before it,
+// and a scale after it.
 func alone(seed uint64, action plan.Action, all []plan.Action) (plan.Plan, error) {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
 	p := plan.Plan{Seed: seed, Caches: []string{"a"}, Restart: true}

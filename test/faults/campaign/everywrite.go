@@ -11,25 +11,26 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// EveryWrite kills the operator at each write of some changes to a Memcached, at each moment of the write. Each plan
-// has one kill. There are no more writes once a kill meets none.
+// EveryWrite makes plans that kill the operator at each of its writes after some changes to a Memcached, at each moment
+// of the write. Each plan has one kill. If a kill meets no write, the change has no more writes.
 type EveryWrite struct {
 	mu     sync.Mutex
 	series []*series
 }
 
-// series are the plans of a change and a moment.
+// series stands for the plans of one change and one moment.
 type series struct {
 	change actions.Change
 	moment string
-	met    int  // writes, all from the first on
+	met    int  // the number of writes at which the operator was killed, from the first one on
 	over   bool // a kill met no write
 }
 
-// mostWrites is more than any change has. The plans for an operator that never comes to rest end there.
+// mostWrites is more than the number of writes after any change. It ends the plans for an operator that never stops
+// writing.
 const mostWrites = 60
 
-// NewEveryWrite begins with the first writes of the changes whose name matches a pattern; all match an empty one.
+// NewEveryWrite returns the EveryWrite of the changes whose name matches a pattern. All names match an empty pattern.
 func NewEveryWrite(pattern string) (*EveryWrite, error) {
 	changes, err := matching(actions.Changes(), pattern, func(c actions.Change) string { return c.Name })
 	if err != nil {
@@ -47,7 +48,7 @@ func NewEveryWrite(pattern string) (*EveryWrite, error) {
 	return e, nil
 }
 
-// Plans returns the plans. A series ends at the first result without a kill, which Add gets.
+// Plans returns the plans. A series ends when Add gets the first result without a kill.
 func (e *EveryWrite) Plans() iter.Seq[plan.Plan] {
 	return func(yield func(plan.Plan) bool) {
 		for write := 1; write <= mostWrites; write++ {
@@ -70,12 +71,12 @@ func (e *EveryWrite) isOver(s *series) bool {
 	return s.over
 }
 
-// seed numbers the plans. They are not drawn.
+// seed returns the number of a plan, which is its seed. These plans are not drawn.
 func (e *EveryWrite) seed(write, series int) uint64 {
 	return uint64(write*len(e.series) + series) //nolint:gosec // small and positive
 }
 
-// Add adds the result of a plan.
+// Add evaluates the result of a plan.
 func (e *EveryWrite) Add(result Result) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,7 +89,7 @@ func (e *EveryWrite) Add(result Result) {
 	s.met = max(s.met, write)
 }
 
-// String lists how many writes were met.
+// String lists at how many writes the operator was killed.
 func (e *EveryWrite) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +101,8 @@ func (e *EveryWrite) String() string {
 	return text.String()
 }
 
-// Err returns what is missing. A deletion need not have a write: the garbage collector deletes the objects.
+// Err returns an error for each series that is incomplete. After a deletion, the operator need not write, because the
+// garbage collector deletes the objects.
 func (e *EveryWrite) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,9 +110,11 @@ func (e *EveryWrite) Err() error {
 	for _, s := range e.series {
 		switch {
 		case !s.over:
-			errs = append(errs, fmt.Errorf("%s, %s: write %d was not the last", s.change.Name, s.moment, s.met))
+			errs = append(errs, fmt.Errorf("%s, %s: the operator had further writes after write %d, the last one at which "+
+				"it was killed", s.change.Name, s.moment, s.met))
 		case s.met == 0 && s.change.Name != actions.Deletion:
-			errs = append(errs, fmt.Errorf("%s, %s: no kill met a write", s.change.Name, s.moment))
+			errs = append(errs, fmt.Errorf("%s, %s: the operator wrote nothing, so it was never "+
+				"killed", s.change.Name, s.moment))
 		}
 	}
 	return errors.Join(errs...)

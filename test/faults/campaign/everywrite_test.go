@@ -31,7 +31,7 @@ func TestEveryWriteOfSomeChanges(t *testing.T) {
 	}
 }
 
-// killedAt returns how many plans there are if each change has so many writes.
+// killedAt returns how many plans exist if each change has this number of writes.
 func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
 	for p := range e.Plans() {
 		plans++
@@ -53,7 +53,7 @@ func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 	}
 	writes["creation"], writes[actions.Deletion] = 3, 0
 	plans := killedAt(e, writes)
-	if want := 3 * (4 + 2*(len(writes)-2) + 1); plans != want { // for three moments, each with one plan that meets no write
+	if want := 3 * (4 + 2*(len(writes)-2) + 1); plans != want { // for three moments, each with a kill that meets no write
 		t.Errorf("%d plans, want %d", plans, want)
 	}
 	if err := e.Err(); err != nil {
@@ -67,7 +67,7 @@ func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 func TestEveryWriteFailsWhereAKillMeetsNone(t *testing.T) {
 	e := everyWrite(t, "")
 	killedAt(e, map[string]int{"creation": 3, "rollout by a change of the spec": 2})
-	const want = "scale to 1 Pod, before it is sent: no kill met a write"
+	const want = "scale to 1 Pod, before it is sent: the operator wrote nothing, so it was never killed"
 	if err := e.Err(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -78,7 +78,7 @@ func TestEveryWriteFailsWhereSomeWritesAreLeft(t *testing.T) {
 	for p := range e.Plans() {
 		e.Add(Result{Seed: p.Seed, Effects: map[string]int{actions.KillAtWrite: 1}})
 	}
-	const want = "creation, before it is sent: write 60 was not the last"
+	const want = "creation, before it is sent: the operator had further writes after write 60, the last one at which it was killed"
 	if err := e.Err(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// longestReport is for how long it may send none until the next report says something else, and longestStep until it
-	// has reports of all Pods, and may take memory away.
+	// longestReport is for how long the operator may send no request until the next report of a cache gives it something
+	// to do. longestStep is the same time until the operator has the reports of all Pods, and may reduce the memory.
 	longestReport = 3 * time.Second
 	longestStep   = 7 * time.Second
 
-	// untilSettled is how long the operator may take until it is at rest: a memory that was large may shrink by a fifth
-	// each time, with some seconds in between.
+	// untilSettled is how long the operator may take until it is at rest. It includes the time in which a large memory
+	// shrinks by a fifth each time, with some seconds in between.
 	untilSettled = patience + 90*time.Second
 )
 
-// follow makes the memory of a Memcached follow its use, if the plan says so.
+// follow changes the spec so that the memory of the Memcached follows its use, if the plan says so.
 func (r *run) follow(mc *cachev1.Memcached) error {
 	if !slices.Contains(r.plan.Acts, mc.Name) {
 		return nil

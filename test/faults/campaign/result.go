@@ -15,26 +15,26 @@ import (
 type Result struct {
 	Seed       uint64
 	Plan       plan.Plan
-	Effects    map[string]int // steps that had one, by action
+	Effects    map[string]int // number of steps that had an effect, by action
 	Requests   int            // of the operator
 	Violations []model.Violation
 
-	// Shrunk is the smallest plan that was found to break the rule of the first violation, by Runs runs; Again says
-	// whether the plan itself broke it again.
+	// Shrunk is the smallest plan found that breaks the rule of the first violation, and Runs is how many runs this took.
+	// Again says whether the original plan broke the rule again.
 	Shrunk *plan.Plan
 	Runs   int
 	Again  bool
 
-	Dir     string // has the files of a run with violations
+	Dir     string // the folder with the files of a run with violations
 	History *history.History
 }
 
-// Breaks reports whether a rule did not hold.
+// Breaks reports whether the run violated a rule.
 func (r Result) Breaks(rule string) bool {
 	return slices.ContainsFunc(r.Violations, func(v model.Violation) bool { return v.Rule == rule })
 }
 
-// save writes what a run with violations leaves for whoever looks into it.
+// save writes the files that a person needs to look into a run with violations.
 func (r Result) save() error {
 	for name, value := range map[string]any{PlanFile: r.Plan, "violations.json": r.Violations} {
 		if err := r.write(name, value); err != nil {
@@ -44,7 +44,7 @@ func (r Result) save() error {
 	return r.History.Save(filepath.Join(r.Dir, HistoryFile))
 }
 
-// These files hold plans, and the history.
+// These are the files with the plans, and with the history.
 const (
 	PlanFile    = "plan.json"
 	ShrunkFile  = "shrunk.json"
@@ -68,7 +68,7 @@ func ReadPlan(path string) (p plan.Plan, err error) {
 	return p, err
 }
 
-// requests counts those of the operator: the writes that stored a state, and all others.
+// requests counts the operator's requests: the writes that stored a state, and all other requests.
 func requests(h *history.History) int {
 	count := 0
 	for _, entry := range h.Entries {

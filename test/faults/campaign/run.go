@@ -1,4 +1,4 @@
-// Package campaign carries out plans, judges what happened by the model, and reports it.
+// Package campaign carries out plans, judges by the model what happened, and reports the results.
 package campaign
 
 import (
@@ -31,31 +31,32 @@ import (
 )
 
 const (
-	// patience is how long the operator may take for what normally takes a second. Its longest pauses after a restart
-	// are shorter.
+	// patience is how long the operator may take for something that normally takes a second. It is longer than the
+	// operator's longest pauses after a restart.
 	patience = 60 * time.Second
 
-	// settled is for how long an operator at rest sends no request.
+	// settled is for how long the operator must send no request until it counts as at rest.
 	settled = 1500 * time.Millisecond
 
-	// longestIdle is for how long it may send none though it has something to do, on a machine with other work.
+	// longestIdle is for how long the operator may send no request although it has something to do, on a busy machine.
 	longestIdle = 10 * time.Second
 
-	// longestRetry is for how long it may send none before it repeats a write that failed, with some time to spare.
+	// longestRetry is for how long the operator may send no request before it repeats a failed write. It is a little
+	// longer than necessary.
 	longestRetry = 20 * time.Second
 
-	// atRest is how long it is observed then.
+	// atRest is how long the operator is observed while it is at rest.
 	atRest = time.Second
 
-	// firstSize is the size of each Memcached at first and in the end.
+	// firstSize is the size of each Memcached at the beginning and in the end.
 	firstSize = 2
 
 	// newCache is the name of a Memcached that is created when the others are repaired, to compare them with it.
 	newCache = "new"
 )
 
-// Run carries out a plan, and returns what happened, and how many steps had an effect, by action. An error means that
-// the campaign itself failed.
+// Run carries out a plan. It returns the history of the run, and how many steps had an effect, by action. An error
+// means that the campaign itself failed.
 func Run(
 	ctx context.Context, e *environment.Environment, programs world.Programs, all []actions.Action, dir string,
 	p plan.Plan,
@@ -114,7 +115,7 @@ func (r *run) carryOut(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
-// useCaches makes clients use the Pods until they are stopped. Then they record nothing more.
+// useCaches makes clients use the Pods until stop is called. After that, the clients record nothing more.
 func (r *run) useCaches(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	kubelet := func() (int, error) { return r.Cluster.PidOf("kubelet") }
@@ -129,7 +130,8 @@ func (r *run) useCaches(ctx context.Context) (stop func()) {
 	}
 }
 
-// begin starts an operator and creates the Memcacheds. It does not wait for them, because faults may come immediately.
+// begin starts an operator and creates the Memcacheds. It does not wait until they are Ready, because faults may come
+// immediately.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.Start(); err != nil {
 		return err
@@ -148,7 +150,7 @@ func (r *run) begin(ctx context.Context) error {
 	return nil
 }
 
-// finish ends the faults, and gives the operator the time to do what it promises. The model judges whether it did.
+// finish ends the faults, and gives the operator time to do what it promises. The model judges whether it did.
 func (r *run) finish(ctx context.Context) error {
 	if err := r.EndFaults(ctx); err != nil {
 		return err
@@ -171,7 +173,7 @@ func (r *run) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	for range 2 { // A cache that was Ready may have begun to give its Pods their slots again, which takes seconds.
+	for range 2 { // A cache may become unready again for seconds, when its Pods get their slots again.
 		for _, name := range caches {
 			_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) { return r.isReady(ctx, name) })
 		}
@@ -184,7 +186,8 @@ func (r *run) finish(ctx context.Context) error {
 	return errors.Join(r.delete(ctx), r.noteLog())
 }
 
-// noteLog records what the operator may not log. By then it has ended all that it did.
+// noteLog records the lines in the operator's log that it may not log. It is called last, when the operator has nothing
+// more to do.
 func (r *run) noteLog() error {
 	lines, err := r.Logged(history.IsForbidden)
 	for _, line := range lines {
@@ -193,7 +196,7 @@ func (r *run) noteLog() error {
 	return err
 }
 
-// settle waits until the operator sends no requests from now on. If it never does, the model finds out.
+// settle waits until the operator is at rest. If it never is, settle returns after a time, and the model finds out.
 func (r *run) settle(ctx context.Context) {
 	began := time.Now()
 	_ = world.Await(ctx, untilSettled, func(ctx context.Context) (bool, error) {
@@ -202,9 +205,9 @@ func (r *run) settle(ctx context.Context) {
 	})
 }
 
-// mayBeIdle returns for how long the operator may send no request though it has something to do: while it has not
-// looked at each Memcached, it may be waiting for a processor, and before it has tried again, it may be waiting for its
-// next try.
+// mayBeIdle returns for how long the operator may send no request although it has something to do. While a Memcached is
+// not reconciled, the operator may be waiting for a processor. After a failed write, it may be waiting until it tries
+// again.
 func (r *run) mayBeIdle(ctx context.Context, tried bool) time.Duration {
 	list := &cachev1.MemcachedList{}
 	if r.Client.List(ctx, list, client.InNamespace(r.Namespace)) != nil {
@@ -225,7 +228,7 @@ func (r *run) mayBeIdle(ctx context.Context, tried bool) time.Duration {
 	return longest
 }
 
-// repair gives a Memcached, which may have been deleted, a simple spec.
+// repair gives a Memcached a simple spec, and creates it again if it was deleted.
 func (r *run) repair(ctx context.Context, name string) error {
 	return world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
 		mc, err := r.Memcached(ctx, name)
@@ -240,7 +243,7 @@ func (r *run) repair(ctx context.Context, name string) error {
 		if !mc.DeletionTimestamp.IsZero() {
 			return false, fmt.Errorf("the Memcached %s is being deleted", name)
 		}
-		if actsOn(mc.Spec) { // Its memory has to be set first.
+		if actsOn(mc.Spec) { // The change that ends autoscaling must set the memory.
 			mc.Spec.Memory, mc.Spec.Autoscaling = new(resource.MustParse("64Mi")), nil
 			if err := r.Client.Update(ctx, mc); err != nil {
 				return false, err
@@ -257,7 +260,7 @@ func (r *run) isReady(ctx context.Context, name string) (bool, error) {
 		meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady), err
 }
 
-// delete deletes the Memcacheds, and waits for the end of what they own.
+// delete deletes the Memcacheds, and waits until the objects that they own are deleted.
 func (r *run) delete(ctx context.Context) error {
 	err := r.Client.DeleteAllOf(ctx, &cachev1.Memcached{}, client.InNamespace(r.Namespace))
 	if err != nil {
@@ -270,7 +273,7 @@ func (r *run) delete(ctx context.Context) error {
 	return nil
 }
 
-// isEmpty reports whether there are no Pods, and nothing that belongs to a Memcached.
+// isEmpty reports whether the namespace has no Pods, and no objects that belong to a Memcached.
 func (r *run) isEmpty(ctx context.Context) (bool, error) {
 	pods := &corev1.PodList{}
 	if err := r.Client.List(ctx, pods, client.InNamespace(r.Namespace)); err != nil || len(pods.Items) > 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// Seeds are consecutive seeds.
+// Seeds is a range of seeds.
 type Seeds struct{ First, Last uint64 }
 
-// New stands for a seed that nobody has chosen.
+// New stands for a random seed.
 const New = "new"
 
 // mostNew keeps new seeds short enough to be typed.
 const mostNew = 1_000_000
 
-// ParseSeeds reads "17", "1..20" or "new". A single seed stands for itself and, if time is all that ends the campaign,
-// for all after it.
+// ParseSeeds reads "17", "1..20" or "new". A single number stands for this seed only. But if only a time limit ends the
+// campaign (endless), it stands for this seed and all following ones.
 func ParseSeeds(text string, endless bool) (Seeds, error) {
 	if text == New {
 		text = strconv.Itoa(1 + rand.IntN(mostNew)) //nolint:gosec // not a secret
@@ -47,10 +47,11 @@ func ParseSeeds(text string, endless bool) (Seeds, error) {
 }
 
 func seedsError(text string) error {
-	return fmt.Errorf("seeds %q: use a number (17), a range whose second number is not smaller (1..20), or %s", text, New)
+	return fmt.Errorf("seeds %q: use a number such as 17, a range whose last number is not below the first, such as "+
+		"1..20, or %s", text, New)
 }
 
-// Count returns how many they are; endless ones are as many as fit.
+// Count returns the number of seeds. For an endless range, it is the largest int.
 func (s Seeds) Count() int { return int(min(s.Last-s.First, math.MaxInt-1)) + 1 }
 
 // String is "17", "1..20" or "17 and following".
@@ -70,7 +71,7 @@ func (s Seeds) Plans(all []actions.Action) iter.Seq[plan.Plan] {
 		for seed := s.First; seed <= s.Last; seed++ {
 			p, err := Plan(seed, all)
 			if err != nil {
-				panic(err) // The arguments of an action cannot be encoded: a programming error.
+				panic(err) // A programming error: the arguments of an action cannot be encoded.
 			}
 			if !yield(p) {
 				return
@@ -79,8 +80,8 @@ func (s Seeds) Plans(all []actions.Action) iter.Seq[plan.Plan] {
 	}
 }
 
-// Feed hands out plans until there are no more, or the time is over. A plan that has begun is not cut short. 0 minutes
-// are no limit.
+// Feed sends plans to the channel until there are no more, or the time is over. It does not interrupt a plan that has
+// begun. 0 minutes mean no limit.
 func Feed(ctx context.Context, plans iter.Seq[plan.Plan], minutes float64) <-chan plan.Plan {
 	next, stop := make(chan plan.Plan), context.CancelFunc(func() {})
 	if minutes > 0 {

@@ -32,7 +32,7 @@ func (c *Campaign) shrink(ctx context.Context, cluster *environment.Environment,
 	return result.write(ShrunkFile, result.Shrunk)
 }
 
-// smaller leaves out what is not needed for a plan to fail: steps, then the second Memcached.
+// smaller removes the parts of a plan that are not needed for it to fail: first steps, then the second Memcached.
 func smaller(p plan.Plan, fails func(plan.Plan) bool) plan.Plan {
 	with := func(steps []plan.Step) plan.Plan {
 		return plan.Plan{Seed: p.Seed, Caches: p.Caches, Slots: p.Slots, Steps: steps, Restart: p.Restart}
@@ -61,7 +61,7 @@ type shrinking struct {
 	err     error
 }
 
-// breaks carries out a plan, and reports whether it breaks the rule. Nothing does once the time is over.
+// breaks carries out a plan, and reports whether it breaks the rule. Once the time is over, it returns false.
 func (s *shrinking) breaks(ctx context.Context, p plan.Plan) bool {
 	if s.err != nil || time.Now().After(s.until) {
 		return false

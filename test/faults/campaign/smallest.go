@@ -3,8 +3,8 @@ package campaign
 import "slices"
 
 // smallest returns a part of the items, in their order, for which fails returns true, by delta debugging (ddmin, Zeller
-// and Hildebrandt). It must return true for all of them. If it always returns the same for the same items, no single
-// item of the result can be left out.
+// and Hildebrandt). fails must return true for all items together. If fails always returns the same for the same items,
+// then each item of the result is needed: without this item, fails returns false.
 func smallest[T any](items []T, fails func([]T) bool) []T {
 	if len(items) == 0 || fails(nil) {
 		return nil
@@ -23,7 +23,8 @@ func smallest[T any](items []T, fails func([]T) bool) []T {
 	return items
 }
 
-// withoutAPart leaves out one of some equal parts, or returns nil if every part is needed.
+// withoutAPart divides the items into equal parts, and returns the items without one part. If every part is needed, it
+// returns nil.
 func withoutAPart[T any](items []T, parts int, fails func([]T) bool) []T {
 	for part := range parts {
 		from, to := part*len(items)/parts, (part+1)*len(items)/parts

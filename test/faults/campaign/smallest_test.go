@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The condition is random, and need not be monotone: adding an item may make it hold no longer.
+// TestTheResultFailsAndNeedsEachOfItsItems uses a random condition. It need not be monotone: it may hold for some
+// items, and not hold if an item is added.
 func TestTheResultFailsAndNeedsEachOfItsItems(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same seed must give the same condition

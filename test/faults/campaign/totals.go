@@ -13,16 +13,16 @@ import (
 type Totals struct {
 	Seeds      int
 	Steps      map[string]int // by action
-	Effects    map[string]int // steps that had one, by action
+	Effects    map[string]int // number of steps that had an effect, by action
 	Requests   int
-	Violations map[string]int // seeds by rule
+	Violations map[string]int // number of seeds, by rule
 	Failed     []uint64       // seeds
 	Seconds    float64
 
 	started time.Time
 }
 
-// NewTotals begins to count.
+// NewTotals returns totals without any result.
 func NewTotals() *Totals {
 	return &Totals{
 		Steps: map[string]int{}, Effects: map[string]int{}, Violations: map[string]int{}, Failed: []uint64{},
@@ -49,7 +49,7 @@ func (t *Totals) Add(r Result) {
 	t.Seconds = time.Since(t.started).Seconds()
 }
 
-// String is a line: what was done, and how fast.
+// String returns a line which says how much was done, and how fast.
 func (t *Totals) String() string {
 	line := fmt.Sprintf("%s, %s, %s of the operator, %s", count(t.Seeds, "seed"), count(sum(t.Steps), "step"),
 		count(t.Requests, "request"), count(sum(t.Violations), "violation"))
@@ -64,7 +64,8 @@ func (t *Totals) WithoutEffect() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.Steps)), func(action string) bool { return t.Effects[action] > 0 })
 }
 
-// Summary is for the end: the line, then the steps by action and the violations by rule, the most frequent first.
+// Summary returns the text for the end of a campaign: the line of String, then the steps by action and the violations
+// by rule, the most frequent first.
 func (t *Totals) Summary() string {
 	text := t.String() + "\n\nSteps, and how many of them had an effect:\n" + listed(t.Steps, t.Effects)
 	if len(t.Violations) > 0 {
@@ -73,7 +74,7 @@ func (t *Totals) Summary() string {
 	return text
 }
 
-// listed has a second column if parts of the counts are given.
+// listed returns the counts as a table, with parts as a second column if it is not nil.
 func listed(counts, parts map[string]int) string {
 	var text strings.Builder
 	for _, name := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {

@@ -21,7 +21,7 @@ import (
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
-	// keys is how many keys lie on each server.
+	// keys is how many keys are stored on each server.
 	keys = 20
 
 	// pace is how long a client pauses between two requests to the same server.
@@ -33,10 +33,10 @@ const (
 	// refresh is how often the Pods are listed.
 	refresh = 250 * time.Millisecond
 
-	// timeout is that of a request.
+	// timeout is the timeout of a request.
 	timeout = time.Second
 
-	port = "11211" // plaintext; a cache without it refuses the clients, which the record shows as errors
+	port = "11211" // The plaintext port. In a cache without it, the requests are recorded as errors.
 )
 
 // Clients use the servers of a namespace until their context ends.
@@ -47,11 +47,11 @@ type Clients struct {
 	Record    func(consistency.Access)
 }
 
-// Run has one client for each running Pod. It returns when all of them have stopped.
+// Run runs one client for each running Pod. It returns when all clients have stopped.
 func (c Clients) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	known := map[string]bool{} // by address: two Pods may have the same, one after the other
+	known := map[string]bool{} // by address, because two Pods may have the same address, one after the other
 	for ctx.Err() == nil {
 		pods := &corev1.PodList{}
 		_ = c.Kube.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels{"app": "memcached"})
@@ -68,7 +68,7 @@ func (c Clients) Run(ctx context.Context) {
 	}
 }
 
-// use writes and reads the keys of a server in turn.
+// use alternately writes and reads the keys of a server.
 func (c Clients) use(ctx context.Context, server string) {
 	connection := memcache.New(server)
 	connection.Timeout, connection.DialContext = timeout, c.Dial
@@ -95,7 +95,7 @@ func (c Clients) use(ctx context.Context, server string) {
 	}
 }
 
-// access records a request and what became of it.
+// access sends a request, and records it with its result.
 func (c Clients) access(a consistency.Access, request func(*consistency.Access) error) {
 	a.Began = time.Now()
 	err := request(&a)

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/proc"
 )
 
-// InNetworkOf connects as a process does that may be in another network namespace. It needs root, and Linux.
+// InNetworkOf returns a Dial that connects from the network namespace of a process. It needs root, and Linux.
 func InNetworkOf(pid func() (int, error)) Dial {
 	return func(ctx context.Context, network, address string) (connection net.Conn, err error) {
 		of, err := pid()

@@ -1,5 +1,5 @@
-// Package environment is what runs of the campaign happen in: its own cluster for each worker, with a real API
-// server, real workload controllers, the real scheduler, and kwok instead of the kubelets; and the operator's
+// Package environment provides the clusters in which the runs of a campaign happen, one for each worker. A cluster has
+// a real API server, real workload controllers, the real scheduler, kwok instead of the kubelets, and the operator's
 // manifests, applied as users apply them.
 package environment
 
@@ -23,25 +23,25 @@ import (
 // Environment is a running cluster with the operator's manifests. No operator runs in it yet.
 type Environment struct {
 	Cluster *local.Cluster
-	Client  client.WithWatch // as administrator
+	Client  client.WithWatch // with the rights of an administrator
 	Audit   audit.Log
 
 	// OperatorConfig connects as the operator's service account.
 	OperatorConfig *rest.Config
 
-	// Real is whether memcached runs in the Pods. If not, the images do not exist either.
+	// Real is whether memcached runs in the Pods. If it does not, the images do not exist, either.
 	Real bool
 
-	// Images that Pods can have.
+	// Images are the images that Pods can have.
 	Images Images
 
-	// Kubelet plays the agents of Pods with slots, if no container runs.
+	// Kubelet acts instead of the agents of Pods with slots, if no container runs.
 	Kubelet *kubelet.Kubelet
 }
 
 // Images are the default images of operators.
 type Images struct {
-	Memcached, LaterMemcached string // of one release, and of the next
+	Memcached, LaterMemcached string // images of one release, and of the next one
 	Agent, LaterAgent         string
 }
 
@@ -51,8 +51,8 @@ var unpulled = Images{
 	Agent: "registry.example.com/agent:1", LaterAgent: "registry.example.com/agent:2",
 }
 
-// Start starts a cluster of simulated Nodes with the given name, or one with a real Node, for which it must be root. It
-// ends with the calling process at the latest.
+// Start starts a cluster of simulated Nodes with the given name, or a cluster with a real Node, for which the process
+// must be root. The cluster ends with the calling process at the latest.
 func Start(ctx context.Context, root, name string, nodes plan.Nodes) (*Environment, error) {
 	options := local.Options{Name: name, Attached: true, AuditPolicy: history.AuditPolicy(install.User)}
 	if nodes == plan.RealNodes {
@@ -90,8 +90,8 @@ func (e *Environment) Stop(ctx context.Context) error {
 	return e.Cluster.Down(ctx)
 }
 
-// prepare installs the operator without its Deployment, because runs start it as a process, and without bindings: each
-// run gives it the role in its own namespace.
+// prepare installs the operator without its Deployment, because each run starts the operator as a process. It also
+// omits the role bindings, because each run binds the operator's role in the namespace of the run.
 func (e *Environment) prepare(ctx context.Context, root string) error {
 	config, err := e.Cluster.RESTConfig()
 	if err != nil {
@@ -104,7 +104,7 @@ func (e *Environment) prepare(ctx context.Context, root string) error {
 	if err := install.Manifests(ctx, config, e.Client, root, without...); err != nil {
 		return err
 	}
-	// The garbage collector looks for new kinds every 30 seconds, and at its start.
+	// The garbage collector looks for new kinds only every 30 seconds and at its start, so it is restarted.
 	if err := e.Cluster.Kill("kube-controller-manager"); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// pushImages pushes memcached, twice, and the agent to the cluster's registry. The operator is a process and needs no
-// image.
+// pushImages pushes memcached, twice, and the agent to the cluster's registry. The operator runs as a process, and
+// needs no image.
 func (e *Environment) pushImages(ctx context.Context, root string) error {
 	return progress.Stage(ctx, "Images", func(update func(string)) error {
 		program, version, err := oci.Agent(root)
@@ -24,7 +24,7 @@ func (e *Environment) pushImages(ctx context.Context, root string) error {
 		}
 		suite := debian.SuiteForSlots
 		if _, err := debian.Mirror(ctx); err != nil {
-			suite = "" // It is this machine's memcached. Without it, caches with slots start cold.
+			suite = "" // Use this machine's memcached. If it is too old, caches with slots start cold.
 		}
 		memcached, memcachedVersion, err := oci.Memcached(ctx, suite)
 		if err != nil {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// edit replaces a part of one of kwok's stages, which exists once.
+// edit replaces a text in a file with one of kwok's stages. The text must exist once.
 type edit struct{ file, part, by string }
 
 // podEdits are the changes to kwok's configuration for Pods that the campaign needs.
 //
-//   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. kwok alone takes so little
-//     time that what happens before would hardly ever be tried.
-//   - A Pod with a readiness gate is not ready, nor is its agent, and it serves on while it terminates: package kubelet
-//     decides when this changes.
+//   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. Without this
+//     delay, other steps would hardly ever happen before.
+//   - A Pod with a readiness gate does not become ready by itself, nor does its agent, and when it is deleted, it does
+//     not end by itself. Package kubelet decides when these happen.
 var podEdits = []edit{
 	{"pod-ready.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 700}\n  next:"},
 	{"pod-delete.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 50, jitterDurationMilliseconds: 450}\n  next:"},
@@ -35,7 +35,8 @@ var podEdits = []edit{
 
 const unlessGated = `status: {{ if $root.spec.readinessGates }}"False"{{ else }}"True"{{ end }}`
 
-// editPods changes what kwok does. It reads that when it starts, and is started again when it is killed.
+// editPods edits kwok's configuration, and kills kwok: its supervisor starts it again, and it reads the new
+// configuration.
 func (e *Environment) editPods() error {
 	dir := filepath.Join(filepath.Dir(e.Cluster.Kubeconfig), "stages")
 	for _, edit := range podEdits {
@@ -45,7 +46,7 @@ func (e *Environment) editPods() error {
 			return err
 		}
 		if strings.Count(string(content), edit.part) != 1 {
-			return fmt.Errorf("%s does not have %q once: adapt podEdits to this version of kwok", path, edit.part)
+			return fmt.Errorf("%s must have the text %q exactly once: adapt podEdits to this version of kwok", path, edit.part)
 		}
 		edited := strings.Replace(string(content), edit.part, edit.by, 1)
 		if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {

@@ -1,6 +1,6 @@
-// Package history is what happened in a run: each state that the API server stored, who wrote it, each request of the
-// operator, and the steps of the plan. It is recorded from the API server's watches and its audit log, and knows
-// nothing of the operator's code.
+// Package history records what happened in a run: each state that the API server stored, which client wrote it, each
+// request of the operator, and the steps of the plan. It uses the API server's watches and its audit log, and none of
+// the operator's code.
 package history
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
-// History are entries in the order in which they happened. States are ordered by their resource versions, which is
+// History has the entries in the order in which they happened. States are ordered by their resource versions, which is
 // the order of the API server's writes; everything else is placed among them by its time.
 type History struct {
 	Namespace string  `json:"namespace"`
-	Operator  string  `json:"operator"` // its user
+	Operator  string  `json:"operator"` // the operator's user
 	Entries   []Entry `json:"entries"`
 }
 
-// Entry has one of Step, State, Request, Access and Delay.
+// Entry has exactly one of Step, State, Request, Access and Delay.
 type Entry struct {
 	Time time.Time `json:"time"`
 
@@ -36,13 +36,13 @@ type Entry struct {
 	// State is an object as the API server stored it.
 	State *State `json:"state,omitempty"`
 
-	// Request is a write that stored no new state (it failed, or changed nothing), or a read of the operator.
+	// Request is a write that stored no new state (because it failed, or changed nothing), or a read by the operator.
 	Request *audit.Request `json:"request,omitempty"`
 
-	// Access is what a memcached client did.
+	// Access is a request of a memcached client, and its result.
 	Access *consistency.Access `json:"access,omitempty"`
 
-	// Delay is a time during which the operator may not have learned what changed.
+	// Delay is a time during which the operator may not have learned of changes.
 	Delay *Delay `json:"delay,omitempty"`
 }
 
@@ -53,12 +53,12 @@ type Delay struct {
 	What  string    `json:"what"`
 }
 
-// State is an object from a write on.
+// State is an object as a write has left it.
 type State struct {
 	Type   watch.EventType            `json:"type"` // Added, Modified or Deleted
 	Object *unstructured.Unstructured `json:"object"`
 
-	// By is the request that wrote it; nil if the audit log does not have it.
+	// By is the request that wrote this state. It is nil if the audit log does not have the request.
 	By *audit.Request `json:"by,omitempty"`
 }
 
@@ -66,14 +66,14 @@ type State struct {
 const (
 	PhaseStarted    = "phase: the operator runs, the caches are created"
 	PhaseFaultsOver = "phase: all faults are over"
-	PhaseAtRest     = "phase: at rest" // from here to PhaseRepaired nothing may be written
+	PhaseAtRest     = "phase: at rest" // until PhaseRepaired, nothing may be written
 	PhaseRepaired   = "phase: each Memcached has a simple spec again"
-	PhaseReady      = "phase: each Memcached is to be Ready" // from here to PhaseDeleted nothing else may be written
+	PhaseReady      = "phase: each Memcached is to be Ready" // until PhaseDeleted, nothing else may be written
 	PhaseDeleted    = "phase: all Memcacheds are deleted"
 	PhaseEnd        = "phase: end"
 )
 
-// Holds is the annotation of a Secret that says what it holds: HoldsValid, or else.
+// Holds is the annotation of a Secret that says which kind of content it has: HoldsValid, or another.
 const (
 	Holds      = "faults.example.com/holds"
 	HoldsValid = "valid"
@@ -88,15 +88,15 @@ const Logged = "the operator logged: "
 
 // The operator may not log these texts.
 const (
-	// Panic is what Kubernetes' libraries log of a panic from which the program recovers.
+	// Panic is the text that Kubernetes' libraries log for a panic from which the program recovers.
 	Panic = "Observed a panic"
 
 	// SecretMarker is in each value of the Secrets that the campaign writes.
 	SecretMarker = "do-not-show"
 )
 
-// secretMarkers are the marker, and the part of it in base64 that is always the same, for each place in a text at which
-// it may begin.
+// secretMarkers are the marker itself, and its forms in base64. There is one form for each offset at which the marker
+// may begin in the encoded text, without the characters that depend on the text around it.
 var secretMarkers = []string{
 	SecretMarker, base64Of(SecretMarker[:9]), base64Of(SecretMarker[1:10]), base64Of(SecretMarker[2:11]),
 }
@@ -111,7 +111,7 @@ func IsSecret(text string) bool {
 // IsForbidden reports whether the operator may not log a line.
 func IsForbidden(line string) bool { return strings.Contains(line, Panic) || IsSecret(line) }
 
-// String is a line for people.
+// String describes the entry in a line for people.
 func (e Entry) String() string {
 	at := e.Time.Format("15:04:05.000")
 	switch {
@@ -127,7 +127,7 @@ func (e Entry) String() string {
 	return at + " == " + e.Step
 }
 
-// String reads like "operator: apply Deployment a".
+// String returns a text like "operator: apply Deployment a".
 func (s State) String() string {
 	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[s.Type]
 	who := "unknown"
@@ -143,8 +143,8 @@ func (s State) String() string {
 	return fmt.Sprintf("%s: %s %s %s", who, verb, s.Object.GetKind(), s.Object.GetName())
 }
 
-// Client returns a short name of who sent a request: that of a service account, or of a user. Of an operator it has the
-// time when the process started.
+// Client returns a short name of the client that sent a request: the name of its service account or user. For an
+// operator, it adds the time when the process started.
 func Client(q *audit.Request) string {
 	name := q.User.Username
 	if parts := strings.Split(name, ":"); len(parts) == 4 && parts[1] == "serviceaccount" {
@@ -161,7 +161,7 @@ func target(q *audit.Request) string {
 	return strings.TrimSpace(q.Resource() + " " + q.ObjectRef.Name)
 }
 
-// code is the answer: its number, and what that means if it is an error.
+// code returns the status code of the answer and, if it is an error, its meaning.
 func code(q *audit.Request) string {
 	if q.Response.Code < http.StatusBadRequest {
 		return fmt.Sprint(q.Response.Code)

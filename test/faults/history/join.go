@@ -19,7 +19,7 @@ import (
 
 // join attributes the states to the requests that wrote them, and puts everything in order.
 func join(entries []Entry, requests []audit.Request) []Entry {
-	writes := map[string][]*audit.Request{} // by what they are answered with
+	writes := map[string][]*audit.Request{} // by the keys of the state in their answer (stored)
 	for i := range requests {
 		if key := stored(&requests[i]); key != "" {
 			writes[key] = append(writes[key], &requests[i])
@@ -33,7 +33,7 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 		}
 	}
 	for i := range requests {
-		requests[i].Stored = nil // It is a state.
+		requests[i].Stored = nil // It is part of a state now.
 		if !used[&requests[i]] {
 			entries = append(entries, Entry{Time: requests[i].Answered, Request: &requests[i]})
 		}
@@ -41,7 +41,8 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 	return applyScales(order(entries))
 }
 
-// attribute takes the requests that stored recorded states out of the writes, and returns them.
+// attribute sets the request that wrote each recorded state, and returns these requests. It removes all requests with a
+// recorded state in their answer from writes.
 func attribute(entries []Entry, writes map[string][]*audit.Request) map[*audit.Request]bool {
 	used := map[*audit.Request]bool{}
 	for _, entry := range entries {
@@ -59,8 +60,7 @@ func attribute(entries []Entry, writes map[string][]*audit.Request) map[*audit.R
 	return used
 }
 
-// fill returns the state that a request was answered with, and that no watch has seen, because the API server
-// restarted.
+// fill returns the state in the answer to a write, if no watch has seen this state because the API server restarted.
 func fill(by *audit.Request) (entry Entry, filled bool) {
 	isRecorded := slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool {
 		return r.Group == by.ObjectRef.APIGroup && r.Resource == by.ObjectRef.Resource
@@ -80,12 +80,12 @@ func fill(by *audit.Request) (entry Entry, filled bool) {
 	return Entry{Time: by.Answered, State: state}, true
 }
 
-// stored is empty for a request that stored nothing.
+// stored returns a key of the state that a request stored. It is empty for a request that stored nothing.
 func stored(q *audit.Request) string {
 	var object struct {
 		Kind     string
 		Metadata metav1.ObjectMeta
-		Details  metav1.StatusDetails // of a Status, which answers most deletions
+		Details  metav1.StatusDetails // of a Status; the answer to most deletions is one
 	}
 	if q.Response.Code >= 300 || json.Unmarshal(q.Stored, &object) != nil {
 		return ""
@@ -97,13 +97,13 @@ func stored(q *audit.Request) string {
 		return ""
 	}
 	if q.Verb == "delete" && (object.Metadata.DeletionTimestamp == nil || object.Metadata.ResourceVersion == "") {
-		return deletion(object.Metadata.UID) // A Pod that ends immediately is marked first; the answer has no version then.
+		return deletion(object.Metadata.UID) // The answer has no version if a Pod ends immediately.
 	}
 	return key(object.Metadata.UID, object.Metadata.ResourceVersion)
 }
 
-// keysOf returns the keys of the request that wrote the state, as stored does. The answer to a deletion has the object
-// from before, or as it was marked for its end.
+// keysOf returns the keys that stored may return for the request that wrote the state. The answer to a deletion has the
+// object as it was before, or as it was when it was marked as deleted.
 func keysOf(state *State) []string {
 	keys := []string{key(state.Object.GetUID(), state.Object.GetResourceVersion())}
 	if state.Type == watch.Deleted {
@@ -116,9 +116,9 @@ func deletion(uid types.UID) string { return key(uid, "deleted") }
 
 func key(uid types.UID, version string) string { return string(uid) + " " + version }
 
-// order sorts states by resource version, and places everything else by its time: a state counts from when it was
-// written, not from when the watch delivered it, unless that was earlier. If the audit log does not have the write, it
-// was before any later state.
+// order sorts states by their resource version, and places everything else by its time. The time of a state is when it
+// was written, or when the watch delivered it, if that was earlier. If the audit log does not have the write, the time
+// of the state is at most the time of the next state.
 func order(entries []Entry) []Entry {
 	var states, others []Entry
 	for _, entry := range entries {

@@ -35,7 +35,8 @@ func verb(q *audit.Request) string {
 	return fmt.Sprintf("%s %d by %s", q.Verb, q.Response.Code, q.User.Username)
 }
 
-// TestStatesAreJoinedWithTheAuditLog: those that a watch has seen get their writer, and the others are of the log.
+// TestStatesAreJoinedWithTheAuditLog: states that a watch has seen get their writer from the audit log. States that no
+// watch has seen are taken from the audit log.
 func TestStatesAreJoinedWithTheAuditLog(t *testing.T) {
 	request := func(second int, user, verb string, code int, stored *unstructured.Unstructured) audit.Request {
 		q := audit.Request{Verb: verb, Received: after(second), Answered: after(second)}

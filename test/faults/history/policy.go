@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// AuditPolicy logs all writes in the namespaces of runs with what they store, and the operators' reads without.
+// AuditPolicy logs all writes in the namespaces of runs with the stored objects, and the operators' reads without
+// objects.
 func AuditPolicy(operators ...string) string {
 	var users []string
 	for _, user := range operators {

@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 )
 
-// Process is a process of the operator: the time when it started, as the proxy noted it.
+// Process identifies a process of the operator by the time when it started, which the proxy adds to its requests.
 type Process string
 
 // ProcessOf returns which process sent a request; empty if it did not pass a proxy.

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
-// resources are those whose states are recorded.
+// resources are the resources whose states are recorded.
 var resources = []schema.GroupVersionResource{
 	{Group: "cache.example.com", Version: "v1", Resource: "memcacheds"},
 	{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -33,7 +33,7 @@ var resources = []schema.GroupVersionResource{
 	{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}, // without those of Kubernetes' controller
 }
 
-// selectors leave out some of them.
+// selectors exclude some objects of these resources.
 var selectors = map[string]string{
 	"endpointslices": "endpointslice.kubernetes.io/managed-by!=endpointslice-controller.k8s.io",
 }
@@ -123,8 +123,9 @@ func (r *Recorder) Stop(ctx context.Context) (*History, error) {
 	return &History{Namespace: r.namespace, Operator: r.operator, Entries: join(slices.Clone(r.entries), requests)}, nil
 }
 
-// belongs reports whether a request is of this run: in its namespace, or what its operator changes elsewhere, although
-// it has no right to. What the operator of an earlier run sent last may be answered in this one.
+// belongs reports whether a request belongs to this run: because it is in the namespace of the run, or because the
+// operator of this run tries to change an object elsewhere, for which it has no right. A request that the operator of
+// an earlier run sent last may be answered during this run, and does not belong to it.
 func (r *Recorder) belongs(q audit.Request) bool {
 	if q.ObjectRef.Namespace == r.namespace {
 		return true
@@ -133,7 +134,7 @@ func (r *Recorder) belongs(q audit.Request) bool {
 	return q.User.Username == r.operator && !reads && ProcessOf(&q).Started().After(r.began)
 }
 
-// hasCaughtUp reports whether the watches have delivered the objects as they are now.
+// hasCaughtUp reports whether the watches have delivered the current objects.
 func (r *Recorder) hasCaughtUp(ctx context.Context) (bool, error) {
 	existing := map[string]bool{}
 	for _, follower := range r.followers {

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// sizes are where kinds have what their subresource scale sets.
+// sizes are the fields that the scale subresource of each kind sets.
 var sizes = map[string][]string{"Memcached": {"spec", "size"}, "Deployment": {"spec", "replicas"}}
 
-// applyScales replaces each Scale that a request stored by the object that it changed, as it was then. A Scale of an
-// object that was never seen is left out.
+// applyScales replaces each Scale that a request stored by the object that it changed, with the new size. It omits a
+// Scale of an object that was never seen.
 func applyScales(entries []Entry) []Entry {
 	last := map[types.UID]*unstructured.Unstructured{}
 	return slices.DeleteFunc(entries, func(e Entry) bool {
@@ -35,6 +35,6 @@ func scaled(before, scale *unstructured.Unstructured) *unstructured.Unstructured
 	object.SetResourceVersion(scale.GetResourceVersion())
 	object.SetGeneration(before.GetGeneration() + 1)
 	size, _, _ := unstructured.NestedInt64(scale.Object, "spec", "replicas")
-	_ = unstructured.SetNestedField(object.Object, size, sizes[before.GetKind()]...) // Each of them has a spec.
+	_ = unstructured.SetNestedField(object.Object, size, sizes[before.GetKind()]...) // Each such object has a spec.
 	return object
 }

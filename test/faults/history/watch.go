@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// source is where the states of a resource come from.
+// source reads the states of a resource: from the API server, or in tests from a fake.
 type source interface {
 	List(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// selected are the objects of a source with some labels.
+// selected is a source of only the objects with some labels.
 type selected struct {
 	source
 
@@ -34,12 +34,12 @@ func (s selected) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 	return s.source.Watch(ctx, o)
 }
 
-// follower records the states of a resource. An API server that has restarted has no events from before, so the
-// follower lists the objects then. States between are lost to it; the audit log has the writes (see fill).
+// follower records the states of a resource. An API server that has restarted does not have the events from before, so
+// the follower lists the objects again. It misses the states in between, but the audit log has their writes (see fill).
 type follower struct {
 	source
 	add     func(Entry)
-	version string // of the last event
+	version string // resource version of the last event
 	stored  map[types.UID]*unstructured.Unstructured
 }
 
@@ -55,7 +55,7 @@ func (f *follower) start(ctx context.Context) error {
 	return err
 }
 
-// run ends with the context.
+// run records states until the context ends.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if f.watch(ctx) {
@@ -68,7 +68,8 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// watch records events until the watch ends, and reports whether there are no events after the last one any more.
+// watch records events until the watch ends. It reports whether the API server no longer has the events after the last
+// one.
 func (f *follower) watch(ctx context.Context) (expired bool) {
 	events, err := f.Watch(ctx, metav1.ListOptions{ResourceVersion: f.version, AllowWatchBookmarks: true})
 	if err != nil {
@@ -92,7 +93,7 @@ func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apie
 
 func (f *follower) record(kind watch.EventType, object *unstructured.Unstructured) {
 	if object.GetKind() == "Secret" {
-		object = object.DeepCopy() // A history may be published.
+		object = object.DeepCopy() // A history may be published, so it must not contain the content of Secrets.
 		delete(object.Object, "data")
 	}
 	f.stored[object.GetUID()] = object
@@ -123,7 +124,7 @@ func (f *follower) list(ctx context.Context) {
 	for uid, object := range f.stored {
 		if !listed[uid] {
 			deleted := object.DeepCopy()
-			deleted.SetResourceVersion(f.version) // It was deleted at this one at the latest.
+			deleted.SetResourceVersion(f.version) // It was deleted at this version at the latest.
 			f.record(watch.Deleted, deleted)
 		}
 	}

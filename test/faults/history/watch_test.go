@@ -23,11 +23,11 @@ func object(name, version string) *unstructured.Unstructured {
 	return o
 }
 
-// server is an API server that restarts once: each watch ends after its events.
+// server is a fake API server that restarts once. Each watch ends after its events.
 type server struct {
 	lists   []*unstructured.UnstructuredList
 	watches [][]watch.Event
-	errors  []error // of starts of watches
+	errors  []error // errors of the requests that start watches
 	from    []string
 	end     context.CancelFunc
 }
@@ -68,7 +68,7 @@ func TestTheRecorderResumesAfterTheAPIServerHasRestarted(t *testing.T) {
 	tests := map[string]struct {
 		watches [][]watch.Event
 		errors  []error
-		lists   []*unstructured.UnstructuredList // after the first one
+		lists   []*unstructured.UnstructuredList // the answers to lists after the first one
 		want    []string
 		from    []string
 	}{

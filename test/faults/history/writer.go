@@ -12,11 +12,11 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 )
 
-// writerOf returns the request that stored a version, of all that were answered with it: a request that changes nothing
-// is answered with the version that it finds. A request that began after another one had its answer found the version
-// of that one. Of those that were in progress at the same time, the writer is the one whose field manager wrote last;
-// nil if two wrote in the same second, because managedFields is not more exact. A deletion changes nothing there: the
-// first that had its answer is the writer.
+// writerOf returns the request that stored a version, out of all requests whose answer has this version. A request that
+// changes nothing is also answered with the current version: if it began after another of these requests was answered,
+// it is not the writer. Of requests that were in progress at the same time, the writer is the one whose field manager
+// wrote last according to managedFields. If two wrote in the same second, the result is nil, because managedFields is
+// not more exact. A deletion does not change managedFields, so its writer is the request that was answered first.
 func writerOf(answered []*audit.Request) *audit.Request {
 	first := slices.MinFunc(answered, func(a, b *audit.Request) int { return a.Answered.Compare(b.Answered) })
 	if first.Verb == "delete" {
@@ -32,7 +32,7 @@ func writerOf(answered []*audit.Request) *audit.Request {
 	return together[0]
 }
 
-// lastWrite returns when the field manager of a request last changed the object, by what the request was answered with.
+// lastWrite returns when the field manager of a request last changed the object, according to the object in the answer.
 func lastWrite(q *audit.Request) time.Time {
 	var object struct{ Metadata metav1.ObjectMeta }
 	if json.Unmarshal(q.Stored, &object) != nil {
@@ -47,7 +47,7 @@ func lastWrite(q *audit.Request) time.Time {
 	return last
 }
 
-// managerOf returns the field manager of a request: the API server takes the program's name if the request has none.
+// managerOf returns the field manager of a request. If the request has none, the API server uses the program's name.
 func managerOf(q *audit.Request) string {
 	program, _, _ := strings.Cut(q.UserAgent, "/")
 	return cmp.Or(q.FieldManager(), program)

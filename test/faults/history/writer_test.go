@@ -12,8 +12,8 @@ import (
 
 func TestAStateIsAttributedToTheRequestThatChangedSomething(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
-	// answered has the object of a request that was in progress from one second to another. Each manager last wrote in
-	// that time.
+	// answered returns a request that was in progress between two seconds. The object in its answer says when each field
+	// manager last wrote.
 	answered := func(name string, from, to int, wrote map[string]int) *audit.Request {
 		stored := object("a", "12")
 		var fields []metav1.ManagedFieldsEntry

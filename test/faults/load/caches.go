@@ -18,7 +18,7 @@ import (
 
 func (l *load) name(i int) string { return fmt.Sprintf("cache-%d", i) }
 
-// simple returns a Memcached as it is created.
+// simple returns the i-th Memcached with the spec with which it is created.
 func (l *load) simple(i int) *cachev1.Memcached {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name(i)}}
 	mc.Spec.Size = new(int32(1))
@@ -39,13 +39,13 @@ func (l *load) create(ctx context.Context, update func(string)) error {
 	return group.Wait()
 }
 
-// rest waits until the operator sends no requests, and each Memcached is as wanted.
+// rest waits until the operator sends no requests, and each Memcached meets the condition is.
 func (l *load) rest(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	return l.settle(ctx, func(mc *cachev1.Memcached) bool { return l.First().Idle() > time.Second && is(mc) })
 }
 
-// settle waits until the operator's queue is empty, and each Memcached is as wanted. What the API server has refused is
-// repeated every 15 seconds.
+// settle waits until the operator's queue is empty, and each Memcached meets the condition is. The operator repeats
+// refused requests every 15 seconds.
 func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	var metrics monitor.Metrics
 	err := world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
@@ -64,29 +64,29 @@ func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (mo
 			}
 		}
 		if behind > 0 {
-			return false, fmt.Errorf("%d Memcacheds are not there yet, for example %s", behind, example)
+			return false, fmt.Errorf("%d Memcacheds do not have the expected status yet, for example %s", behind, example)
 		}
 		return true, nil
 	})
 	return metrics, err
 }
 
-// isCurrent reports whether the status is that of the current spec.
+// isCurrent reports whether the status is about the current spec.
 func isCurrent(mc *cachev1.Memcached) bool { return mc.Status.ObservedGeneration == mc.Generation }
 
 func isReady(mc *cachev1.Memcached) bool {
 	return isCurrent(mc) && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
 }
 
-// isResolved reports whether a Memcached is Ready, or waits for a user, because a third party left an object without an
-// owner and without what shows that the operator made it.
+// isResolved reports whether a Memcached is Ready, or waits for a user. It waits if another client has removed the
+// owner of an object, and the managed fields which show that the operator created it.
 func isResolved(mc *cachev1.Memcached) bool {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	return isReady(mc) || isCurrent(mc) && ready != nil && ready.Reason == cachev1.ReasonOwnershipConflict
 }
 
-// repair gives each Memcached its first spec again, and waits until all are resolved: the faults are over. It also
-// returns how many wait for a user.
+// repair gives each Memcached its first spec again when the faults have ended, and waits until all Memcacheds are
+// resolved. It also returns how many of them wait for a user.
 func (l *load) repair(ctx context.Context) (metrics monitor.Metrics, conflicts int, err error) {
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(inFlight)

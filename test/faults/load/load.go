@@ -1,4 +1,5 @@
-// Package load changes many Memcacheds at random, with faults, and checks that the operator keeps up and leaks nothing.
+// Package load changes many Memcacheds at random and causes faults, and checks that the operator keeps up and leaks no
+// memory or goroutines.
 package load
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Options are those of a load.
+// Options are the options of a load test.
 type Options struct {
 	Seed   uint64
 	Caches int           // number of Memcacheds, each of size 1 at first
@@ -34,15 +35,16 @@ type Result struct {
 
 	Steps      int
 	Reconciled float64       // reconciliations
-	Drained    time.Duration // from the end of the faults until the queue was empty and each status current
+	Drained    time.Duration // from the end of the faults until the queue was empty and each status was current
 
-	Heap Trend // without the first samples
+	Heap Trend // the trend of the heap, without the first samples
 
-	// Conflicts are the Memcacheds that wait for a user in the end, for an object that a third party left without owner.
+	// Conflicts is how many Memcacheds wait for a user in the end, because another client has removed the owner of one of
+	// their objects.
 	Conflicts int
 
-	// First and Last are the goroutines at rest, before and after, with the same Memcacheds. Under load their number says
-	// nothing of a leak: it follows from the requests of the moment.
+	// First and Last are the numbers of goroutines at rest before and after the load, with the same Memcacheds. Under
+	// load, the number depends on the current requests, so it does not show a leak.
 	First, Last int
 }
 
@@ -50,15 +52,15 @@ const (
 	// patience is how long thousands of caches may take to become ready, or the queue to become empty.
 	patience = 15 * time.Minute
 
-	// episode is how long faults last, until they are all undone and others begin.
+	// episode is how long faults last. Then they are all undone, and others begin.
 	episode = 30 * time.Second
 
-	// outageInterval is how long after an outage of the control plane the next one comes.
+	// outageInterval is the time from one outage of the control plane to the next.
 	outageInterval = 2 * time.Minute
 
 	sampleInterval = 5 * time.Second
 
-	// warmUp is the share of the samples, from the first on, that do not count.
+	// warmUp is the share of the samples at the beginning that do not count.
 	warmUp = 0.2
 
 	// inFlight is how many Memcacheds are created at a time.
@@ -137,7 +139,7 @@ func (l *load) run(ctx context.Context, result *Result) error {
 	result.Reconciled = after.Reconciled() - before.Reconciled()
 	last, conflicts, err := l.repair(ctx)
 	if err != nil {
-		return fmt.Errorf("wait until the Memcacheds are Ready as at first: %w", err)
+		return fmt.Errorf("wait until the Memcacheds are Ready with their first specs again: %w", err)
 	}
 	result.Conflicts = conflicts
 	result.First, result.Last = goroutines(before), goroutines(last)
@@ -185,8 +187,8 @@ func (l *load) step(ctx context.Context) error {
 	return actions.Do(ctx, l.World, l.kinds, step)
 }
 
-// outage stops a part of the control plane for a while, and waits until it has recovered: all clients read all caches
-// again, which leaves no time for anything else.
+// outage stops a part of the control plane for a while, and waits until it has recovered. In this time all clients read
+// all caches again, so no other step would be possible.
 func (l *load) outage(ctx context.Context) error {
 	step, err := plan.Draw(l.random, actions.Plans(l.outages), []string{l.name(0)})
 	if err != nil {
@@ -195,7 +197,7 @@ func (l *load) outage(ctx context.Context) error {
 	return errors.Join(actions.Do(ctx, l.World, l.outages, step), l.EndFaults(ctx))
 }
 
-// sample reads what the operator holds after a garbage collection.
+// sample returns the operator's heap after a garbage collection.
 func (l *load) sample(ctx context.Context) (heap float64, err error) {
 	memory, err := l.First().Process().ReadMemory(ctx)
 	if err != nil {

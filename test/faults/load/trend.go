@@ -12,12 +12,12 @@ import (
 type Trend struct {
 	Samples int
 	Mean    float64 // of the values
-	Growth  float64 // of the line, from the first sample to the last
-	Noise   float64 // of the growth: with a probability of 95 %, the true growth differs by less
+	Growth  float64 // growth of the line from the first sample to the last
+	Noise   float64 // with a probability of 95 %, the true growth differs from Growth by less
 }
 
-// least returns the least value of each period, and when it was sampled. What an outage needs for a while, such as
-// reading all caches again, is more than that; a leak also raises the least.
+// least returns the least value of each period, and when it was sampled. An outage raises the values only for a while,
+// for example when all caches are read again. A leak raises the least values, too.
 func least(at []time.Duration, values []float64, period time.Duration) (times []time.Duration, leasts []float64) {
 	for i := range values {
 		last := len(times) - 1
@@ -47,7 +47,7 @@ func trend(at []time.Duration, values []float64) Trend {
 }
 
 const (
-	// leastSamples are enough for a line whose noise means something.
+	// leastSamples is the number of samples from which on the noise of the line is meaningful.
 	leastSamples = 10
 
 	// mostNoise is the noise, relative to the mean, above which a leak could hide.
@@ -61,7 +61,8 @@ func (t Trend) Judge(what string, negligible float64) error {
 		return fmt.Errorf("%s: not enough samples: %d, and at least %d are needed: use a longer --for",
 			what, t.Samples, leastSamples)
 	case t.Growth-t.Noise > negligible:
-		return fmt.Errorf("%s: they grow by %.3g ± %.3g, of %.3g on average: the operator leaks them",
+		return fmt.Errorf("%s: the value grows by %.3g ± %.3g during the load, with an average of %.3g, so the operator "+
+			"leaks memory",
 			what, t.Growth, t.Noise, t.Mean)
 	case t.Noise > mostNoise*t.Mean:
 		return fmt.Errorf("%s: not enough samples: the noise, %.3g, is more than a tenth of the average, %.3g: "+

@@ -10,11 +10,11 @@ import (
 )
 
 func TestATrendIsJudgedOnlyWhereTheSamplesSuffice(t *testing.T) {
-	const leak, unclear = "the operator leaks them", "not enough samples"
+	const leak, unclear = "so the operator leaks", "not enough samples"
 	tests := map[string]struct {
 		samples       int
-		growth, noise float64 // over all samples, of a mean of about 100
-		want          string  // in the error; none if it is empty
+		growth, noise float64 // over all samples, whose mean is about 100
+		want          string  // a part of the error; no error if it is empty
 	}{
 		"the same value each time":             {50, 0, 0, ""},
 		"noise without growth":                 {50, 0, 20, ""},

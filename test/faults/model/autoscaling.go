@@ -16,13 +16,14 @@ import (
 func autoscalingRules() []Rule {
 	return []Rule{{
 		Name: "the chosen memory stays within its bounds",
-		Promise: "The memory that the operator chooses by the use of a cache is at least autoscaling.memory.min and at " +
-			"most max of a spec in force, in the status and in what memcached in a Pod gets.",
+		Promise: "The memory that the operator chooses from the use of a cache is between autoscaling.memory.min and " +
+			"autoscaling.memory.max of a spec that is in force. This holds for the memory in the status, and for the " +
+			"memory that memcached in each Pod gets.",
 		New: outOfBounds,
 	}, {
 		Name: "the memory follows the use",
 		Promise: "Once the faults are over, and a Memcached with the mode Act is Ready, its Pods have the memory in the " +
-			"status, which is not less than what is recommended, unless a Node refused that.",
+			"status. This memory is at least the recommended one, unless a Node has refused the resize.",
 		New: doesNotFollow,
 	}, {
 		Name:    "events of a chosen memory agree with the status",
@@ -43,7 +44,7 @@ func outOfBounds(p *past) func(history.Entry) string {
 	}
 }
 
-// choosesOutOfBounds judges a status that has another memory than before. One that is refused leaves it as it was.
+// choosesOutOfBounds judges a status whose chosen memory differs from the one before.
 func (p *past) choosesOutOfBounds(o *object) string {
 	mc, before := p.memcached(o), p.before(o)
 	if chosen := chosenBy(mc); !acts(mc) || chosen == 0 || isWithin(chosen, mc) ||
@@ -53,7 +54,8 @@ func (p *past) choosesOutOfBounds(o *object) string {
 	return fmt.Sprintf("the memory of %s is to be %d MiB, out of its bounds", o.GetName(), chosenBy(mc)/mebibyte)
 }
 
-// givesOutOfBounds judges a Pod whose memcached gets more, unless another one has as much, from an earlier spec.
+// givesOutOfBounds judges a Pod whose memcached gets more memory. This is allowed if another Pod already has as much,
+// from an earlier spec.
 func (p *past) givesOutOfBounds(pod *object, by *audit.Request) string {
 	before, given := p.before(pod), itemMemory(pod)
 	if before == nil || given <= itemMemory(before) {
@@ -85,7 +87,7 @@ func doesNotFollow(p *past) func(history.Entry) string {
 	}
 }
 
-// slowest is the longest cooldown, in seconds, in which a run sees all steps.
+// slowest is the longest cooldown, in seconds, with which a run is long enough for all steps of the memory.
 const slowest = 60
 
 func (p *past) hasNotFollowed(mc *cachev1.Memcached, e history.Entry) string {
@@ -102,7 +104,7 @@ func (p *past) hasNotFollowed(mc *cachev1.Memcached, e history.Entry) string {
 	memory, recommended := found.Memory, found.Memory.Recommended
 	if memory.Reason == cachev1.MemoryTooSmall && recommended != nil && recommended.Cmp(*memory.Current) > 0 &&
 		memory.Refused == nil && mc.Spec.Autoscaling.Memory.CooldownSeconds <= slowest {
-		return fmt.Sprintf("%s are recommended, and it has %s: %s", recommended, memory.Current, memory.Message)
+		return fmt.Sprintf("the status recommends %s, and the cache has %s: %s", recommended, memory.Current, memory.Message)
 	}
 	return p.wrongMemory(mc)
 }
@@ -135,7 +137,7 @@ func acts(mc *cachev1.Memcached) bool {
 	return memory != nil && memory.Mode == cachev1.AutoscalingAct
 }
 
-// chosenBy is the memory that a status says the operator chose, in bytes; 0 if it has none.
+// chosenBy returns the memory that the operator chose according to the status, in bytes, or 0 if the status has none.
 func chosenBy(mc *cachev1.Memcached) int64 {
 	if found := orEmpty(mc.Status.Autoscaling).Memory; found != nil && found.Current != nil {
 		return found.Current.Value()
@@ -151,5 +153,5 @@ func isWithin(bytes int64, mc *cachev1.Memcached) bool {
 	return least <= bytes && bytes <= inMebibytes(memory.Max.Value())
 }
 
-// inMebibytes is a bound in whole mebibytes.
+// inMebibytes rounds a number of bytes down to whole mebibytes.
 func inMebibytes(bytes int64) int64 { return bytes / mebibyte * mebibyte }

@@ -7,13 +7,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// acting is a spec whose memory follows the use, of a generation.
+// acting is a Memcached whose memory follows its use.
 func acting(most string) string {
 	return fmt.Sprintf("spec: {size: 1, slots: {}, rollout: {memoryChange: Resize}, "+
 		"autoscaling: {memory: {mode: Act, min: 32Mi, max: %s, cooldownSeconds: 60}}}", most)
 }
 
-// found is that spec, with what the operator found and chose.
+// found is the same Memcached, with a status that says what the operator found and chose.
 func found(most, current, more string) string {
 	return fmt.Sprintf("%s, status: {observedGeneration: 1, conditions: [%s, %s], "+
 		"autoscaling: {memory: {reason: TooSmall, current: %s%s}}}", acting(most),

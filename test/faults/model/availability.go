@@ -21,7 +21,7 @@ import (
 func availabilityRules() []Rule {
 	return []Rule{{
 		Name: "availability",
-		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods " +
+		Promise: "While Pods are replaced, at least size minus rollout.maxUnavailable Pods are ready, unless Pods " +
 			"fail, the spec changes in the meantime, or other clients interfere.",
 		New: func(p *past) func(history.Entry) string {
 			return (&availability{past: p, rollouts: map[types.UID]*rollout{}}).check
@@ -29,29 +29,29 @@ func availabilityRules() []Rule {
 	}}
 }
 
-// replicaSetController deletes Pods during a rollout.
+// replicaSetController is the user of the ReplicaSet controller, which deletes Pods during a rollout.
 const replicaSetController = "system:serviceaccount:kube-system:replicaset-controller"
 
 // availability judges each deletion of a ready Pod during a rollout.
 type availability struct {
 	*past
 
-	rollouts map[types.UID]*rollout // by the Deployment
+	rollouts map[types.UID]*rollout // by the uid of the Deployment
 }
 
 // rollout is the progress of a Deployment since it was last complete.
 type rollout struct {
-	least     int64 // as few Pods as may be ready
-	templates int   // how many Pod templates followed each other
-	disturbed bool  // Pods failed, or what is requested changed in the meantime: the controllers notice that later
+	least     int64 // how many Pods must be ready at least
+	templates int   // how many times the Pod template changed
+	disturbed bool  // Pods failed or the desired state changed, which controllers notice late
 	asked     intent
 }
 
 // intent is the desired state of a Deployment, and the process that wrote it.
 type intent struct {
-	specs   []*cachev1.Memcached // from which the operator may have rendered it last; none if that is not known
-	process history.Process      // that did
-	others  bool                 // whether another client changed it since
+	specs   []*cachev1.Memcached // specs from which the operator may have rendered it last; empty if not known
+	process history.Process      // process that rendered it
+	others  bool                 // whether another client has changed it since
 }
 
 func (a *availability) check(e history.Entry) string {
@@ -73,12 +73,12 @@ func (a *availability) check(e history.Entry) string {
 	return ""
 }
 
-// note follows the Deployment.
+// note updates the rollout after a write of the Deployment.
 func (a *availability) note(e history.Entry) {
 	o := e.State.Object
 	before, r := a.before(o), a.rollouts[o.GetUID()]
 	if r == nil {
-		r = &rollout{least: math.MaxInt64, disturbed: true} // It is not complete yet.
+		r = &rollout{least: math.MaxInt64, disturbed: true} // A new Deployment is not complete yet.
 		a.rollouts[o.GetUID()] = r
 	}
 	asked := a.asked(e, before, r.asked)
@@ -98,8 +98,9 @@ func (a *availability) note(e history.Entry) {
 	r.least, r.asked = min(r.least, least), asked
 }
 
-// asked returns what is requested after a write of the Deployment. What the operator writes counts as its specs have
-// it, because it must not allow itself more.
+// asked returns the desired state after a write of the Deployment. For a write by the operator, the Memcached's spec
+// counts and not the written Deployment, because the operator must not allow more Pods to be missing than the spec
+// does.
 func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
 	_, by := a.writes(e)
 	switch {
@@ -118,7 +119,7 @@ func (i intent) allows(deployment *object) bool {
 		slices.ContainsFunc(i.specs, func(mc *cachev1.Memcached) bool { return sizeOf(mc) == size })
 }
 
-// least returns how many Pods may be ready at least.
+// least returns how many Pods must be ready at least.
 func (i intent) least(deployment *object) int64 {
 	least := int64(math.MaxInt64)
 	if i.others || len(i.specs) == 0 {
@@ -132,8 +133,8 @@ func (i intent) least(deployment *object) int64 {
 	return least
 }
 
-// mayRollOutAgain reports whether another client may have requested another Pod template since the operator wrote
-// the last.
+// mayRollOutAgain reports whether another client may have requested a different Pod template since the operator wrote
+// the last one.
 func mayRollOutAgain(was, is intent) bool {
 	known := map[string]bool{}
 	for _, mc := range slices.Concat(was.specs, is.specs) {
@@ -145,7 +146,8 @@ func mayRollOutAgain(was, is intent) bool {
 	return was.others || was.process != is.process || len(was.specs) == 0 || len(known) > 1
 }
 
-// allPodsReady makes sure that the Deployment's status is not out of date.
+// allPodsReady reports whether all Pods of a Deployment are ready. It counts the Pods, because the Deployment's status
+// may be out of date.
 func (a *availability) allPodsReady(deployment *object) bool {
 	return int64(len(a.readyPods(deployment.GetName()))) >= number(deployment, "spec", "replicas")
 }
@@ -160,7 +162,7 @@ func (a *availability) readyPods(cache string) []*object {
 	return ready
 }
 
-// leastReady returns how many Pods of a Deployment may be ready at least.
+// leastReady returns how many Pods of a Deployment must be ready at least, according to its strategy.
 func leastReady(deployment *object) int64 {
 	strategy := decoded[appsv1.DeploymentStrategy](plain(value(deployment, "spec", "strategy"))).RollingUpdate
 	if strategy == nil || strategy.MaxSurge == nil || strategy.MaxUnavailable == nil {
@@ -169,7 +171,8 @@ func leastReady(deployment *object) int64 {
 	return leastOf(number(deployment, "spec", "replicas"), *strategy.MaxSurge, *strategy.MaxUnavailable)
 }
 
-// leastOf computes that as the Deployment controller does: if both may be rounded to 0, one Pod may be missing.
+// leastOf returns how many Pods must be ready at least, computed in the same way as by the Deployment controller: if
+// maxSurge and maxUnavailable are both rounded to 0, one Pod may be missing.
 func leastOf(size int64, surge, unavailable intstr.IntOrString) int64 {
 	up, err := intstr.GetScaledValueFromIntOrPercent(&surge, int(size), true)
 	if err != nil {
@@ -193,7 +196,7 @@ func (a *availability) pod(e history.Entry) string {
 		return ""
 	}
 	if controllerOf(before).UID != controllerOf(pod).UID || !maps.Equal(before.GetLabels(), pod.GetLabels()) {
-		r.disturbed = true // The ReplicaSet adopts orphans, and has too many Pods, or too few, for a moment.
+		r.disturbed = true // The ReplicaSet may adopt or release the Pod, and has a wrong number of Pods for a moment.
 	}
 	if !isReady(before) || isReady(pod) && e.State.Type != watch.Deleted {
 		return ""

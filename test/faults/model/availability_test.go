@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// two is a Deployment of two Pods with a status.
+// two is a Deployment of two Pods, with maxUnavailable and a status.
 func two(maxUnavailable, status string) string {
 	return owned("Deployment", fmt.Sprintf("spec: {replicas: 2, strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: %s}}}, "+
 		"status: {%s}", maxUnavailable, status))
@@ -17,7 +17,7 @@ const (
 	inProgress = "replicas: 3, updatedReplicas: 1, readyReplicas: 2, availableReplicas: 2"
 )
 
-// ofSet is a Pod of ReplicaSet s.
+// ofSet is a Pod of the ReplicaSet with the name s.
 func ofSet(name, ready string) string {
 	return fmt.Sprintf("{kind: Pod, metadata: {name: %s, uid: %s, labels: {memcached_cr: a}, ownerReferences: [{kind: ReplicaSet, "+
 		"name: s, uid: s, controller: true}]}, status: {conditions: [{type: Ready, status: '%s'}]}}", name, name, ready)

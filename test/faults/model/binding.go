@@ -16,8 +16,8 @@ func bindingRules() []Rule {
 	return []Rule{{
 		Name: "bindings",
 		Promise: "The operator writes a Secret only if it is the binding of a Memcached whose spec names it, and only if " +
-			"it did not exist, belongs to the Memcached, or may be adopted. It deletes only those of a Memcached whose spec " +
-			"does not name them. A Memcached that is Ready has its binding, and names it in its status.",
+			"it did not exist, belongs to the Memcached, or may be adopted. It deletes only a binding that the spec of its " +
+			"Memcached does not name. A Ready Memcached has its binding, and its status names the binding.",
 		New: func(p *past) func(history.Entry) string {
 			return func(e history.Entry) string {
 				if wrong := p.wrongBinding(e); wrong != "" {
@@ -29,13 +29,13 @@ func bindingRules() []Rule {
 	}}
 }
 
-// isOfBinding reports whether a request is about a Secret like that of a binding.
+// isOfBinding reports whether a request writes a Secret that looks like the Secret of a binding.
 func isOfBinding(q *audit.Request) bool {
 	isApply := q.Verb == "patch" && text(bodyOf(q), "type") == bindingType
 	return q.ObjectRef.Resource == "secrets" && (isApply || q.Verb == "delete" || isJSONPatch(q))
 }
 
-// wrongBinding judges each request to write a Secret, and the Memcacheds at rest.
+// wrongBinding judges each request to write a Secret and, at rest, whether each Memcached has its Secret.
 func (p *past) wrongBinding(e history.Entry) string {
 	if e.Step == history.PhaseAtRest || e.Step == history.PhaseReady {
 		return p.missingBinding()
@@ -50,7 +50,8 @@ func (p *past) wrongBinding(e history.Entry) string {
 	}
 	owner := controllerOf(secret)
 	if owner.Kind != "Memcached" && !wasApplied(secret) {
-		return fmt.Sprintf("the operator sent a %s of Secret %s of %s", q.Verb, q.ObjectRef.Name, owners(secret))
+		return fmt.Sprintf("the operator sent a %s of the Secret %s, which belongs to "+
+			"%s", q.Verb, q.ObjectRef.Name, owners(secret))
 	}
 	specs := p.specsNamed(owner.Name, history.ProcessOf(q))
 	if !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool {
@@ -72,7 +73,7 @@ func (p *past) lastNamed(name string) *object {
 	return last.object
 }
 
-// seized reports that the operator applied a Secret of another client.
+// seized returns a violation if the operator applied a Secret of another client.
 func (p *past) seized(e history.Entry) string {
 	if e.State == nil || e.State.Object.GetKind() != "Secret" || !wasApplied(e.State.Object) {
 		return ""
@@ -85,7 +86,7 @@ func (p *past) seized(e history.Entry) string {
 	return fmt.Sprintf("the operator took Secret %s, which belonged to %s", now.GetName(), owners(before))
 }
 
-// missingBinding returns what a Memcached that is Ready does not have.
+// missingBinding returns which part of its binding a Ready Memcached does not have.
 func (p *past) missingBinding() string {
 	for _, o := range p.memcacheds() {
 		mc := p.memcached(o)
@@ -99,7 +100,7 @@ func (p *past) missingBinding() string {
 		}
 		for _, secret := range p.existing("Secret") {
 			if controllerOf(secret).UID == mc.UID && secret.GetName() != name && text(secret, "type") == bindingType {
-				return fmt.Sprintf("%s is Ready, and Secret %s is left of a former binding", mc.Name, secret.GetName())
+				return fmt.Sprintf("%s is Ready, and the Secret %s of a former binding still exists", mc.Name, secret.GetName())
 			}
 		}
 		if secret := p.current[ref{"Secret", name}]; name != "" && controllerOf(secret).UID != mc.UID {

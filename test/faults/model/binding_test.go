@@ -57,7 +57,7 @@ func TestTheBindingOfAMemcachedIsASecretOfItsOwn(t *testing.T) {
 
 func TestOnlyTheDataOfABindingHasWhatIsInASecret(t *testing.T) {
 	const secret = `{kind: Secret, type: servicebinding.io/memcached, metadata: {name: s, uid: s%s}, data: {password: %s}}`
-	in64 := "eGRvLW5vdC1zaG93" // of x and the marker
+	in64 := "eGRvLW5vdC1zaG93" // base64 of x and the marker
 	ruleTest{
 		rule: "no secrets",
 		keeps: map[string]func(*recorded){

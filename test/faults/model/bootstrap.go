@@ -19,17 +19,19 @@ func isMain(o *object) bool {
 	return o.GetKind() == "Deployment" && !other
 }
 
-// movesIn reports whether a Pod copies the keys of other servers: those of a snapshot are restored by a Job.
+// movesIn reports whether the spec requests a Pod that copies the keys of other servers. The keys of a snapshot are
+// restored by a Job instead.
 func movesIn(mc *cachev1.Memcached) bool {
 	return mc.Spec.Bootstrap != nil && mc.Spec.Bootstrap.From.Snapshot == nil
 }
 
-// holdsStill reports whether changes to a cache wait, because clients may use the other servers, too.
+// holdsStill reports whether the operator delays changes to a cache because clients may still use the other servers,
+// too.
 func holdsStill(mc *cachev1.Memcached) bool {
 	return movesIn(mc) && mc.Spec.Bootstrap.Mode == cachev1.BootstrapCutOver
 }
 
-// wrongBootstrap returns what is not as the spec requests in the Deployment that copies keys.
+// wrongBootstrap returns what differs from the spec in the Deployment that copies keys.
 func wrongBootstrap(body *object, mc *cachev1.Memcached) string {
 	if !movesIn(mc) {
 		return "the spec names no other servers"
@@ -52,7 +54,7 @@ func wrongBootstrap(body *object, mc *cachev1.Memcached) string {
 	})
 }
 
-// bootstrapSelector selects no memcached Pod.
+// bootstrapSelector returns the labels that select the Pod that copies keys, and no memcached Pod.
 func bootstrapSelector(cache string) map[string]string {
 	return map[string]string{"app": "memcached", "memcached_cr": cache + "_bootstrap"}
 }

@@ -8,7 +8,7 @@ import (
 func clientRules() []Rule {
 	return []Rule{{
 		Name:    "no overwritten key",
-		Promise: "A server never returns a value of a key that was overwritten before the read began.",
+		Promise: "A server never returns a value that was overwritten before the read of the key began.",
 		New:     noOverwrittenKey,
 	}}
 }

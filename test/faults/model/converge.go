@@ -20,8 +20,8 @@ func convergeRules() []Rule {
 		New: converges,
 	}, {
 		Name: "desired state",
-		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec requests, owns them, " +
-			"and they are as the operator applied them.",
+		Promise: "Once the faults are over, a Ready Memcached has the objects that its spec requests, and owns them, " +
+			"and no field that the operator applied has another value.",
 		New: func(p *past) func(history.Entry) string {
 			return (&desired{past: p, last: map[ref]lastApply{}}).check
 		},
@@ -32,7 +32,8 @@ func convergeRules() []Rule {
 	}}
 }
 
-// quiet is how long before PhaseAtRest the objects of a cache must have stayed as they are, for its status to agree.
+// quiet is for how long before a phase the objects of a cache must be unchanged. Only then must its status agree with
+// them.
 const quiet = time.Second
 
 func converges(p *past) func(history.Entry) string {
@@ -95,13 +96,14 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 	case isTrue(mc, cachev1.ConditionReady):
 		return p.notReady(mc, deployment)
 	case isOwned && isRollingOut(ready.Reason) && isComplete(deployment) && !p.isTerminating(mc):
-		return fmt.Sprintf("the reason is %s (%s), and the Deployment is complete", ready.Reason, ready.Message)
+		return fmt.Sprintf("the reason of the condition Ready is %s (%s), although the Deployment is "+
+			"complete", ready.Reason, ready.Message)
 	}
 	return ""
 }
 
-// isRefused reports whether the API server has refused a write for a cache since the faults were over, as it does if
-// the cluster does not have what the spec requires.
+// isRefused reports whether the API server has refused a write for a cache since the faults were over. It does so if
+// the cluster does not have something that the spec requires.
 func (p *past) isRefused(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(p.entries[p.over:], func(e history.Entry) bool {
 		q := e.Request
@@ -115,12 +117,12 @@ func isRollingOut(reason string) bool {
 	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonHandingOver
 }
 
-// isTerminating reports whether an object of a cache still terminates, before it is created again.
+// isTerminating reports whether an object of a cache is still terminating, so that it can't be created again yet.
 func (p *past) isTerminating(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(p.managedOf(mc.Name), func(o *object) bool { return o.GetDeletionTimestamp() != nil })
 }
 
-// isQuiet reports whether the objects and the Pods of a cache have been as they are for a while.
+// isQuiet reports whether the objects and the Pods of a cache have not changed for a while.
 func (p *past) isQuiet(mc *cachev1.Memcached, e history.Entry) bool {
 	if slices.ContainsFunc(p.managedOf(mc.Name), func(o *object) bool { return p.since(o, e) < quiet }) {
 		return false
@@ -139,7 +141,7 @@ func (p *past) notReady(mc *cachev1.Memcached, deployment *object) string {
 	var ready, all []string
 	for _, pod := range p.podsOf(mc.Name) {
 		if set := p.current[ref{"ReplicaSet", controllerOf(pod).Name}]; controllerOf(set).UID != deployment.GetUID() {
-			return "" // An earlier Deployment left it behind, and the garbage collector has not come to it yet.
+			return "" // It is left over from an earlier Deployment, and not garbage-collected yet.
 		}
 		if pod.GetDeletionTimestamp() != nil {
 			continue
@@ -167,7 +169,7 @@ func isComplete(deployment *object) bool {
 		number(deployment, "status", "observedGeneration") == deployment.GetGeneration()
 }
 
-// allReady reports whether the status of a Deployment has as many Pods, all of them up to date and ready.
+// allReady reports whether the Deployment has this number of Pods according to its status, all up to date and ready.
 func allReady(deployment *object, size int64) bool {
 	for _, count := range []string{"replicas", "updatedReplicas", "readyReplicas", "availableReplicas"} {
 		if number(deployment, "status", count) != size {
@@ -177,7 +179,7 @@ func allReady(deployment *object, size int64) bool {
 	return number(deployment, "status", "observedGeneration") >= deployment.GetGeneration()
 }
 
-// notDone returns why a Memcached with a valid spec is not Ready, unless a conflict lasts.
+// notDone returns why a Memcached with a valid spec is not Ready. It returns nothing if a conflict lasts.
 func (p *past) notDone(mc *cachev1.Memcached) string {
 	ready := conditionOf(mc, cachev1.ConditionReady)
 	if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc) {
@@ -189,8 +191,8 @@ func (p *past) notDone(mc *cachev1.Memcached) string {
 	return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
 }
 
-// isInTheWay reports whether an object has the name of one of a Memcached, and nothing allows to adopt it: a third
-// party may also have removed what showed that the operator applied it.
+// isInTheWay reports whether an object has the name of a managed object, and the operator may not adopt it. For
+// example, another client has removed the managed fields which showed that the operator had applied it.
 func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
 	for _, o := range p.managedOf(mc.Name) {
 		if controllerOf(o).UID != mc.UID && (len(o.GetOwnerReferences()) > 0 || !wasApplied(o)) &&
@@ -201,8 +203,8 @@ func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
 	return false
 }
 
-// lostManagedFields reports whether another client removed the managed fields of the Deployment: a field that the
-// operator set, and no longer sets, stays, since nothing shows that it was the operator's.
+// lostManagedFields reports whether another client removed the managed fields of the Deployment. Then a field that the
+// operator no longer sets stays, because nothing shows that the operator had set it.
 func (p *past) lostManagedFields(mc *cachev1.Memcached) bool {
 	deployment := p.current[ref{"Deployment", mc.Name}]
 	if deployment == nil {
@@ -219,8 +221,8 @@ func (p *past) lostManagedFields(mc *cachev1.Memcached) bool {
 	return false
 }
 
-// mayPause reports whether the operator may still pause because of a conflict during the faults: it was not restarted
-// since.
+// mayPause reports whether the operator may still pause because of a conflict during the faults. It may if it was not
+// restarted since.
 func (p *past) mayPause(mc *cachev1.Memcached) bool {
 	states := p.objects[mc.UID]
 	for _, state := range slices.Backward(states) {
@@ -249,8 +251,8 @@ func sameObjects(p *past) func(history.Entry) string {
 	}
 }
 
-// upToDate returns the Memcacheds that are Ready, with the operator's current defaults. It does not trust a status that
-// the operator may no longer write.
+// upToDate returns the Memcacheds that are Ready and have the operator's current defaults. It omits those whose status
+// may be outdated, because the operator may have stopped writing it (mayKeepStatus).
 func (p *past) upToDate() []*cachev1.Memcached {
 	var found []*cachev1.Memcached
 	for _, o := range p.memcacheds() {
@@ -272,7 +274,7 @@ func (p *past) compareAll(a, b *cachev1.Memcached) string {
 	return ""
 }
 
-// compare compares the fields that the operator owns in an object of one of two caches, except names.
+// compare compares the objects of a kind of two caches, in the fields that the operator owns, except names.
 func (p *past) compare(kind string, a, b *cachev1.Memcached) string {
 	one, other := p.current[ref{kind, a.Name}], p.current[ref{kind, b.Name}]
 	if one == nil || other == nil {
@@ -283,7 +285,7 @@ func (p *past) compare(kind string, a, b *cachev1.Memcached) string {
 	}
 	fields := ownFields(one).Union(ownFields(other)).Leaves()
 	found := differences("", valuesOf(one, fields), valuesOf(other, fields))
-	if keepsPods(a) { // What Pods start with may be of an earlier spec.
+	if keepsPods(a) { // The memory with which Pods start may be from an earlier spec.
 		found = slices.DeleteFunc(found, func(difference string) bool {
 			return strings.Contains(difference, "containers[memcached].args") ||
 				strings.Contains(difference, "containers[memcached].resources")

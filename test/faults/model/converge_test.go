@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// cache has the objects of Memcached a with one Pod, which is ready or not, and a status.
+// cache adds the objects of Memcached a: one Pod, which is ready or not, and a status.
 func cache(s *recorded, podReady, reason string) *recorded {
 	state := "False"
 	if reason == "AllPodsReady" {
@@ -24,8 +24,8 @@ func cache(s *recorded, podReady, reason string) *recorded {
 		condition("Ready", state, reason)))).step("a while").step("a while")
 }
 
-// overwritten makes another client overwrite the status of Memcached a several times, and the operator write it again
-// some of those times.
+// overwritten makes another client overwrite the status of Memcached a several times. After some of these times, the
+// operator writes it again.
 func overwritten(s *recorded, byOperator int) *recorded {
 	cache(s, "True", "AllPodsReady")
 	ready := mc("spec: {size: 1}, status: {observedGeneration: 1, nodes: [p], conditions: [" +
@@ -135,13 +135,13 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 }
 
 func TestWhatIsReadyIsAsDesired(t *testing.T) {
-	// policy has a label that the operator applied.
+	// policy is a NetworkPolicy with a label that the operator applied.
 	policy := func(label string) string {
 		return fmt.Sprintf(`{kind: NetworkPolicy, metadata: {name: a, uid: NetworkPolicy, labels: {x: %s, unowned: %s},
   ownerReferences: [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator,
   operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]}}`, label, label)
 	}
-	// listening has an item that the operator applied.
+	// listening is an object with a list item that the operator applied.
 	listening := func(addition string) string {
 		return fmt.Sprintf(`{kind: Service, metadata: {name: a, uid: Service, ownerReferences: [{kind: Memcached, name: a, uid: m,
   controller: true}], managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:ports": {"k:{\"name\":\"p\"}":

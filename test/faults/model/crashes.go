@@ -14,8 +14,8 @@ func crashRules() []Rule {
 	}}
 }
 
-// goPanics is how a Go program ends after a panic or a fatal error of the runtime. The operator's own errors end it
-// with status 1, and faults by signals.
+// goPanics is the exit status of a Go program after a panic or a fatal error of the runtime. After its own errors, the
+// operator exits with status 1, and the faults end it by signals.
 const goPanics = "exit status 2"
 
 func noPanic(*past) func(history.Entry) string {

@@ -14,12 +14,13 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets, Certificates, bootstraps, Jobs that " +
-			"restore, objects of slots and bindings that the spec does not request, and creates them only if it does.",
+		Promise: "The operator deletes only objects that the spec does not request, and only of these kinds: " +
+			"NetworkPolicies, PodDisruptionBudgets, Certificates, Deployments of bootstraps, Jobs that restore snapshots, " +
+			"objects of slots, and Secrets of bindings. It creates these objects only if the spec requests them.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",
-		Promise: "What a deleted Memcached owned is deleted, and nothing is created for it.",
+		Promise: "The objects that a deleted Memcached owned are deleted, and no objects are created for it.",
 		New:     nothingIsLeft,
 	}}
 }
@@ -44,7 +45,8 @@ var kindOf = map[string]string{
 	"certificates": "Certificate",
 }
 
-// deletion judges each request to delete: the API server may refuse it, or keep the object because of a finalizer.
+// deletion judges each deletion that the operator requests, even if the API server refuses it, or keeps the object
+// because of a finalizer.
 func deletion(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
 		if q := requestOf(e); q != nil && q.User.Username == p.operator && q.Verb == "delete" {
@@ -69,7 +71,7 @@ func deletion(p *past) func(history.Entry) string {
 // notToBeDeleted returns why the operator may not request a deletion.
 func (p *past) notToBeDeleted(q *audit.Request) string {
 	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
-	if isOfBinding(q) { // Another rule is about it.
+	if isOfBinding(q) { // Another rule judges bindings.
 		return ""
 	}
 	if of, ok := slotOf(ref{kind, name}); ok {
@@ -79,18 +81,20 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 		return ""
 	}
 	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" && kind != "Certificate" {
-		return fmt.Sprintf("the operator asked to delete %s %s (%d)", q.Resource(), name, q.Response.Code)
+		return fmt.Sprintf("the operator requested the deletion of %s %s, and got the status code "+
+			"%d", q.Resource(), name, q.Response.Code)
 	}
 	for _, mc := range p.specsNamed(name, history.ProcessOf(q)) {
 		if !requests(mc, kind) {
 			return ""
 		}
 	}
-	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", kind, name, q.Response.Code)
+	return fmt.Sprintf("the operator requested the deletion of %s %s, although the spec requests the object, and got "+
+		"the status code %d", kind, name, q.Response.Code)
 }
 
-// restoresChanged reports whether a Job restores a snapshot that the spec of its cache does not always request,
-// or into other servers than it always has.
+// restoresChanged reports whether a Job may restore an outdated request: the spec of its cache has requested another
+// snapshot, or the cache has had other servers.
 func (p *past) restoresChanged(job string) bool {
 	requested := map[string]bool{}
 	for _, states := range p.objects {
@@ -114,7 +118,7 @@ func nothingIsLeft(p *past) func(history.Entry) string {
 			for _, o := range p.existing(kind) {
 				owner := controllerOf(o)
 				if owner.Kind == "Memcached" && !p.exists(owner.UID) {
-					return fmt.Sprintf("%s %s is left of a Memcached that was deleted (uid %s)", kind, o.GetName(), owner.UID)
+					return fmt.Sprintf("%s %s still exists, although its Memcached (uid %s) was deleted", kind, o.GetName(), owner.UID)
 				}
 			}
 		}

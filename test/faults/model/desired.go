@@ -12,15 +12,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// desired knows what the operator applied last.
+// desired has the state of each managed object that the operator applied last.
 type desired struct {
 	*past
 
 	last map[ref]lastApply
 }
 
-// lastApply is a managed object as it was after the operator had applied it, and what the operator sent; nil if that is
-// not known.
+// lastApply has a managed object as it was after the operator had applied it, and the body that the operator sent. Each
+// is nil if it is not known.
 type lastApply struct{ after, body *object }
 
 func (d *desired) check(e history.Entry) string {
@@ -42,7 +42,7 @@ func (d *desired) check(e history.Entry) string {
 	return ""
 }
 
-// note follows what the operator applies.
+// note records the objects that the operator applies.
 func (d *desired) note(e history.Entry) {
 	if e.State == nil || e.State.Type == watch.Deleted {
 		return
@@ -57,14 +57,14 @@ func (d *desired) note(e history.Entry) {
 		return
 	}
 	body := bodyOf(by)
-	if value(body, "spec") == nil { // It only removes fields, or takes over those of an earlier operator.
+	if value(body, "spec") == nil { // It only removes fields, or takes over those of an earlier version.
 		body = d.last[at].body
 	}
 	d.last[at] = lastApply{o, body}
 }
 
-// noteUnknown notes a state whose request the audit log does not have. It was a write of the operator if the hash is
-// another one.
+// noteUnknown records a state whose request the audit log does not have. If the hash in the operator's annotation
+// changed, the operator wrote the state.
 func (d *desired) noteUnknown(o *object, at ref) {
 	after := d.last[at].after
 	if after != nil && after.GetAnnotations()[appliedHash] != o.GetAnnotations()[appliedHash] {
@@ -121,8 +121,8 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	return d.drifted(at, mc)
 }
 
-// drifted returns how an object differs from what the operator applied, or how that differs from what the spec
-// requests.
+// drifted returns how an object differs from what the operator applied, or how the applied object differs from what the
+// spec requests.
 func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 	o, last, kind := d.current[at], d.last[at], at.kind
 	if last.after == nil || last.after.GetUID() != o.GetUID() {
@@ -130,7 +130,7 @@ func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 	}
 	own := ownFields(last.after).Leaves()
 	if found := differences("", valuesOf(last.after, own), valuesOf(o, own)); len(found) > 0 {
-		return fmt.Sprintf("its %s is not as it was applied: %s", kind, found[0])
+		return fmt.Sprintf("its %s differs from the object that the operator applied: %s", kind, found[0])
 	}
 	if last.body == nil || mc.Status.ObservedGeneration != mc.Generation {
 		return ""
@@ -139,13 +139,13 @@ func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 		return fmt.Sprintf("its %s is not what the operator sent: %s", kind, found)
 	}
 	if found := mismatch(last.body, mc); found != "" {
-		return fmt.Sprintf("its %s is not as the spec requests: %s", kind, found)
+		return fmt.Sprintf("the object that the operator applied as its %s differs from the spec: %s", kind, found)
 	}
 	return ""
 }
 
-// undone returns which value that the operator sent is another one in the stored object, because admission had changed
-// it, and no longer does.
+// undone returns which value in the stored object differs from the value that the operator sent, although no admission
+// policy changes it any more.
 func undone(sent, stored *object) string {
 	return cmp.Or(
 		otherScalar("metadata.labels", value(sent, "metadata", "labels"), value(stored, "metadata", "labels")),
@@ -153,7 +153,8 @@ func undone(sent, stored *object) string {
 	)
 }
 
-// otherScalar compares fields, and items of lists with the same name. Other lists may have another order.
+// otherScalar returns a value that differs. It compares fields, and those list items that have the same name. It
+// ignores other lists, because their order may differ.
 func otherScalar(path string, sent, stored any) (found string) {
 	switch sent := sent.(type) {
 	case nil:
@@ -174,7 +175,7 @@ func otherScalar(path string, sent, stored any) (found string) {
 	return found
 }
 
-// otherNamed compares an item of a list with those of the same name, of which there may be several, such as mounts.
+// otherNamed compares a list item with the items of the same name. There may be several, for example mounts.
 func otherNamed(path string, item, list any) (found string) {
 	fields, _ := item.(map[string]any)
 	items, _ := list.([]any)

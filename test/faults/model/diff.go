@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// differences returns what differs between two values, by the paths of fields, for people.
+// differences describes the differences between two values, by the paths of fields.
 func differences(path string, before, after any) []string {
 	if encoded(before) == encoded(after) {
 		return nil
@@ -41,7 +41,7 @@ func merged(a, b map[string]any) map[string]any {
 	return all
 }
 
-// byName returns the items of a list by what identifies each: its name or type, or its index.
+// byName returns the items of a list by the key that identifies each: its name or type, or else its index.
 func byName(list []any) map[string]any {
 	items := map[string]any{}
 	for i, item := range list {
@@ -68,7 +68,7 @@ func shown(value any) string {
 	return text
 }
 
-// firstDifference is for a line.
+// firstDifference describes the first difference, in one line.
 func firstDifference(before, after any) string {
 	found := differences("", before, after)
 	switch len(found) {

@@ -16,13 +16,13 @@ const discoveryMark = "cache.example.com/discovery"
 func discoveryRules() []Rule {
 	return []Rule{{
 		Name: "a newer list of servers has a higher version",
-		Promise: "A list of the servers of a cache that the operator announces to a Pod has a higher version than each " +
-			"other list that a Pod of the cache has at the time.",
+		Promise: "If the operator writes a list of the cache's servers to a Pod, the list has a higher version than " +
+			"every different list that a Pod of the cache has at that time.",
 		New: newerList,
 	}}
 }
 
-// servers is what was announced to a Pod.
+// servers is the list of servers that the operator has announced to clients, in the annotation of a Pod.
 type servers struct {
 	Version  int64
 	Endpoint string
@@ -77,6 +77,7 @@ func (p *past) neededWithoutSlots(of slotRef, q *audit.Request) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", q.Resource(), q.ObjectRef.Name,
+	return fmt.Sprintf("the operator requested the deletion of %s %s, although the spec requests the object, and got "+
+		"the status code %d", q.Resource(), q.ObjectRef.Name,
 		q.Response.Code)
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// Explain prints a violation, and the last entries before it that have to do with it: the steps, and what happened to
-// the same cache. For a state it prints what differs from the one before.
+// Explain describes a violation, and the last entries before it that may have to do with it: all steps, and the states
+// of the same cache and the operator's requests for it. For a state, it describes the differences from the state
+// before.
 func Explain(h *history.History, v Violation, lines int) string {
 	cache := cacheOf(h.Entries[v.Entry])
 	var entries []string
@@ -55,8 +56,8 @@ func instance(o *object) string {
 	return cacheFor(o)
 }
 
-// concerns reports whether an entry may matter to a cache: a step, what was stored, and what the operator sent.
-// Requests of Kubernetes' controllers that failed, and watches, only hide the rest.
+// concerns reports whether an entry may matter for a cache: a step, a stored state, or a request of the operator.
+// Watches, and failed requests of Kubernetes' controllers, are omitted, because they only hide the other entries.
 func concerns(e history.Entry, cache, operator string) bool {
 	switch {
 	case e.State != nil:
@@ -76,10 +77,10 @@ const (
 	longestValue = 160
 )
 
-// boring are fields that differ between any two states.
+// boring are fields that differ between any two states of an object, so they are not printed.
 var boring = []string{"metadata.resourceVersion:", "metadata.managedFields", "metadata.generation:"}
 
-// changes returns what differs from the state before, a line each.
+// changes returns the differences from the state before, one per line.
 func changes(e history.Entry, before map[types.UID]*object) string {
 	if e.State == nil || before[e.State.Object.GetUID()] == nil {
 		return ""

@@ -16,8 +16,9 @@ import (
 func fieldRules() []Rule {
 	return []Rule{{
 		Name: "fields",
-		Promise: "What the operator applies has the values of a spec in force: size, rollout, disruption, and in the Pods " +
-			"image, memory, threads, maxItemSize, ports, resources, and the Nodes; in NetworkPolicies the clients.",
+		Promise: "The objects that the operator applies have the values of a spec that is in force: Deployments and " +
+			"PodDisruptionBudgets its size, rollout and disruption; Pods its image, memory, threads, maxItemSize, ports, " +
+			"resources and placement; and NetworkPolicies its clients.",
 		New: fields,
 	}}
 }
@@ -29,7 +30,7 @@ func fields(p *past) func(history.Entry) string {
 			return ""
 		}
 		body := bodyOf(by)
-		if value(body, "spec") == nil { // It only takes over the fields of an earlier operator.
+		if value(body, "spec") == nil { // It only takes over the fields of an earlier version.
 			return ""
 		}
 		wrong := "there is no spec"
@@ -38,7 +39,8 @@ func fields(p *past) func(history.Entry) string {
 				return ""
 			}
 		}
-		return fmt.Sprintf("the operator applied %s %s as no spec in force has it: %s", o.GetKind(), o.GetName(), wrong)
+		return fmt.Sprintf("the operator applied %s %s with a value that no spec in force requests: "+
+			"%s", o.GetKind(), o.GetName(), wrong)
 	}
 }
 
@@ -71,8 +73,8 @@ func unexpected(body *object, wanted []expectation) string {
 	return ""
 }
 
-// wrongDeployment allows a cache with slots more replicas than its size for a while, and fewer if it keeps the keys
-// when it is scaled: it adds one slot at a time.
+// wrongDeployment returns a field that differs. A cache with slots may have more replicas than its size for a while. It
+// may have fewer if it keeps the keys when it is scaled, because then it adds one slot at a time.
 func wrongDeployment(body *object, mc *cachev1.Memcached) string {
 	hasSlots := isGated(body)
 	replicas, addsSlots := number(body, "spec", "replicas"), hasSlots && orEmpty(mc.Spec.Slots).ClientHash != ""
@@ -106,7 +108,8 @@ func serviceOf(mc *cachev1.Memcached, name string) []expectation {
 	return []expectation{{nil, clusterIP}, {nil, selector}}
 }
 
-// deploymentOf leaves out the replicas: with slots there may be more for a while.
+// deploymentOf returns the expected fields of a Deployment. It omits the replicas, because with slots their number may
+// differ for a while.
 func deploymentOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	rollout := orEmpty(mc.Spec.Rollout)
 	surge, unavailable := orDefault(rollout.MaxSurge, 1), orDefault(rollout.MaxUnavailable, 0)
@@ -132,13 +135,13 @@ func selectorOf(mc *cachev1.Memcached) map[string]string {
 	return map[string]string{"app": "memcached", "memcached_cr": mc.Name}
 }
 
-// defaultScheduler need not be applied.
+// defaultScheduler is the default of schedulerName, which need not be applied.
 const defaultScheduler = "default-scheduler"
 
 func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
 	drain := valueOr(mc.Spec.TerminationDelaySeconds, 30)
-	if hasSlots { // A Pod serves until the next one has its keys, and then its agent ends memcached.
+	if hasSlots { // A Pod serves until another one has its keys, and then its agent ends memcached.
 		drain += valueOr(orEmpty(orEmpty(mc.Spec.Slots).Handoff).TimeoutSeconds, 600) + 15
 	}
 	scheduler := placement.SchedulerName
@@ -168,7 +171,7 @@ func wrongArguments(body *object, mc *cachev1.Memcached) string {
 	}
 	arguments, _ := container["args"].([]any)
 	for _, want := range argumentsOf(mc) {
-		ofPods := keepsPods(mc) && strings.HasPrefix(want, memoryLimit) // It may be of an earlier spec.
+		ofPods := keepsPods(mc) && strings.HasPrefix(want, memoryLimit) // The value may be of an earlier spec.
 		if !ofPods && !slices.Contains(arguments, any(want)) {
 			return fmt.Sprintf("memcached does not have the argument %s in %v", want, arguments)
 		}
@@ -195,7 +198,8 @@ func argumentsOf(mc *cachev1.Memcached) []string {
 	return append(arguments, mc.Spec.ExtraArgs...)
 }
 
-// threadsOf are four by default, more if more CPUs are requested, and fewer with a lower limit.
+// threadsOf returns the number of threads: by default four, more if the spec requests more CPUs, and fewer if the CPU
+// limit is lower.
 func threadsOf(mc *cachev1.Memcached) int64 {
 	switch resources := mc.Spec.Resources; {
 	case mc.Spec.Threads != nil:

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// deployed is the Deployment that the operator applies for a spec with some values, and otherwise the defaults.
+// deployed is the Deployment that the operator applies for a spec with these values, and with the defaults for all
+// others.
 func deployed(replicas int, rolling, image, arguments string) string {
 	return owned("Deployment", fmt.Sprintf("spec: {replicas: %d, strategy: {rollingUpdate: {%s}}, "+
 		"selector: {matchLabels: {app: memcached, memcached_cr: a}}, template: {spec: {terminationGracePeriodSeconds: 45, "+

@@ -15,20 +15,20 @@ import (
 const (
 	loopWindow = 10 * time.Second
 
-	// mostAttempts is how often the same write may be sent in that time. A write that fails is tried again after pauses
-	// that grow from milliseconds to 15 seconds.
+	// mostAttempts is how often the same write may be sent within loopWindow. The operator tries a failed write again
+	// after pauses that grow from milliseconds to 15 seconds.
 	mostAttempts = 25
 
-	// mostStatuses is how often the status of a Memcached may be written in that time, because each change of the spec, of
-	// a Secret or of one of the few Pods is worth a write.
+	// mostStatuses is how often the status of a Memcached may be written within loopWindow. It is large, because each
+	// change to the spec, to a Secret or to one of the few Pods may need a write.
 	mostStatuses = 100
 
-	// mostReads is how often the same object may be read in that time, because a Secret that does not exist is looked for
-	// whenever something else changes.
+	// mostReads is how often the same object may be read within loopWindow. It is large, because the operator reads a
+	// Secret that does not exist again whenever something else changes.
 	mostReads = 100
 
-	// pauseWindow is the shortest pause in a conflict, and mostReverts how often the same may be applied in that time:
-	// three times in a row, and once after the pause of an earlier conflict.
+	// pauseWindow is the shortest pause in a conflict with another client. mostReverts is how often the operator may apply
+	// the same body within that time: three times in a row, and once after the pause of an earlier conflict.
 	pauseWindow = 14 * time.Second
 	mostReverts = 4
 )
@@ -81,20 +81,20 @@ func (l *loops) check(e history.Entry) string {
 	return ""
 }
 
-// repetition returns what is the same in requests that repeat each other, and how many may.
+// repetition returns a text that is the same for all repetitions of a request, and how many repetitions are allowed.
 func repetition(q *audit.Request) (what string, most int) {
 	what = q.Verb + " " + q.URI
 	switch {
 	case reads[q.Verb]:
 		return what, mostReads
-	case q.ObjectRef.Resource == "memcacheds": // Its text may differ each time, as if there were news.
+	case q.ObjectRef.Resource == "memcacheds": // Count all, because the text may differ each time.
 		return what, mostStatuses
 	}
 	return what + string(q.Body), mostAttempts
 }
 
-// apply returns how often the same was applied lately. A pause begins only after the same was applied several times in
-// a row.
+// apply records an apply, and returns how often the same body was applied within pauseWindow. Only consecutive applies
+// of the same body count, because the operator pauses only after these.
 func (l *loops) apply(o *object, q *audit.Request, now time.Time) int {
 	key := applying{history.ProcessOf(q), o.GetUID(), q.FieldManager()}
 	before, body := l.applied[key], withoutVersion(q)
@@ -106,7 +106,7 @@ func (l *loops) apply(o *object, q *audit.Request, now time.Time) int {
 	return len(before.at)
 }
 
-// recent adds a time to others, and leaves out those that are longer ago than a window.
+// recent adds the time now, and removes the times that are longer ago than the window.
 func recent(times []time.Time, now time.Time, window time.Duration) []time.Time {
 	return append(slices.DeleteFunc(times, func(at time.Time) bool { return now.Sub(at) > window }), now)
 }

@@ -9,7 +9,7 @@ import (
 	smdvalue "sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// fieldsOf returns the fields that an entry of the managed fields names.
+// fieldsOf returns the fields in an entry of the managed fields.
 func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := &fieldpath.Set{}
 	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
@@ -70,8 +70,8 @@ func itemLike(list, wanted any) any {
 	return nil
 }
 
-// valuesOf returns the values of fields by their paths. What has to differ between two caches is left out: names,
-// uids, and the annotations of the operator.
+// valuesOf returns the values of fields by their paths. It omits values that must differ between two caches: names,
+// uids, and the operator's annotations.
 func valuesOf(o *object, fields *fieldpath.Set) map[string]any {
 	values := map[string]any{}
 	fields.Iterate(func(path fieldpath.Path) {
@@ -84,13 +84,14 @@ func valuesOf(o *object, fields *fieldpath.Set) map[string]any {
 	return values
 }
 
-// isEmptyAffinity reports whether a field means the same as its absence: the operator keeps how a user first wrote it.
+// isEmptyAffinity reports whether a field is an empty affinity, which means the same as none. The operator keeps the
+// form in which a user first wrote it.
 func isEmptyAffinity(name string, value any) bool {
 	object, ok := value.(map[string]any)
 	return ok && len(object) == 0 && (strings.HasSuffix(name, "Affinity") || strings.HasSuffix(name, ".affinity"))
 }
 
-// withoutName replaces the name of a Memcached where it is the whole value.
+// withoutName replaces a value that is the name of the Memcached.
 func withoutName(value any, name string) any {
 	switch value := value.(type) {
 	case string:

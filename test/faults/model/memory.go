@@ -17,13 +17,14 @@ import (
 func memoryRules() []Rule {
 	return []Rule{{
 		Name: "memcached fits into its container",
-		Promise: "While running Pods get other memory, memcached never gets more for items than its container has and " +
-			"keeps, and no container less than its memcached needs for that without clients.",
+		Promise: "While the memory of running Pods changes, memcached never gets more memory for items than fits into " +
+			"the limit that its container already has, and will keep. No container gets a limit below the memory that its " +
+			"memcached needs for its items without clients.",
 		New: overfull,
 	}, {
 		Name: "running Pods have the memory of the spec",
-		Promise: "Once the faults are over, and a Memcached whose running Pods get other memory is Ready, memcached and " +
-			"its container in each of them have it.",
+		Promise: "Once the faults are over, and a Memcached is Ready whose running Pods are resized, memcached and its " +
+			"container in each Pod have the memory of the spec.",
 		New: otherMemory,
 	}}
 }
@@ -42,18 +43,21 @@ func overfull(p *past) func(history.Entry) string {
 		needed := neededFor(after, given)
 		switch {
 		case given > itemMemory(before) && (limit < needed || !p.mayKnowOf(after, by, needed)):
-			return fmt.Sprintf("memcached of Pod %s gets %d MiB, and its container may have less", after.GetName(),
+			return fmt.Sprintf("the operator gives memcached of Pod %s %d MiB for items, and the limit of its container "+
+				"may still be too low for this", after.GetName(),
 				given/mebibyte)
 		case limit < memoryOf(before, "spec", "containers") && limit < needed:
-			return fmt.Sprintf("the container of Pod %s gets %d MiB, and its memcached has %d, which needs %d", after.GetName(),
+			return fmt.Sprintf("the container of Pod %s gets a limit of %d MiB, but its memcached has %d MiB for items, "+
+				"and needs a limit of %d MiB", after.GetName(),
 				limit/mebibyte, given/mebibyte, needed/mebibyte)
 		}
 		return ""
 	}
 }
 
-// neededFor is what the container of a Pod needs for so much memory of memcached without clients, as in docs/memory.md:
-// the items and 1 %, the hash table, 71 MiB, each thread, and with slots the log.
+// neededFor returns the memory that memcached's container needs for this many bytes of items, without clients, as in
+// docs/memory.md. It is the sum of the items and 1 %, the hash table, 71 MiB, a part for each thread, and with slots
+// the buffers of memcached's log.
 func neededFor(pod *object, items int64) int64 {
 	buckets := int64(1) << 16
 	for buckets*144 < items {
@@ -66,7 +70,8 @@ func neededFor(pod *object, items int64) int64 {
 	return needed
 }
 
-// mayKnowOf reports whether the operator may have seen that the container of a Pod has so much memory.
+// mayKnowOf reports whether the operator may have seen that memcached's container in the Pod has at least this many
+// bytes.
 func (p *past) mayKnowOf(pod *object, by *audit.Request, bytes int64) bool {
 	return slices.ContainsFunc(p.seen(history.ProcessOf(by), pod.GetUID()), func(state *object) bool {
 		return memoryOf(state, "status", "containerStatuses") >= bytes
@@ -103,24 +108,24 @@ func wrongMemory(pod *object, wanted int64) string {
 	shall, has := memoryOf(pod, "spec", "containers"), memoryOf(pod, "status", "containerStatuses")
 	switch given := itemMemory(pod); {
 	case given != wanted:
-		return fmt.Sprintf("has %d MiB for items, and the spec %d", given/mebibyte, wanted/mebibyte)
+		return fmt.Sprintf("has %d MiB for items, and the spec requests %d MiB", given/mebibyte, wanted/mebibyte)
 	case shall != has:
 		return fmt.Sprintf("is to have a container of %d MiB, and has one of %d", shall/mebibyte, has/mebibyte)
 	}
 	return ""
 }
 
-// resizes reports whether running Pods get other memory.
+// resizes reports whether a change to the memory is applied to running Pods.
 func resizes(mc *cachev1.Memcached) bool {
 	return wantsSlots(mc) && keepsPods(mc)
 }
 
-// keepsPods reports whether another memory alone replaces no Pod.
+// keepsPods reports whether a change to the memory alone replaces no Pod.
 func keepsPods(mc *cachev1.Memcached) bool {
 	return orEmpty(mc.Spec.Rollout).MemoryChange == cachev1.MemoryResize
 }
 
-// itemsOf is the memory for items that a spec requests, or that the operator chose instead, in bytes.
+// itemsOf returns the memory for items, in bytes: from the spec, or as the operator chose it.
 func itemsOf(mc *cachev1.Memcached) int64 {
 	if acts(mc) {
 		return chosenBy(mc)
@@ -131,7 +136,8 @@ func itemsOf(mc *cachev1.Memcached) int64 {
 	return mc.Spec.Memory.Value() / mebibyte * mebibyte
 }
 
-// itemMemory is what memcached in a Pod has for items, in bytes: by the operator's instruction, or as it was started.
+// itemMemory returns the memory that memcached in a Pod has for items, in bytes: according to the operator's
+// instruction or, without one, to the arguments with which it was started.
 func itemMemory(pod *object) int64 {
 	var instruction struct{ Memory int64 }
 	if json.Unmarshal([]byte(pod.GetAnnotations()[handoff]), &instruction) == nil && instruction.Memory > 0 {
@@ -140,7 +146,7 @@ func itemMemory(pod *object) int64 {
 	return argumentOf(pod, memoryLimit) * mebibyte
 }
 
-// argumentOf is the number of an argument of memcached in a Pod; 0 if it has none.
+// argumentOf returns the number in an argument of memcached in a Pod, or 0 without this argument.
 func argumentOf(pod *object, name string) int64 {
 	arguments, _ := memcachedIn(pod, "spec", "containers")["args"].([]any)
 	for _, argument := range arguments {
@@ -153,17 +159,18 @@ func argumentOf(pod *object, name string) int64 {
 	return 0
 }
 
-// memoryLimit is the option of memcached for it.
+// memoryLimit is memcached's option for the memory for items.
 const memoryLimit = "--memory-limit="
 
-// memoryOf is the memory limit of memcached's container, in bytes, in one of the lists of a Pod.
+// memoryOf returns the memory limit of memcached's container, in bytes, from one of the Pod's lists: spec.containers,
+// or status.containerStatuses.
 func memoryOf(pod *object, path ...string) int64 {
 	text := text(&object{Object: memcachedIn(pod, path...)}, "resources", "limits", "memory")
 	quantity, _ := resource.ParseQuantity(text)
 	return quantity.Value()
 }
 
-// memcachedIn is what a list of a Pod has about memcached's container.
+// memcachedIn returns the item for memcached's container in a list of a Pod.
 func memcachedIn(pod *object, path ...string) map[string]any {
 	list, _ := value(pod, path...).([]any)
 	for _, item := range list {
@@ -174,8 +181,8 @@ func memcachedIn(pod *object, path ...string) map[string]any {
 	return nil
 }
 
-// hasNoRoom reports whether a Node never has room for the memory that a spec requests for a running Pod: then it is
-// replaced.
+// hasNoRoom reports whether the Node of a running Pod can never have room for the memory that the spec requests. Then
+// the operator replaces the Pod.
 func (t *templates) hasNoRoom(cache string, now rendering) bool {
 	insists := func(mc *cachev1.Memcached) bool { return resizes(mc) && !acts(mc) }
 	return slices.ContainsFunc(now.from, insists) && slices.ContainsFunc(t.podsOf(cache), func(pod *object) bool {

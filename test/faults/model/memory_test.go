@@ -7,8 +7,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// sizedPod is a Pod that was started with 64 MiB. The arguments are in MiB: what its memcached is instructed to have (0
-// for no instruction), what its container is to have, and what it has.
+// sizedPod is a Pod that was started with 64 MiB. The arguments are in MiB: the memory in the instruction for its
+// memcached (0 for no instruction), the limit in the spec of its container, and the limit in the status.
 func sizedPod(given, shall, has int) string {
 	return fmt.Sprintf(`{kind: Pod, metadata: {name: p, uid: p, labels: {memcached_cr: a}, ownerReferences: [{kind: ReplicaSet, name: s, `+
 		`uid: s, controller: true}], annotations: {cache.example.com/handoff: '{"role":"serve","memory":%d}'}}, `+

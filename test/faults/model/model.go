@@ -1,5 +1,6 @@
-// Package model says what may be true of a Memcached and its objects at any time, and finds the first entry of a
-// history after which it is not. It knows the API and the documentation, and nothing of the operator's code.
+// Package model has the rules that must hold for a Memcached and its objects at any time, and finds the first entry of
+// a history that violates a rule. The rules are derived from the API and the documentation, and not from the operator's
+// code.
 package model
 
 import (
@@ -8,16 +9,16 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// Rule is one of the things that must hold.
+// Rule is a rule that must hold during a whole run.
 type Rule struct {
 	// Name says what must hold, in a few words: "one owner".
 	Name string
 
-	// Promise is the sentence in the documentation.
+	// Promise is the sentence that states the rule in the documentation.
 	Promise string
 
-	// New returns a check of one history. It gets each entry in order, before the past has it, and returns what is
-	// wrong after it, or "".
+	// New returns the check of one history. The check is called with each entry in order, before the entry is added to
+	// past. It returns the violation after this entry, or "".
 	New func(*past) func(history.Entry) string
 }
 
@@ -43,14 +44,14 @@ func Rules() []Rule {
 	)
 }
 
-// Violation is a rule that does not hold after an entry of a history.
+// Violation is the violation of a rule after an entry of a history.
 type Violation struct {
 	Rule  string `json:"rule"`
-	Entry int    `json:"entry"` // its index: the history up to it is the shortest that breaks the rule
+	Entry int    `json:"entry"` // the index of the first entry after which the rule is violated
 	What  string `json:"what"`
 }
 
-// Check returns the first violation of each rule that does not hold, the earliest first.
+// Check returns the first violation of each violated rule, the earliest one first.
 func Check(h *history.History, rules []Rule) []Violation {
 	var violations []Violation
 	p := newPast(h)

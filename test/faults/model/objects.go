@@ -50,14 +50,14 @@ func number(o *object, path ...string) int64 {
 	return found
 }
 
-// decoded converts an object. Fields that do not fit are dropped: the API server has validated it.
+// decoded converts an object. It ignores errors, because the API server has validated the object.
 func decoded[T any](fields map[string]any) *T {
 	to := new(T)
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(fields, to)
 	return to
 }
 
-// bodyOf returns what a request sent; nil if that is no object, like a JSON patch.
+// bodyOf returns the object that a request sent. It is nil if the body is no object, for example a JSON patch.
 func bodyOf(q *audit.Request) *object {
 	body := map[string]any{}
 	if json.Unmarshal(q.Body, &body) != nil || len(body) == 0 {
@@ -66,7 +66,7 @@ func bodyOf(q *audit.Request) *object {
 	return &object{Object: runtime.DeepCopyJSON(integers(body).(map[string]any))}
 }
 
-// integers turns whole numbers into int64, as in objects that were decoded by Kubernetes.
+// integers converts whole numbers to int64, as in objects that Kubernetes' libraries decode.
 func integers(value any) any {
 	switch value := value.(type) {
 	case float64:

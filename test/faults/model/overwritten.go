@@ -7,11 +7,11 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// mostOverwrites is how often the operator writes over the status of another client before it pauses.
+// mostOverwrites is how often the operator overwrites the status that another client wrote, before it pauses.
 const mostOverwrites = 5
 
-// mayKeepStatus reports whether the operator may still leave a status that is wrong, because another client overwrote
-// it again and again during the faults: the operator was not restarted since.
+// mayKeepStatus reports whether the operator may still leave a wrong status, because another client overwrote it again
+// and again during the faults, and the operator was not restarted since.
 func (p *past) mayKeepStatus(mc *cachev1.Memcached) bool {
 	if p.lastProcess().Started().After(p.lastStep()) {
 		return false
@@ -23,7 +23,7 @@ func (p *past) mayKeepStatus(mc *cachev1.Memcached) bool {
 			continue
 		}
 		before := author
-		author = history.ProcessOf(by) // Empty unless it is one of the operator's.
+		author = history.ProcessOf(by) // empty unless it is a process of the operator
 		if _, wrote := overwrites[author]; !wrote {
 			overwrites[author] = 0
 		} else if author != before && author != "" {

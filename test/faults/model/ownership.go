@@ -17,21 +17,24 @@ import (
 func ownershipRules() []Rule {
 	return []Rule{{
 		Name: "ownership",
-		Promise: "The operator writes a managed object only if it did not exist, if the Memcached is its controller, or " +
-			"if it has no owner and either its annotation adopt-by names the Memcached or the operator applied it before.",
+		Promise: "The operator writes a managed object only in one of these cases: the object did not exist; the " +
+			"Memcached is its controller; or the object has no owner, and either its annotation adopt-by names the " +
+			"Memcached, or the operator has applied the object before.",
 		New: ownership,
 	}, {
 		Name: "one owner",
-		Promise: "A managed object is named after its Memcached, which is its only controller and its only owner of that " +
-			"kind. Nothing is written for a Memcached that is deleted, or is being deleted.",
+		Promise: "A managed object is named after its Memcached. This Memcached is the object's only controller, and " +
+			"the only Memcached among its owners. The operator writes nothing for a Memcached that is deleted, or is being " +
+			"deleted.",
 		New: oneOwner,
 	}, {
 		Name: "rights",
-		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, " +
-			"Certificates, events, the status of Memcacheds, of Pods with slots two annotations, one condition and the memory " +
-			"of memcached's container, and of those that answer clients with auto discovery an annotation and a label, of " +
-			"those that copy the keys of other servers an annotation, and the Secrets of bindings, in the namespaces that it " +
-			"serves, and nothing else. It may ask what it is allowed to do.",
+		Promise: "In the namespaces that it serves, the operator writes Deployments, Services, EndpointSlices, " +
+			"NetworkPolicies, PodDisruptionBudgets, Certificates, events, the Secrets of bindings and the status of " +
+			"Memcacheds. In Pods with slots, it writes two annotations, one condition, and the memory of memcached's " +
+			"container. In Pods that answer clients with auto discovery, it writes an annotation and a label, and in Pods " +
+			"that copy the keys of other servers, an annotation. It writes nothing else, but may send access reviews about " +
+			"its own rights.",
 		New: rights,
 	}}
 }
@@ -42,8 +45,8 @@ func ownership(p *past) func(history.Entry) string {
 		if o == nil || p.before(o) == nil {
 			return ""
 		}
-		// The operator decides what to write by what it has read. The object may have changed since, because only a uid goes
-		// with the write, and the version with a deletion.
+		// The operator decides what to write from the state that it has read. The object may have changed since, because a
+		// write contains only the uid. Only a deletion contains the resource version.
 		seen := []*object{p.before(o)}
 		if e.State.Type != watch.Deleted {
 			seen = p.seen(history.ProcessOf(by), o.GetUID())
@@ -67,7 +70,7 @@ func (p *past) mayWrite(o *object, by *audit.Request) bool {
 	return len(others) == 0 && (o.GetAnnotations()[cachev1.AnnotationAdoptBy] == cacheFor(o) || wasApplied(o))
 }
 
-// wasApplied reports whether the managed fields show that the operator applied its hash.
+// wasApplied reports whether the managed fields show that the operator applied the annotation with its hash.
 func wasApplied(o *object) bool {
 	return slices.ContainsFunc(o.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
@@ -105,7 +108,8 @@ func oneOwner(p *past) func(history.Entry) string {
 		case same > 1:
 			return fmt.Sprintf("%s %s has %d Memcacheds as owners: %s", o.GetKind(), o.GetName(), same, owners(o))
 		case e.State.Type == watch.Added && !p.existed(history.ProcessOf(by), owner.UID):
-			return fmt.Sprintf("the operator created %s %s for a Memcached (uid %s) that did not exist since it started",
+			return fmt.Sprintf("the operator created %s %s for a Memcached (uid %s) that has not existed since the "+
+				"operator started",
 				o.GetKind(), o.GetName(), owner.UID)
 		case p.isBeingDeleted(history.ProcessOf(by), owner.UID):
 			return fmt.Sprintf("the operator wrote %s %s for a Memcached that is being deleted", o.GetKind(), o.GetName())
@@ -114,13 +118,13 @@ func oneOwner(p *past) func(history.Entry) string {
 	}
 }
 
-// isBeingDeleted reports whether a process must know that an object is being deleted.
+// isBeingDeleted reports whether a process of the operator must know that an object is being deleted.
 func (p *past) isBeingDeleted(process history.Process, uid types.UID) bool {
 	seen := p.seen(process, uid)
 	return len(seen) > 0 && !slices.ContainsFunc(seen, func(o *object) bool { return o.GetDeletionTimestamp() == nil })
 }
 
-// isJSONPatch distinguishes one from an apply by its body.
+// isJSONPatch distinguishes a JSON patch from an apply by the body of the request.
 func isJSONPatch(q *audit.Request) bool { return strings.HasPrefix(string(q.Body), "[") }
 
 // writable are the resources that the operator may write.
@@ -130,7 +134,7 @@ var writable = map[string]bool{
 	"certificates": true, "jobs": true, "memcachedsnapshots/status": true,
 }
 
-// reviewsRights is the resource of a question of which nothing is stored.
+// reviewsRights is a resource that is never stored: creating one only asks the API server about the client's rights.
 const reviewsRights = "selfsubjectaccessreviews"
 
 // reads are the verbs that write nothing.

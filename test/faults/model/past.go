@@ -18,16 +18,16 @@ import (
 type past struct {
 	operator  string // its user
 	namespace string // of the run
-	phase     string // the last one
+	phase     string // the last phase
 	entries   []history.Entry
 
 	objects map[types.UID][]moment // each object's states, the oldest first
-	current map[ref]*object        // the objects that exist
+	current map[ref]*object        // the existing objects
 	started map[history.Process]int
-	delays  []*history.Delay     // of the whole history: each is recorded when it is over
+	delays  []*history.Delay     // of the whole history, because each is recorded only when it is over
 	access  []consistency.Access // of the whole history
-	settled int                  // the index of PhaseFaultsOver, once the operator is at rest; else -1
-	over    int                  // the same, at the same time
+	settled int                  // the index of PhaseFaultsOver, once PhaseAtRest has been reached; else -1
+	over    int                  // the index of PhaseFaultsOver, once this phase has been reached; else -1
 	calmOf  int                  // see calm
 	calmAt  int
 	decoded map[*object]*cachev1.Memcached
@@ -46,7 +46,7 @@ type moment struct {
 	deleted bool
 }
 
-// These are the kinds that the operator manages.
+// managed has the kinds that the operator manages.
 var managed = map[string]bool{
 	"Deployment": true, "Service": true, "NetworkPolicy": true, "PodDisruptionBudget": true, "EndpointSlice": true,
 }
@@ -112,7 +112,8 @@ func (p *past) byOperator(e history.Entry) *audit.Request {
 	return e.State.By
 }
 
-// writes returns the managed object that the operator wrote by an entry, and the request; nil if it did not.
+// writes returns the managed object that the operator wrote in an entry, and the request. Both are nil if the entry is
+// no such write.
 func (p *past) writes(e history.Entry) (*object, *audit.Request) {
 	by := p.byOperator(e)
 	if by == nil || !managed[e.State.Object.GetKind()] {
@@ -121,7 +122,8 @@ func (p *past) writes(e history.Entry) (*object, *audit.Request) {
 	return e.State.Object, by
 }
 
-// writesStatus returns the Memcached whose status the operator wrote by an entry; nil if it did not.
+// writesStatus returns the Memcached whose status the operator wrote in an entry. It is nil if the entry is no such
+// write.
 func (p *past) writesStatus(e history.Entry) (*object, *audit.Request) {
 	by := p.byOperator(e)
 	if by == nil || e.State.Object.GetKind() != "Memcached" || by.ObjectRef.Subresource != "status" {

@@ -13,14 +13,15 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// wrongPeers returns which clients a NetworkPolicy admits although the spec does not, or the other way round.
+// wrongPeers returns which clients a NetworkPolicy admits although the spec does not admit them, or which it should
+// admit and does not.
 func wrongPeers(body *object, mc *cachev1.Memcached) string {
 	policy, _ := value(body, "spec").(map[string]any)
 	rules := decoded[networkingv1.NetworkPolicySpec](policy).Ingress
 	wanted := orEmpty(mc.Spec.NetworkPolicy)
 	for i, peers := range [][]networkingv1.NetworkPolicyPeer{wanted.From, wanted.MetricsFrom} {
 		if i == 1 && len(rules) == 1 {
-			continue // There are no metrics.
+			continue // The Pods have no metrics.
 		}
 		if i >= len(rules) || !equality.Semantic.DeepEqual(rules[i].From, peers) &&
 			(i > 0 || len(peers) == 0 || !equality.Semantic.DeepEqual(rules[i].From, withPods(peers, mc))) {
@@ -30,8 +31,8 @@ func wrongPeers(body *object, mc *cachev1.Memcached) string {
 	return ""
 }
 
-// withPods adds the Pods of the cache: with slots, the agent of one copies the keys of another, and that of a bootstrap
-// those of other servers, or a Job those of a snapshot.
+// withPods adds the Pods of the cache to the peers. With slots, the agent of one Pod copies the keys of another Pod.
+// The Pod of a bootstrap, or a Job that restores a snapshot, copies keys to the Pods.
 func withPods(peers []networkingv1.NetworkPolicyPeer, mc *cachev1.Memcached) []networkingv1.NetworkPolicyPeer {
 	all := append(slices.Clone(peers), networkingv1.NetworkPolicyPeer{
 		PodSelector: &metav1.LabelSelector{MatchLabels: selectorOf(mc)},
@@ -72,7 +73,7 @@ func wrongPlace(body *object, mc *cachev1.Memcached) string {
 	return ""
 }
 
-// tolerated is a set.
+// tolerated returns the tolerations as a sorted set.
 func tolerated(tolerations []corev1.Toleration) []string {
 	var set []string
 	for _, toleration := range tolerations {

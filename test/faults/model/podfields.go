@@ -17,16 +17,16 @@ import (
 type specField struct {
 	harmless   bool   // A change replaces no Pod.
 	fallback   string // the default, unless it depends on the rest of the spec or on the operator's version
-	isQuantity bool   // or a map of quantities
+	isQuantity bool   // a quantity, or a map of quantities
 	isSet      bool   // a list whose order does not matter
 }
 
-// podFields returns the fields of a spec that replace the Pods. Other spellings of the same are equal: a default that
-// is written out, another unit, another order of a set, an empty object.
+// podFields returns the fields of a spec whose change replaces the Pods. It returns the same text for different
+// spellings of the same values: a default that is written out, another unit, another order of a set, an empty object.
 func podFields(mc *cachev1.Memcached) string {
 	spec := plain(mc.Spec)
 	if wantsSlots(mc) {
-		spec["slots"] = true // Only whether there are slots matters to the Pods.
+		spec["slots"] = true // The Pods depend only on whether slots are set.
 	}
 	if keepsPods(mc) && !wantsSlots(mc) {
 		delete(spec, "memory")
@@ -42,7 +42,7 @@ func podFields(mc *cachev1.Memcached) string {
 	return encoded(spec)
 }
 
-// normalize removes a field at a path that has no effect on the Pods, and otherwise spells it in one way.
+// normalize removes the field at a path if it has no effect on the Pods, and otherwise spells it in one way.
 func (f specField) normalize(object map[string]any, path []string) {
 	name := path[0]
 	value, isSet := object[name]
@@ -63,8 +63,8 @@ func (f specField) normalize(object map[string]any, path []string) {
 	}
 }
 
-// leaveOutEmpty removes what has no effect: an empty object of the spec means the same as none, except slots and
-// discovery, which are true here.
+// leaveOutEmpty removes empty objects, which mean the same as no object. Slots and discovery are exceptions, but
+// podFields has replaced them by true.
 func leaveOutEmpty(object map[string]any) {
 	for _, value := range object {
 		if below, ok := value.(map[string]any); ok {
@@ -125,7 +125,7 @@ func amount(value any) string {
 // ordered are the lists of a Pod template whose order matters.
 var ordered = map[string]bool{"args": true, "command": true, "containers": true, "initContainers": true, "env": true}
 
-// canonical encodes a Pod template without the order of sets: the operator keeps the order that it finds.
+// canonical encodes a Pod template with its sets in a fixed order, because the operator keeps the order that it finds.
 func canonical(template any) string { return encoded(unordered("", template)) }
 
 func unordered(name string, value any) any {

@@ -13,20 +13,20 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// readiness counts the ready Pods of each Pod template. The operator may see Pods later than they change, but not
-// before: a template of which never enough Pods were ready at a time cannot be the template of a cache that is Ready.
+// readiness counts the ready Pods of each Pod template. The operator may see Pods later than they change, but never
+// earlier. So if a template never had enough ready Pods at a time, a cache with this template cannot be Ready.
 type readiness struct {
 	*past
 
-	ready map[string]map[string]bool // the ready Pods of a template, by its hash
-	peak  map[string]int             // how many there were at most at a time
+	ready map[string]map[string]bool // the ready Pods of each template, by its hash
+	peak  map[string]int             // the largest number of them at a time
 	asked map[string]*templateIntent // by the name of a Deployment
 }
 
-// templateIntent are the Pod templates of a Deployment that the operator may take for the current one.
+// templateIntent has the Pod templates of a Deployment which the operator may take for the current one.
 type templateIntent struct {
 	templates map[string]bool
-	process   history.Process // the one that wrote the last template
+	process   history.Process // the process that wrote the last template
 	before    map[string]bool // all earlier templates
 	at        int             // when it was written
 }
@@ -48,7 +48,7 @@ func (r *readiness) check(e history.Entry) string {
 	return ""
 }
 
-// count notes a Pod.
+// count records whether a Pod is ready.
 func (r *readiness) count(pod *object, deleted bool) {
 	hash := pod.GetLabels()["pod-template-hash"]
 	if before := r.before(pod); before != nil {
@@ -64,8 +64,9 @@ func (r *readiness) count(pod *object, deleted bool) {
 	r.peak[hash] = max(r.peak[hash], len(r.ready[hash]))
 }
 
-// ask notes the Pod template of a Deployment. One that the operator writes takes the place of those before; a change
-// of another client, like a restart, may be part of what the operator finds.
+// ask records the Pod template of a Deployment. A template that the operator writes replaces all templates before. A
+// template of another client, for example for a restart, is added to them, because the operator may already have read
+// it.
 func (r *readiness) ask(e history.Entry) {
 	o := e.State.Object
 	template := plainTemplate(o)
@@ -95,7 +96,7 @@ func (r *readiness) judge(e history.Entry) string {
 	}
 	templates := maps.Clone(asked.templates)
 	if process := history.ProcessOf(by); process != asked.process && r.start(process) <= asked.at {
-		maps.Copy(templates, asked.before) // Another operator wrote the template, and this one may not know yet.
+		maps.Copy(templates, asked.before) // Another operator wrote the template, and this one may not know it yet.
 	}
 	most := 0
 	for _, set := range r.ever("ReplicaSet") {
@@ -114,7 +115,7 @@ func (r *readiness) judge(e history.Entry) string {
 	return ""
 }
 
-// wasComplete reports whether the process may have found a Deployment all of whose Pods are ready.
+// wasComplete reports whether the process may have read a Deployment whose Pods are all ready.
 func (r *readiness) wasComplete(mc *cachev1.Memcached, by *audit.Request) bool {
 	for uid, states := range r.objects {
 		if refOf(states[0].object) != (ref{"Deployment", mc.Name}) {

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// recorded writes a small history. Each entry is a second after the one before.
+// recorded builds a small history. Each entry happens a second after the one before.
 type recorded struct {
 	*history.History
 
@@ -61,7 +61,7 @@ func (s *recorded) atTheSameTime() *recorded {
 // step adds a step or a phase.
 func (s *recorded) step(text string) *recorded { return s.add(history.Entry{Step: text}) }
 
-// delay adds that something held up the operator until now.
+// delay adds an entry which says that something held up the operator until now.
 func (s *recorded) delay(d time.Duration) *recorded {
 	return s.add(history.Entry{Delay: &history.Delay{Began: s.now.Add(-d), Ended: s.now, What: "a fault"}})
 }
@@ -77,7 +77,7 @@ func (s *recorded) by(user string, objects ...string) *recorded {
 	return s
 }
 
-// operator makes the operator apply objects. The body is the object.
+// operator makes the operator apply objects. The body of the request is the object.
 func (s *recorded) operator(objects ...string) *recorded {
 	for _, o := range objects {
 		s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator&force=true"}, o)
@@ -85,13 +85,13 @@ func (s *recorded) operator(objects ...string) *recorded {
 	return s
 }
 
-// stores makes admission change the last object before it is stored.
+// stores makes an admission policy change the last object before it is stored.
 func (s *recorded) stores(text string) *recorded {
 	s.Entries[len(s.Entries)-1].State.Object = parsed(s.t, text)
 	return s
 }
 
-// pauses makes the operator apply objects as the manager of pauses.
+// pauses makes the operator apply an object as the field manager for paused Deployments.
 func (s *recorded) pauses(o string) *recorded {
 	return s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator-pause&force=true"}, o)
 }
@@ -111,7 +111,7 @@ func (s *recorded) request(verb, resource string, code int) *recorded {
 	return s.requestOf(verb, resource, "", code)
 }
 
-// requestOf is request with the name of the object.
+// requestOf does the same as request, with the name of the object.
 func (s *recorded) requestOf(verb, resource, name string, code int) *recorded {
 	q := request{user: operatorUser, verb: verb}.audit(s.process)
 	q.ObjectRef.Name = name
@@ -170,7 +170,7 @@ func parsed(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-// mc is Memcached a with uid m.
+// mc is the Memcached with the name a and the uid m.
 func mc(fields string) string {
 	return "{kind: Memcached, apiVersion: cache.example.com/v1, metadata: {name: a, uid: m, generation: 1}, " + fields + "}"
 }
@@ -188,7 +188,7 @@ func loose(kind, metadata string) string {
 	return fmt.Sprintf("{kind: %s, metadata: {name: a, uid: %s, %s}}", kind, kind, metadata)
 }
 
-// ruleTest are histories that keep a rule, and histories that break it.
+// ruleTest has histories that keep a rule, and histories that violate it.
 type ruleTest struct {
 	rule   string
 	keeps  map[string]func(*recorded)

@@ -13,10 +13,10 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// removed returns which field of another client a JSON patch removed without need. The operator may remove what the
-// API server has just refused next to its own: a list item with the name of the operator's item, a field that excludes
-// the operator's, a hook or a probe with another handler, and a mount of a volume that it no longer applies.
-// It may always remove the gate of slots that a Deployment does not have any more.
+// removed returns which field of another client a JSON patch removed without need. The operator may remove a field with
+// which the API server has just refused the operator's field: a list item with the name of the operator's item, a field
+// that excludes the operator's field, a hook or a probe with another handler, or a mount of a volume that the operator
+// no longer applies. It may always remove the readiness gate of slots from a Deployment that no longer has slots.
 func (t *others) removed(before *object, by *audit.Request) string {
 	var operations []struct{ Op, Path string }
 	_ = json.Unmarshal(by.Body, &operations)
@@ -43,8 +43,8 @@ func (t *others) removed(before *object, by *audit.Request) string {
 	return ""
 }
 
-// isFormerGate reports whether a JSON pointer is at the readiness gate of slots of a Deployment for which the operator
-// applies none any more. Another client may have kept it, and then no Pod would ever become ready.
+// isFormerGate reports whether a JSON pointer selects the readiness gate of slots, in a Deployment to which the
+// operator no longer applies it. If another client keeps the gate, no Pod ever becomes ready.
 func isFormerGate(pointer []string, before *object) bool {
 	const gates = "readinessGates"
 	parent := []string{"spec", "template", "spec", gates}
@@ -61,7 +61,7 @@ func isFormerGate(pointer []string, before *object) bool {
 	return gate["conditionType"] == hasSlot && !ownsWithin(ownFields(before), path)
 }
 
-// inTheWay reports whether what is at a JSON pointer takes the place of something that the operator applies.
+// inTheWay reports whether the value at a JSON pointer prevents the operator from applying its own value there.
 func inTheWay(pointer []string, there any, body *object) bool {
 	if body == nil {
 		return false
@@ -92,12 +92,13 @@ func inTheWay(pointer []string, there any, body *object) bool {
 	return false
 }
 
-// excludes reports whether a field that is there takes the place of one of the operator's, or of the operator's value.
+// excludes reports whether an existing field excludes a field of the operator, or the operator's value of the same
+// field.
 func excludes(there, own map[string]any, name string) bool {
 	return own[name] == nil && missesAny(there, own) || hasAnotherHandler(there[name], own[name])
 }
 
-// hasAnotherHandler reports whether a hook or a probe runs something else than the operator's.
+// hasAnotherHandler reports whether a hook or a probe has another handler than the operator's.
 func hasAnotherHandler(there, own any) bool {
 	handlers := []string{"exec", "grpc", "httpGet", "sleep", "tcpSocket"}
 	its, _ := there.(map[string]any)
@@ -106,7 +107,7 @@ func hasAnotherHandler(there, own any) bool {
 		slices.ContainsFunc(handlers, func(name string) bool { return its[name] == nil && wanted[name] != nil })
 }
 
-// missesAny reports whether the operator sets a field that is not there.
+// missesAny reports whether the operator sets a field that does not exist in the object.
 func missesAny(there, own map[string]any) bool {
 	for name := range own {
 		if there[name] == nil {
@@ -130,7 +131,8 @@ func namedAs(item, list any) any {
 	return items[i]
 }
 
-// isDangling reports whether a mount is at a JSON pointer, of a volume that the operator applied before, and no longer.
+// isDangling reports whether a JSON pointer selects a mount of a volume that the operator applied before, and no longer
+// applies.
 func isDangling(pointer []string, before, body *object) bool {
 	mount := pointedAt(before.Object, pointer)
 	if body == nil || mount == nil {
@@ -150,7 +152,7 @@ func isMountOf(mount, volume any) bool {
 	return fields["mountPath"] != nil && its["mountPath"] == nil && fields["name"] == its["name"]
 }
 
-// pointedAt returns what is at a JSON pointer; nil if there is nothing.
+// pointedAt returns the value at a JSON pointer, or nil if there is none.
 func pointedAt(content any, pointer []string) any {
 	for _, name := range pointer {
 		switch here := content.(type) {

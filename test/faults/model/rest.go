@@ -15,12 +15,13 @@ import (
 func restRules() []Rule {
 	return []Rule{{
 		Name: "suspended",
-		Promise: "While spec.suspend is true, the operator writes nothing but the status, and pauses a rollout in progress " +
-			"before the condition Suspended.",
+		Promise: "While spec.suspend is true, the operator writes only the status. It pauses a rollout in progress " +
+			"before it sets the condition Suspended.",
 		New: suspended,
 	}, {
-		Name:    "no requests at rest",
-		Promise: "If nothing changes, the operator sends no requests. Only what failed, or is in conflict, is tried again.",
+		Name: "no requests at rest",
+		Promise: "If nothing changes, the operator sends no requests. It only repeats writes that failed, or that " +
+			"another client keeps reverting.",
 		New: func(p *past) func(history.Entry) string {
 			r := rest{past: p, woken: map[string]bool{}, failed: map[string]map[string]bool{}}
 			return r.check
@@ -28,7 +29,7 @@ func restRules() []Rule {
 	}, {
 		Name: "no hot loop",
 		Promise: "The operator does not repeat a request endlessly: it backs off after errors, and pauses for at least 15 " +
-			"seconds after three writes of an object that another client reverts.",
+			"seconds after three writes to an object whose changes another client reverts.",
 		New: func(p *past) func(history.Entry) string {
 			return (&loops{past: p, sent: map[sending][]time.Time{}, applied: map[applying]applications{}}).check
 		},
@@ -59,7 +60,7 @@ func suspended(p *past) func(history.Entry) string {
 	}
 }
 
-// notPaused returns which rollout continues, although a status reports Suspended for the first time.
+// notPaused returns a violation if a status reports Suspended for the first time, and the rollout continues.
 func (p *past) notPaused(o *object, by *audit.Request) string {
 	before := p.before(o)
 	if before == nil || !isTrue(p.memcached(o), cachev1.ConditionSuspended) ||
@@ -75,10 +76,11 @@ func (p *past) notPaused(o *object, by *audit.Request) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s is Suspended, and the rollout of its Deployment continues", o.GetName())
+	return fmt.Sprintf("the condition Suspended of %s is True, but the rollout of its Deployment is not "+
+		"paused", o.GetName())
 }
 
-// rollsOut reports whether there may be Pods of an earlier template.
+// rollsOut reports whether Pods of an earlier template may exist.
 func rollsOut(deployment *object) bool {
 	return number(deployment, "status", "observedGeneration") < deployment.GetGeneration() ||
 		number(deployment, "status", "updatedReplicas") < number(deployment, "status", "replicas")

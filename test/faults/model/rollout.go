@@ -16,10 +16,10 @@ import (
 func rolloutRules() []Rule {
 	return []Rule{{
 		Name: "no rollout that no one requested",
-		Promise: "The operator changes the Pod template only for a change of a field that replaces the Pods, a new value " +
-			"of update-requested, or updatePolicy Automatic. An upgrade, a restart, another order of a set or another " +
-			"spelling of the spec replaces no Pods. A Node that never has room for the memory of a running Pod does, unless " +
-			"the operator chose the memory.",
+		Promise: "The operator changes the Pod template only after a change to a field that replaces the Pods, after a " +
+			"new value of update-requested, or with updatePolicy Automatic. An upgrade or a restart of the operator, " +
+			"another order of a set, and another spelling of the spec replace no Pods. If a Node can never have room for " +
+			"the memory of a running Pod, the Pod is replaced, unless the operator chose the memory.",
 		New: func(p *past) func(history.Entry) string {
 			t := templates{past: p, last: map[types.UID]rendering{}}
 			return t.check
@@ -27,21 +27,21 @@ func rolloutRules() []Rule {
 	}}
 }
 
-// templates knows the Pod template that the operator last rendered for each Deployment.
+// templates has the Pod template that the operator rendered last for each Deployment.
 type templates struct {
 	*past
 
 	last map[types.UID]rendering
 }
 
-// rendering is a Pod template, without the order of sets, and what it may have been rendered from.
+// rendering is a Pod template, with its sets in a fixed order, and the specs from which it may have been rendered.
 type rendering struct {
 	template string
 	revision int
 	from     []*cachev1.Memcached
 	process  history.Process
 	at       int        // the index of the entry
-	earlier  *rendering // the one before
+	earlier  *rendering // the rendering before this one
 }
 
 func (t *templates) check(e history.Entry) string {
@@ -55,7 +55,7 @@ func (t *templates) check(e history.Entry) string {
 	was, is := value(before, "spec", "template"), value(o, "spec", "template")
 	changed := before == nil || canonical(was) != canonical(is)
 	if e.State.By == nil && changed {
-		delete(t.last, o.GetUID()) // It may have been the operator: the audit log does not have the request.
+		delete(t.last, o.GetUID()) // The operator may have written it: the request is not known.
 	}
 	_, by := t.writes(e)
 	if by == nil || by.FieldManager() != fieldManager || isJSONPatch(by) {
@@ -76,16 +76,16 @@ func (t *templates) check(e history.Entry) string {
 	case isKept(body):
 		return t.checkKept(o, by, value(body, "spec", "template"), changed)
 	case known && !changed && now.template != last.template:
-		return "" // It is another spelling of what is deployed.
+		return "" // It is another spelling of the deployed template.
 	}
 	if known {
 		now.earlier = &last
 	}
 	t.last[o.GetUID()] = now
 	if !known || now.template == last.template || t.isRequested(now) || t.hasNoRoom(o.GetName(), now) {
-		return "" // This is in the middle of a rollout: it reverts what another client changed.
+		return "" // The change is requested, or only reverts a change by another client.
 	}
-	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and nobody requested that: %s",
+	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, although no user requested a change: %s",
 		o.GetName(), firstDifference(was, is))
 }
 
@@ -97,19 +97,19 @@ func (t *templates) had(uid types.UID, template any) bool {
 	})
 }
 
-// renderedFrom leaves out the specs that a Deployment was not rendered from, by the fields that are easy to
-// distinguish.
+// renderedFrom removes the specs from which a Deployment was not rendered. It compares only fields for which this is
+// easy.
 func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached {
 	differs := func(mc *cachev1.Memcached) bool { return mismatch(body, mc) != "" }
 	matching := slices.DeleteFunc(slices.Clone(specs), differs)
 	if len(matching) == 0 {
-		return specs // Another rule finds that.
+		return specs // Another rule finds this violation.
 	}
 	return matching
 }
 
-// narrow notes that a process found the Deployment to be as the current spec requests: it wrote that, or has read it
-// because it started later.
+// narrow records that the last rendering is from the current spec, because a process reported Ready for this spec. The
+// process either wrote the Deployment itself, or started later and has read it.
 func (t *templates) narrow(o *object, process history.Process) {
 	mc := t.memcached(o)
 	deployment := t.current[ref{"Deployment", o.GetName()}]
@@ -123,8 +123,8 @@ func (t *templates) narrow(o *object, process history.Process) {
 	}
 }
 
-// isKept reports whether an applied Deployment has the Pod template that it had: while a Secret is missing or invalid,
-// the operator applies the template as it found it, with the API server's defaults.
+// isKept reports whether the operator applied the Pod template as it found it. It does so while a Secret is missing or
+// invalid. Such a template has the API server's defaults.
 func isKept(body *object) bool {
 	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
 	return slices.ContainsFunc(containers, func(container any) bool {
@@ -133,8 +133,8 @@ func isKept(body *object) bool {
 	})
 }
 
-// checkKept makes sure that a template that is kept was there. Admission may store another one than the operator
-// applied.
+// checkKept returns a violation if a kept template did not exist before. An admission policy may store another template
+// than the operator applied.
 func (t *templates) checkKept(o *object, by *audit.Request, applied any, changed bool) string {
 	if !changed {
 		return ""
@@ -145,11 +145,13 @@ func (t *templates) checkKept(o *object, by *audit.Request, applied any, changed
 			return ""
 		}
 	}
-	return fmt.Sprintf("the operator kept a Pod template of Deployment %s that it never had", o.GetName())
+	return fmt.Sprintf("the operator applied an unchanged Pod template to Deployment %s, but the Deployment never "+
+		"had this template", o.GetName())
 }
 
-// isRequested reports whether a user requested another template than one of those before it: the last one, or an
-// earlier one if two operators run, and this one need not know yet what the other has applied in the meantime.
+// isRequested reports whether a user requested the change from an earlier template to this one. The earlier template is
+// the last one or, if two operators run, one before it, because this operator need not know yet what the other one has
+// applied.
 func (t *templates) isRequested(now rendering) bool {
 	known := t.known(now.process)
 	for before := now.earlier; before != nil; before = before.earlier {
@@ -163,7 +165,8 @@ func (t *templates) isRequested(now rendering) bool {
 	return false
 }
 
-// mayDiffer reports whether a user requested another template. An older operator may not know the revision.
+// mayDiffer reports whether a user may have requested another template. It also returns true for a lower revision,
+// because an older operator does not know the last revision.
 func mayDiffer(last, now rendering) bool {
 	if now.revision < last.revision {
 		return true

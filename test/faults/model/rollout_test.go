@@ -10,7 +10,7 @@ func withImage(image string) string {
 	return owned("Deployment", fmt.Sprintf("spec: {template: {spec: {containers: [{name: memcached, image: %s}]}}}", image))
 }
 
-// kept is the same as the operator applies it while a Secret is missing.
+// kept is the same Deployment, as the operator applies it while a Secret is missing.
 func kept(image string) string {
 	return owned("Deployment", fmt.Sprintf(
 		"spec: {template: {spec: {containers: [{name: memcached, image: %s, terminationMessagePath: x}]}}}", image))
@@ -21,8 +21,8 @@ func tolerating(first, second string) string {
 	return owned("Deployment", fmt.Sprintf("spec: {template: {spec: {tolerations: [{key: %s}, {key: %s}]}}}", first, second))
 }
 
-// twoOperators makes one operator apply a change, and some seconds later another operator, which has run since before
-// the change.
+// twoOperators makes one operator apply a change, and another operator some seconds later. The other operator was
+// started before the change.
 func twoOperators(s *recorded, seconds int) {
 	one := s.process
 	two := s.restart().process

@@ -9,15 +9,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// unwatched is a type of Secrets that the operator does not watch: it may not know of their changes.
+// unwatched is a type of Secrets that the operator does not watch, so it may not know of changes to them.
 const unwatched = "helm.sh/release.v1"
 
 // secretState is the state of the Secrets that a Memcached names, as the history shows it.
 type secretState struct {
-	missing string // one that does not exist
-	invalid bool   // one may be invalid
-	changed int    // the index of the last entry that changed one
-	unknown bool   // the operator may not know of a change
+	missing string // a Secret that does not exist
+	invalid bool   // whether a Secret may be invalid
+	changed int    // the index of the last entry that changed a Secret
+	unknown bool   // whether the operator may not know of a change
 }
 
 func (p *past) secretsOf(mc *cachev1.Memcached) secretState {
@@ -47,8 +47,8 @@ func (p *past) secretsOf(mc *cachev1.Memcached) secretState {
 	return state
 }
 
-// wrongOfSecrets returns how the reason of a Memcached contradicts the Secrets that it names. The operator must know
-// them unless something failed since they changed.
+// wrongOfSecrets returns how the reason of Ready contradicts the Secrets that a Memcached names. The operator must know
+// these Secrets, unless something failed since they changed.
 func (p *past) wrongOfSecrets(mc *cachev1.Memcached) string {
 	reason, secrets := conditionOf(mc, cachev1.ConditionReady).Reason, p.secretsOf(mc)
 	since, fresh := p.judgedSince(mc, secrets.changed)
@@ -65,8 +65,8 @@ func (p *past) wrongOfSecrets(mc *cachev1.Memcached) string {
 	return ""
 }
 
-// reasonsWithoutSecret are the reasons that a Memcached may have while a Secret does not exist. One that cert-manager
-// is to write may wait for its Certificate.
+// reasonsWithoutSecret are the reasons that a Memcached may have while a Secret does not exist. If cert-manager writes
+// the Secret, the Memcached may be waiting for its Certificate.
 func reasonsWithoutSecret(mc *cachev1.Memcached) []string {
 	reasons := []string{cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSpec}
 	if requests(mc, "Certificate") {
@@ -76,8 +76,8 @@ func reasonsWithoutSecret(mc *cachev1.Memcached) []string {
 	return reasons
 }
 
-// judgedSince returns the index of the last entry that the operator had to act on: a Secret or the Memcached changed,
-// or the process started. It is not fresh if another client wrote the status last.
+// judgedSince returns the index of the last entry on which the operator had to act: a Secret or the Memcached changed,
+// or the process started. fresh is false if another client wrote the status last.
 func (p *past) judgedSince(mc *cachev1.Memcached, changed int) (since int, fresh bool) {
 	states := p.objects[mc.UID]
 	by := p.byOperator(p.entries[states[len(states)-1].at])
@@ -93,8 +93,8 @@ func (p *past) judgedSince(mc *cachev1.Memcached, changed int) (since int, fresh
 	return since, true
 }
 
-// failedSince reports whether something failed since an entry that the operator may try again only later, or whether
-// the entry happened just now.
+// failedSince reports whether a request has failed since an entry, which the operator may repeat only later, or whether
+// something held up the operator. It also returns true if the entry happened just now.
 func (p *past) failedSince(since int) bool {
 	at := p.entries[since].Time
 	if p.entries[len(p.entries)-1].Time.Sub(at) < quiet {

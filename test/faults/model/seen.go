@@ -8,9 +8,9 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// seen returns the states of an object that a process of the operator may have taken for the current one when it
-// decided to write. A status is written with the resource version that was read: from then on, the process knows the
-// Memcached at least as it was before that write.
+// seen returns the states of an object that a process of the operator may have taken for the current state when it
+// decided to write. A status is written with the resource version that the process has read. So from such a write on,
+// the process knows at least the state of the Memcached before that write.
 func (p *past) seen(process history.Process, uid types.UID) []*object {
 	known := p.known(process)
 	states := p.objects[uid]
@@ -39,8 +39,8 @@ func (p *past) existed(process history.Process, uid types.UID) bool {
 	return !last.deleted || last.at > p.known(process)
 }
 
-// known returns the index of an entry until which a process must know what happened: a process starts with a fresh
-// list, watches deliver within a time unless something holds them up, and at rest everything is known.
+// known returns the index of the last entry that a process must know. A process lists all objects when it starts,
+// watches deliver within the lag unless something holds them up, and at rest the process knows everything.
 func (p *past) known(process history.Process) int {
 	return max(p.start(process)-1, p.calm(), p.settled)
 }
@@ -59,7 +59,7 @@ func (p *past) start(process history.Process) int {
 	return started
 }
 
-// lag is how long the operator may take to learn of a change, and to decide what to do, if nothing holds it up.
+// lag is how long the operator may take to learn of a change and to decide what to do, if nothing holds it up.
 const lag = 5 * time.Second
 
 // calm returns the index of the last entry after which nothing held up the operator for the lag.
@@ -82,7 +82,7 @@ func (p *past) calm() int {
 	return p.calmAt
 }
 
-// heldUp returns what held up the operator within the lag before a time, the earliest; nil if nothing did.
+// heldUp returns the earliest delay that held up the operator within the lag before a time, or nil if nothing did.
 func (p *past) heldUp(until time.Time) *history.Delay {
 	var earliest *history.Delay
 	for _, d := range p.delays {

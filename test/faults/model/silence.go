@@ -9,16 +9,17 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// rest is a time without changes: from PhaseAtRest on, and again from PhaseReady on. For each cache it ends when
-// something else changes what belongs to the cache.
+// rest is a time without changes: from PhaseAtRest on, and again from PhaseReady on. For a cache, it ends when another
+// client changes an object that belongs to the cache.
 type rest struct {
 	*past
 
 	resting  bool
-	woken    map[string]bool // caches for which it has ended; "" is all
+	woken    map[string]bool // caches for which the rest has ended; "" means all
 	lastStep time.Time
 
-	// failed are the resources of each cache whose last write by the operator failed: it is to be repeated.
+	// failed are, for each cache, the resources whose last write by the operator failed, so that the operator has to
+	// repeat it.
 	failed map[string]map[string]bool
 }
 
@@ -46,7 +47,7 @@ func (r *rest) check(e history.Entry) string {
 	return "at rest, the operator sent: " + q.String() + " " + q.URI
 }
 
-// note remembers whether a write failed.
+// note records whether a write failed.
 func (r *rest) note(q *audit.Request) {
 	cache := cacheOfRequest(q)
 	if r.failed[cache] == nil {
@@ -55,7 +56,8 @@ func (r *rest) note(q *audit.Request) {
 	r.failed[cache][q.Resource()] = q.Response.Code >= 400
 }
 
-// wake ends the rest of the cache that a state belongs to, or that of all caches if it may belong to any.
+// wake ends the rest of the cache that a state belongs to, or the rest of all caches if the state may belong to any of
+// them.
 func (r *rest) wake(e history.Entry) {
 	if e.State == nil {
 		return
@@ -68,13 +70,13 @@ func (r *rest) wake(e history.Entry) {
 	r.woken[cache] = true
 }
 
-// expires reports whether an entry says that a certificate has expired, which only takes time.
+// expires reports whether an entry says that a certificate has expired. This happens without any change.
 func (r *rest) expires(e history.Entry) bool {
 	o, _ := r.writesStatus(e)
 	if o == nil || !r.isExpired(o) || r.before(o) != nil && r.isExpired(r.before(o)) {
 		return false
 	}
-	r.woken[o.GetName()] = true // An event follows.
+	r.woken[o.GetName()] = true // The operator may write an event after it.
 	return true
 }
 
@@ -82,8 +84,8 @@ func (p *past) isExpired(o *object) bool {
 	return conditionOf(p.memcached(o), cachev1.ConditionReady).Reason == cachev1.ReasonCertificateExpired
 }
 
-// mayAct reports whether the operator may send a request at rest. A cache that is not Ready may have a reason to be
-// tried again: then only requests that change something count, unless even those have a reason.
+// mayAct reports whether the operator may send a request at rest. For a cache that is not Ready, it may have a reason
+// to try again. Then only requests that change something are violations, unless even for these there is a reason.
 func (r *rest) mayAct(q *audit.Request, changes bool) bool {
 	if r.woken[""] {
 		return true
@@ -94,15 +96,15 @@ func (r *rest) mayAct(q *audit.Request, changes bool) bool {
 		if cache != "" && cache != mc.Name {
 			return false
 		}
-		// A cache that waits to be updated depends on the others.
+		// A cache that waits for its update depends on the other caches.
 		waits := len(r.woken) > 0 && isTrue(mc, cachev1.ConditionUpdatePending)
 		return waits || cache == "" && r.woken[mc.Name] || !changes && !isTrue(mc, cachev1.ConditionReady) ||
 			r.mayChange(mc, history.ProcessOf(q))
 	})
 }
 
-// mayChange reports whether a Memcached may be written at rest: a conflict may last, a deadline may pass, and what was
-// refused may succeed.
+// mayChange reports whether the operator may write for a Memcached at rest: because a conflict lasts, a deadline
+// passes, or a refused write succeeds later.
 func (r *rest) mayChange(mc *cachev1.Memcached, process history.Process) bool {
 	switch conditionOf(mc, cachev1.ConditionReady).Reason {
 	case cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero, cachev1.ReasonSuspended, cachev1.ReasonSecretNotFound,
@@ -120,7 +122,8 @@ func (r *rest) mayChange(mc *cachev1.Memcached, process history.Process) bool {
 	return true
 }
 
-// requestOf returns the request of an entry: the one that wrote its state, or its own; nil if there is none.
+// requestOf returns the request of an entry: the request that wrote its state, or the request that the entry itself
+// has. It is nil if there is none.
 func requestOf(e history.Entry) *audit.Request {
 	if e.State != nil {
 		return e.State.By

@@ -11,14 +11,14 @@ import (
 // slotRef is the cache and the slot that the name of an object of slots contains.
 type slotRef struct {
 	cache  string
-	slot   string // "slots" is all of them; or "discovery" or "bootstrap", see isDiscovery and isBootstrap
-	family string // of an EndpointSlice
+	slot   string // "slots" means all; for "discovery" and "bootstrap" see isDiscovery and isBootstrap
+	family string // address family of an EndpointSlice
 }
 
 var slotObject = regexp.MustCompile(`^(.+)-(slots|discovery|bootstrap|\d+)(?:-(ipv[46]))?$`)
 
-// slotOf reads the name of an object of slots, of discovery, or of a bootstrap. Other objects have the name of their
-// Memcached.
+// slotOf parses the name of an object of slots, of discovery, or of a bootstrap. ok is false for other objects, which
+// have the name of their Memcached.
 func slotOf(at ref) (of slotRef, ok bool) {
 	found := slotObject.FindStringSubmatch(at.name)
 	isSlice := at.kind == "EndpointSlice"
@@ -51,7 +51,7 @@ func cacheOfPod(name string) string {
 	return name
 }
 
-// isRecord reports whether an object is about all slots.
+// isRecord reports whether an object is for all slots together.
 func (s slotRef) isRecord() bool { return s.slot == "slots" }
 
 // isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for it.
@@ -80,7 +80,8 @@ func wantsSlots(mc *cachev1.Memcached) bool {
 	return mc.Spec.Slots != nil
 }
 
-// recordsSlots reports whether the Pods had slots last. A cache without a Deployment gets them again, until an update.
+// recordsSlots reports whether the status records that the Pods have slots. If the Deployment is deleted before an
+// update, the operator creates it again with slots.
 func recordsSlots(mc *cachev1.Memcached) bool {
 	var inputs struct{ Slots bool }
 	return json.Unmarshal([]byte(mc.Status.TemplateInputs), &inputs) == nil && inputs.Slots

@@ -23,7 +23,7 @@ const (
 	deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 )
 
-// order is the operator's instruction for a Pod.
+// order is the operator's instruction for the agent of a Pod.
 type order struct {
 	Slot, Role, From string
 	Since            time.Time
@@ -36,7 +36,7 @@ func orderOf(pod *object) order {
 	return o
 }
 
-// hasHeld reports whether a Pod has held the slot of its instruction, and has not given it away.
+// hasHeld reports whether a Pod has served the slot in its instruction, and has not handed it over.
 func (o order) hasHeld(pod *object) bool {
 	switch o.Role {
 	case "serve", "cold":
@@ -66,7 +66,7 @@ func hasEnded(pod *object) bool {
 	return phase == "Failed" || phase == "Succeeded"
 }
 
-// isGated reports whether the Pods of a Deployment become ready only with a slot.
+// isGated reports whether the Pods of a Deployment have the readiness gate, so that they become ready only with a slot.
 func isGated(deployment *object) bool {
 	return hasGate(value(deployment, "spec", "template", "spec", "readinessGates"))
 }
@@ -81,13 +81,13 @@ func hasGate(gates any) bool {
 	})
 }
 
-// isOfSlots reports whether a request changes only what the operator may change in a Pod.
+// isOfSlots reports whether a request changes only the parts of a Pod that the operator may change.
 func isOfSlots(q *audit.Request) bool {
 	body := bodyOf(q)
 	switch {
 	case q.Verb != "patch" || q.ObjectRef.Resource != "pods":
 		return false
-	case body == nil: // The audit log has no body of a request without the right to it.
+	case body == nil: // The audit log has no body if the client has no right to the request.
 		return q.Response.Code == http.StatusForbidden
 	}
 	metadata, _ := value(body, "metadata").(map[string]any)
@@ -115,7 +115,7 @@ func isOfSlots(q *audit.Request) bool {
 	return false
 }
 
-// onlyMemory is a change to memcached's container that changes its memory alone.
+// onlyMemory returns the part of a change to memcached's container that changes its memory.
 func onlyMemory(container any) any {
 	memory := func(of string) any {
 		quantity, _, _ := unstructured.NestedString(container.(map[string]any), "resources", of, "memory")
@@ -126,7 +126,7 @@ func onlyMemory(container any) any {
 	}
 }
 
-// deploymentsSeen returns the states of the Deployment of a cache that a process may know.
+// deploymentsSeen returns the states of a cache's Deployment which a process may have seen.
 func (p *past) deploymentsSeen(cache string, process history.Process) []*object {
 	var seen []*object
 	for uid, states := range p.objects {
@@ -156,19 +156,20 @@ func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 		return ""
 	}
 	for _, mc := range p.specsNamed(of.cache, process) {
-		if !wantsSlots(mc) || !of.isWanted(mc) || sizeOf(mc) == 0 { // Without Pods there is nothing to record.
+		if !wantsSlots(mc) || !of.isWanted(mc) || sizeOf(mc) == 0 { // A cache without Pods needs no record.
 			return ""
 		}
 	}
-	return fmt.Sprintf("the operator asked to delete %s %s, although the cache has slots (%d)", q.Resource(),
+	return fmt.Sprintf("the operator requested the deletion of %s %s, although the cache has slots, and got the "+
+		"status code %d", q.Resource(),
 		q.ObjectRef.Name, q.Response.Code)
 }
 
 // settles is how long after an instruction the operator may act without an event.
 const settles = 8 * time.Second
 
-// handsOver reports whether a slot of a cache is on its way to another Pod. The operator then looks at the cache from
-// time to time.
+// handsOver reports whether a slot of a cache is being handed over to another Pod. During this, the operator reconciles
+// the cache from time to time.
 func (r *rest) handsOver(cache string, now time.Time) bool {
 	return slices.ContainsFunc(r.existing("Pod"), func(pod *object) bool {
 		of := pod.GetLabels()["memcached_cr"]

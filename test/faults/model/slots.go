@@ -14,28 +14,28 @@ import (
 func slotRules() []Rule {
 	return []Rule{{
 		Name: "one Pod a slot",
-		Promise: "In the EndpointSlice of the slots, each slot is there once, with one Pod of the cache, and each Pod " +
-			"once. A Pod that does not exist any more is not ready.",
+		Promise: "The EndpointSlice of the slots has each slot once, with one Pod of the cache, and each Pod once. A " +
+			"Pod that no longer exists is not marked as ready.",
 		New: slotRule((*past).notOnePod),
 	}, {
 		Name: "no slot is empty while a Pod serves it",
-		Promise: "A slot keeps its Pod until another one takes it, unless the Pod ends, the cache gets smaller or loses " +
-			"its slots.",
+		Promise: "A slot keeps its Pod until another Pod gets the slot. It has no Pod only if the Pod has ended, or if " +
+			"the slot was removed because the size was reduced or slots were disabled.",
 		New: slotRule((*past).emptied),
 	}, {
 		Name: "a slot moves only to a Pod that was ready for it",
-		Promise: "A slot moves to a Pod only once the Pod's agent is ready for this slot: after a copy all keys are there, " +
-			"and otherwise none.",
+		Promise: "A slot moves to a Pod only once the Pod's agent is ready for this slot. If keys are copied, the agent " +
+			"is ready only when the Pod has all keys; otherwise, the Pod starts without keys.",
 		New: slotRule((*past).movedTooEarly),
 	}}
 }
 
-// change is a write of the record of slots by the operator.
+// change is a write by the operator to the record of slots.
 type change struct {
 	cache         string
 	process       history.Process
 	before, after []endpoint
-	specs         []*cachev1.Memcached // for which it may have been written
+	specs         []*cachev1.Memcached // the specs for which it may have been written
 }
 
 // endpoint is an entry of the record.
@@ -45,7 +45,7 @@ type endpoint struct {
 	ready         bool
 }
 
-// slotRule judges each write of the record by the operator.
+// slotRule returns a check that judges each write by the operator to the record.
 func slotRule(judge func(*past, change) string) func(*past) func(history.Entry) string {
 	return func(p *past) func(history.Entry) string {
 		return func(e history.Entry) string {
@@ -99,12 +99,12 @@ func (p *past) notOnePod(c change) string {
 	slots, pods := map[string]bool{}, map[types.UID]bool{}
 	for _, entry := range c.after {
 		if slots[entry.slot] || pods[entry.pod] {
-			return fmt.Sprintf("slot %s, or its Pod with uid %s, is there twice", entry.slot, entry.pod)
+			return fmt.Sprintf("the EndpointSlice has slot %s, or its Pod with uid %s, twice", entry.slot, entry.pod)
 		}
 		slots[entry.slot], pods[entry.pod] = true, true
 		before, _ := find(c.before, entry.slot)
 		switch states := p.objects[entry.pod]; {
-		case before.pod == entry.pod && !entry.ready: // It is how a Pod that ended is remembered.
+		case before.pod == entry.pod && !entry.ready: // In this way, the record keeps a Pod that ended.
 		case !slices.ContainsFunc(states, func(m moment) bool { return m.GetLabels()["memcached_cr"] == c.cache }):
 			return fmt.Sprintf("the Pod of slot %s (uid %s) is none of the cache", entry.slot, entry.pod)
 		case !p.existed(c.process, entry.pod):
@@ -133,7 +133,7 @@ func (p *past) emptied(c change) string {
 	return ""
 }
 
-// serves reports whether a process must know that a Pod serves a slot.
+// serves reports whether a process of the operator must know that a Pod serves a slot.
 func (p *past) serves(pod types.UID, slot string, process history.Process) bool {
 	seen := p.seen(process, pod)
 	return p.exists(pod) && len(seen) > 0 && !slices.ContainsFunc(seen, func(state *object) bool {
@@ -155,8 +155,8 @@ func (p *past) movedTooEarly(c change) string {
 	return ""
 }
 
-// isReadyFor reports whether a Pod may take a slot in a state: it held it before, or its agent is ready under an
-// instruction for this slot. The agent of a Pod that copies keys must have been seen not ready first.
+// isReadyFor reports whether a Pod in this state may get a slot: it had the slot before, or its agent is ready with an
+// instruction for this slot. If the agent copies keys, the operator must first have seen it not ready.
 func (p *past) isReadyFor(state *object, slot string) bool {
 	o := orderOf(state)
 	switch {

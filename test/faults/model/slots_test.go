@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 )
 
-// slotPod is a Pod of a cache with slots, and what its agent and its gate say.
+// slotPod is a Pod of a cache with slots, with the readiness of its agent and of its gate.
 type slotPod struct {
 	name, instruction     string
 	agent, gate, finished bool
@@ -42,7 +42,7 @@ func record(entries ...string) string {
 		"uid: m, controller: true}]}, endpoints: [" + strings.Join(list, ", ") + "]}"
 }
 
-// served are two slots and their Pods.
+// served adds two slots, and the Pods that serve them.
 func served(s *recorded) *recorded {
 	s.user(mc("spec: {size: 2, slots: {mode: DNS}}"))
 	for _, slot := range []string{"0", "1"} {

@@ -31,7 +31,8 @@ var specFields = map[string]specField{
 `
 )
 
-// TestTheModelKnowsWhatTheCommentOfEachFieldSays: whoever adds a field need not know about the model.
+// TestTheModelKnowsWhatTheCommentOfEachFieldSays compares the model with the API, so that a person who adds a field
+// need not know the model.
 func TestTheModelKnowsWhatTheCommentOfEachFieldSays(t *testing.T) {
 	want := fieldsOfAPI(t)
 	text := fieldsHead
@@ -86,7 +87,7 @@ func fieldsOfAPI(t *testing.T) map[string]specField {
 	return fields
 }
 
-// isHarmlessBelow reports whether a field is in an object of which no field matters.
+// isHarmlessBelow reports whether a field is in an object whose fields are all harmless.
 func isHarmlessBelow(fields map[string]specField, path string) bool {
 	for parent, field := range fields {
 		if field.harmless && strings.HasPrefix(path, parent+".") {
@@ -96,7 +97,8 @@ func isHarmlessBelow(fields map[string]specField, path string) bool {
 	return false
 }
 
-// plainDefault returns the default if it is a value: "4", but not "Always for an image with the tag latest".
+// plainDefault returns the default if it is a plain value, such as "4". It returns "" for a text such as "Always for an
+// image with the tag latest".
 func plainDefault(field crd.Field) string {
 	text := field.Default()
 	if end := strings.IndexAny(text, ",:;("); end >= 0 {

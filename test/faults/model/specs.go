@@ -8,13 +8,13 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// specsFor returns the Memcacheds for which the operator may have written an object: that after which it is named,
-// as the process may have read them.
+// specsFor returns the states of the Memcached for which the operator may have written an object. This is the Memcached
+// after which the object is named, in each state that the process may have read.
 func (p *past) specsFor(o *object, by *audit.Request) []*cachev1.Memcached {
 	return p.specsNamed(cacheFor(o), history.ProcessOf(by))
 }
 
-// specsNamed returns the Memcacheds with a name, as a process may have read them.
+// specsNamed returns the Memcacheds with a name, in each state that a process may have read.
 func (p *past) specsNamed(name string, process history.Process) []*cachev1.Memcached {
 	var specs []*cachev1.Memcached
 	for uid, states := range p.objects {
@@ -28,7 +28,7 @@ func (p *past) specsNamed(name string, process history.Process) []*cachev1.Memca
 	return specs
 }
 
-// memcached decodes one, once.
+// memcached decodes a Memcached, and keeps the result.
 func (p *past) memcached(o *object) *cachev1.Memcached {
 	mc, known := p.decoded[o]
 	if !known {

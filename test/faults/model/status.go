@@ -14,12 +14,12 @@ import (
 func statusRules() []Rule {
 	return []Rule{{
 		Name:    "observedGeneration",
-		Promise: "status.observedGeneration is the generation that the status describes: never another one.",
+		Promise: "status.observedGeneration is always the generation that the status describes.",
 		New:     observedGeneration,
 	}, {
 		Name: "conditions",
 		Promise: "The conditions follow kstatus: Ready is always set. Reconciling and Stalled are only set while they are " +
-			"True, never both, and never while Ready is True. status.nodes are names of its Pods.",
+			"True, never both, and never while Ready is True. status.nodes has only names of the Memcached's Pods.",
 		New: conditions,
 	}, {
 		Name: "ready",
@@ -48,7 +48,7 @@ func observedGeneration(p *past) func(history.Entry) string {
 	}
 }
 
-// stateOf is which condition is True for a reason of Ready.
+// stateOf says which condition is True, for each reason of the condition Ready.
 var stateOf = map[string]string{
 	cachev1.ReasonAllPodsReady: cachev1.ConditionReady, cachev1.ReasonScaledToZero: cachev1.ConditionReady,
 
@@ -91,14 +91,15 @@ func conditions(p *past) func(history.Entry) string {
 	}
 }
 
-// mayBeKept reports whether a name is from an earlier status: if the Pods could not be read, it stays.
+// mayBeKept reports whether a Pod's name may be kept from an earlier status, because the operator could not read the
+// Pods.
 func (p *past) mayBeKept(node string, o *object) bool {
 	before := p.before(o)
 	return before != nil && conditionOf(p.memcached(o), cachev1.ConditionReady).Reason == cachev1.ReasonApplyFailed &&
 		slices.Contains(p.memcached(before).Status.Nodes, node)
 }
 
-// wasPodOf reports whether a process may have taken a Pod for one of a Memcached that does not terminate.
+// wasPodOf reports whether a process may have believed that a Pod belonged to the Memcached, and was not terminating.
 func (p *past) wasPodOf(mc *cachev1.Memcached, uid types.UID, process history.Process) bool {
 	return slices.ContainsFunc(p.seen(process, uid), func(pod *object) bool {
 		return pod.GetLabels()["memcached_cr"] == mc.Name && controllerOf(pod).Kind == "ReplicaSet" &&
@@ -106,7 +107,7 @@ func (p *past) wasPodOf(mc *cachev1.Memcached, uid types.UID, process history.Pr
 	})
 }
 
-// inconsistent returns what contradicts itself in the conditions.
+// inconsistent returns how the conditions contradict each other.
 func inconsistent(mc *cachev1.Memcached) string {
 	ready := conditionOf(mc, cachev1.ConditionReady)
 	is := stateOf[ready.Reason]
@@ -118,7 +119,8 @@ func inconsistent(mc *cachev1.Memcached) string {
 	case !slices.IsSorted(mc.Status.Nodes):
 		return fmt.Sprintf("nodes are not sorted: %v", mc.Status.Nodes)
 	case ready.ObservedGeneration != mc.Generation:
-		return fmt.Sprintf("Ready is of generation %d, not of %d", ready.ObservedGeneration, mc.Generation)
+		return fmt.Sprintf("the condition Ready has observedGeneration %d, and the generation is "+
+			"%d", ready.ObservedGeneration, mc.Generation)
 	}
 	for _, condition := range []string{cachev1.ConditionReady, cachev1.ConditionReconciling, cachev1.ConditionStalled} {
 		found := conditionOf(mc, condition)

@@ -26,7 +26,7 @@ func condition(name, status, reason string) string {
 	return fmt.Sprintf("{type: %s, status: '%s', reason: %s, observedGeneration: 1}", name, status, reason)
 }
 
-// withConditions is Memcached a with some.
+// withConditions is Memcached a with some conditions.
 func withConditions(spec string, conditions ...string) string {
 	list := ""
 	for _, condition := range conditions {
@@ -90,13 +90,13 @@ func TestConditionsFollowKstatus(t *testing.T) {
 	}.run(t)
 }
 
-// pod is a Pod of a ReplicaSet with a hash.
+// pod is a Pod of the ReplicaSet with this hash.
 func pod(name, hash, ready string) string {
 	return fmt.Sprintf("{kind: Pod, metadata: {name: %s, uid: %s, labels: {pod-template-hash: %s, memcached_cr: a}}, "+
 		"status: {conditions: [{type: Ready, status: '%s'}]}}", name, name, hash, ready)
 }
 
-// replicaSet has the Pod template of withImage.
+// replicaSet is a ReplicaSet with the Pod template of withImage.
 func replicaSet(hash, image string) string {
 	return fmt.Sprintf("{kind: ReplicaSet, metadata: {name: %s, uid: %s, labels: {pod-template-hash: %s}}, spec: {template: "+
 		"{metadata: {labels: {app: memcached, pod-template-hash: %s}}, spec: {containers: [{name: memcached, image: '%s'}]}}}}",
@@ -108,7 +108,7 @@ func labelled(image string) string {
 		"spec: {template: {metadata: {labels: {app: memcached}}, spec: {containers: [{name: memcached, image: '%s'}]}}}", image))
 }
 
-// counted is labelled with as many ready Pods in the status.
+// counted is Memcached a with this number of ready Pods in its status.
 func counted(ready int) string {
 	status := fmt.Sprintf("status: {replicas: 2, updatedReplicas: 2, readyReplicas: %d, availableReplicas: %d}", ready, ready)
 	return strings.Replace(labelled("i:1"), "spec: {", status+", spec: {", 1)

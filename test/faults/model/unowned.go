@@ -17,9 +17,10 @@ import (
 func unownedRules() []Rule {
 	return []Rule{{
 		Name: "unowned fields stay",
-		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the " +
-			"API server refuses next to the operator's own, those in a list item that the operator removes, the gate of slots " +
-			"that there are no more, and those of an earlier operator.",
+		Promise: "The operator owns only the fields that it sets. It keeps additions of other clients, with these " +
+			"exceptions: additions with which the API server refuses the operator's own fields, additions in a list item " +
+			"that the operator removes, the readiness gate of slots after slots were removed, and the fields of an earlier " +
+			"version of the operator.",
 		New: func(p *past) func(history.Entry) string {
 			t := others{past: p, applied: map[types.UID]application{}, refused: map[string]*audit.Request{}}
 			return t.check
@@ -30,21 +31,21 @@ func unownedRules() []Rule {
 		New:     selector,
 	}, {
 		Name: "no secrets",
-		Promise: "Nothing of the content of a Secret is in a status, an event, an object or the log, except in the data of " +
-			"a binding.",
+		Promise: "No part of the content of a Secret is in a status, an event, an object or the operator's log, except " +
+			"in the data of a binding's Secret.",
 		New: noSecrets,
 	}}
 }
 
-// others judges what the operator does to the fields of other clients.
+// others judges how the operator changes the fields of other clients.
 type others struct {
 	*past
 
-	applied map[types.UID]application // the last one to each object
+	applied map[types.UID]application // the last application to each object
 	refused map[string]*audit.Request // by URI: the last write of an object, if the API server refused it as invalid
 }
 
-// application has the fields that the operator applied to an object, and the Memcached for which it did.
+// application has the fields that the operator applied to an object, and the spec for which it applied them (cause).
 type application struct {
 	fields  *fieldpath.Set
 	process history.Process
@@ -63,7 +64,7 @@ func (t *others) check(e history.Entry) string {
 	defer t.noteApplied(o, by)
 	before := t.before(o)
 	if e.State.Type != watch.Modified || before == nil || before.GetAnnotations()[appliedHash] == "" {
-		return "" // It may take over the fields of an earlier operator.
+		return "" // It may take over the fields of an earlier version.
 	}
 	if isJSONPatch(by) {
 		return t.removed(before, by)
@@ -71,7 +72,7 @@ func (t *others) check(e history.Entry) string {
 	return t.changed(before, o, by)
 }
 
-// note remembers a write that the API server found invalid, until the next write of the object.
+// note keeps a write that the API server refused as invalid, until the next write of the object.
 func (t *others) note(q *audit.Request) {
 	path, _, _ := strings.Cut(q.URI, "?")
 	delete(t.refused, path)
@@ -86,7 +87,8 @@ func (t *others) noteApplied(o *object, by *audit.Request) {
 	}
 }
 
-// cause is the spec for which the operator applied an object; empty if it may have been one of several.
+// cause returns the spec for which the operator applied an object. It is empty if the spec may have been one of
+// several.
 func (t *others) cause(o *object, by *audit.Request) string {
 	cause := ""
 	for _, mc := range t.specsFor(o, by) {
@@ -108,7 +110,7 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 			continue
 		}
 		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
-			// Which metadata it sets follows from the spec alone. So it may not set more for the same spec.
+			// The metadata that it sets depends only on the spec. So it must not set more metadata for the same spec.
 			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
 			return (own.Has(path) || ownsWithin(own, path)) && !seized || isInRemoved(path, had, own)
 		})
@@ -119,8 +121,8 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 	return ""
 }
 
-// ownsWithin reports whether the operator owns fields below a path. Another client then owns only the map itself: it
-// set the fields first, or its managed fields were removed.
+// ownsWithin reports whether the operator owns fields below a path. Then another client owns only the map that contains
+// them, because it set the fields first, or because its managed fields were removed.
 func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
 	found := false
 	own.Iterate(func(field fieldpath.Path) {
@@ -140,7 +142,7 @@ func isInRemoved(path fieldpath.Path, before, now *fieldpath.Set) bool {
 	return false
 }
 
-// isMetadata reports whether a path is a label or an annotation, but none of the operator's notes.
+// isMetadata reports whether a path is a label or an annotation. The operator's annotations do not count.
 func isMetadata(path fieldpath.Path) bool {
 	return len(path) == 3 && path[0].FieldName != nil && *path[0].FieldName == "metadata" &&
 		path[2].FieldName != nil && !strings.HasPrefix(*path[2].FieldName, "cache.example.com/")
@@ -150,8 +152,8 @@ func isOperators(entry metav1.ManagedFieldsEntry) bool {
 	return strings.HasPrefix(entry.Manager, fieldManager)
 }
 
-// firstLost returns the first field of a set that may not differ between two states of an object, and does, with both
-// values.
+// firstLost returns the first field of a set that differs between two states of an object although it must not, with
+// both values.
 func firstLost(fields *fieldpath.Set, before, after *object, mayDiffer func(fieldpath.Path) bool) (lost string) {
 	fields.Iterate(func(path fieldpath.Path) {
 		was, is := at(before.Object, path), at(after.Object, path)
@@ -192,11 +194,11 @@ func noSecrets(p *past) func(history.Entry) string {
 		if q == nil || q.User.Username != p.operator || !history.IsSecret(public(q)) {
 			return ""
 		}
-		return fmt.Sprintf("the operator wrote what is in a Secret: %s %s", q, q.URI)
+		return fmt.Sprintf("the operator wrote a part of the content of a Secret: %s %s", q, q.URI)
 	}
 }
 
-// public is the body of a request without the data of a binding.
+// public returns the body of a request without the data of a binding.
 func public(q *audit.Request) string {
 	body := bodyOf(q)
 	if body == nil || !isOfBinding(q) {

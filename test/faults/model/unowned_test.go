@@ -26,7 +26,7 @@ func unknown(own string) string {
     {manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:own": {}}}}}]}}`, own)
 }
 
-// seized is shared, and the operator applied the label of the other client as well.
+// seized is like shared, but the operator has also applied the label of the other client.
 func seized(other string) string {
 	return strings.Replace(shared(other, "x"), `Apply, fieldsV1: {"f:metadata": {"f:labels": {`,
 		`Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:other": {}, `, 1)
@@ -50,7 +50,8 @@ func hook(handler string) string {
 		"{template: {spec: {containers: [{name: memcached, lifecycle: {preStop: {" + handler + "}}}]}}}}"
 }
 
-// gated is a Deployment that the operator applied before, with a readiness gate of another client, and maybe its own.
+// gated is a Deployment that the operator applied before, with a readiness gate of another client, and maybe the
+// operator's gate.
 func gated(gate, own string) string {
 	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
   managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:spec": {"f:template": {"f:spec":
@@ -69,7 +70,8 @@ func mounting(volume string) string {
     {name: memcached, volumeMounts: [{mountPath: /copy, name: %s}]}]}}}}`, volume)
 }
 
-// sidecar is a Deployment whose agent has a mount of another client, and of whose Pods the operator owns a list.
+// sidecar is a Deployment whose agent has a mount of another client. The operator owns one of the lists in its Pod
+// template.
 func sidecar(owned, agent string) string {
 	const fields = `fieldsV1: {"f:spec": {"f:template": {"f:spec": {%s: {'k:{"name":"agent"}': {%s}}}}}}`
 	return fmt.Sprintf(`{kind: Deployment, metadata: {name: a, uid: d, annotations: {cache.example.com/applied-hash: h},
@@ -78,7 +80,7 @@ func sidecar(owned, agent string) string {
 		owned, "", "f:initContainers", `"f:volumeMounts": {'k:{"mountPath":"/x"}': {".": {}, "f:name": {}}}`, agent)
 }
 
-// mounted is the agent of a sidecar.
+// mounted is the container of the agent with this mount.
 const mounted = "{name: agent, volumeMounts: [{mountPath: /x, name: certs}]}"
 
 const preStop = "/spec/template/spec/containers/0/lifecycle/preStop"
@@ -93,7 +95,7 @@ func (s *recorded) refuses(text string) *recorded {
 	return s
 }
 
-// patches makes the operator remove something by a JSON patch.
+// patches makes the operator remove the value at a path by a JSON patch.
 func (s *recorded) patches(text, path string) *recorded {
 	s.write(request{user: operatorUser, verb: "patch"}, text)
 	s.Entries[len(s.Entries)-1].State.By.Body = fmt.Appendf(nil,

@@ -1,5 +1,5 @@
-// Package plan decides from a seed alone what a run of the campaign does, step by step. The same seed, actions and
-// schema give the same plan, on every machine.
+// Package plan draws the steps of a run from a seed. The same seed, actions and schema give the same plan, on every
+// machine.
 package plan
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/reporting"
 )
 
-// Plan is what one run does.
+// Plan has the steps of one run, and its settings.
 type Plan struct {
 	Seed uint64 `json:"seed"`
 
 	// Caches are the names of the Memcacheds, created in this order before the first step.
 	Caches []string `json:"caches"`
 
-	// Slots is their spec.slots.mode at first; empty is none.
+	// Slots is the spec.slots.mode of the Memcacheds at the beginning. If it is empty, they have no slots.
 	Slots string `json:"slots,omitempty"`
 
-	// Acts are the Memcacheds whose memory follows their use at first. They have slots.
+	// Acts are the Memcacheds whose memory follows their use at the beginning. They have slots.
 	Acts []string `json:"acts,omitempty"`
 
-	// Uses are how clients use the Memcacheds at first.
+	// Uses are how clients use each Memcached at the beginning.
 	Uses map[string]reporting.Use `json:"uses,omitempty"`
 
 	Steps []Step `json:"steps"`
 
-	// Restart starts the operator again once the faults are over. Without it, the operator has to recover by itself,
-	// and may take the time of its longest pause.
+	// Restart says whether the operator is restarted once the faults are over. If it is not, the operator has to recover
+	// by itself, and may take as long as its longest pause.
 	Restart bool `json:"restart"`
 }
 
@@ -41,20 +41,21 @@ type Step struct {
 	// Do is the name of an action.
 	Do string `json:"do"`
 
-	// Cache is the Memcached that the action is about; actions on the whole namespace ignore it.
+	// Cache is the name of the Memcached on which the step acts. Actions on the whole namespace ignore it.
 	Cache string `json:"cache"`
 
-	// After is how long to wait before the step, since the one before.
+	// After is how long to wait after the step before this one.
 	After metav1.Duration `json:"after"`
 
-	// AtRest is whether to wait as well until the operator has been at rest for a moment. Drawn steps don't.
+	// AtRest is whether to wait, in addition, until the operator has been at rest for a moment. Drawn steps don't wait for
+	// this.
 	AtRest bool `json:"atRest,omitempty"`
 
-	// With are the action's own arguments.
+	// With has the arguments of the action.
 	With json.RawMessage `json:"with,omitempty"`
 }
 
-// String reads like `#3 after 120ms: kill the operator at a write (a) {"write":2}`.
+// String returns a text like `#3 after 120ms: kill the operator at a write (a) {"write":2}`.
 func (s Step) String() string {
 	return fmt.Sprintf("after %v: %s (%s) %s", s.After.Duration, s.Do, s.Cache, s.With)
 }
@@ -64,20 +65,20 @@ type Action struct {
 	// Name says what is done: "kill the operator at a write".
 	Name string
 
-	// Weight is how often it is drawn, relative to the others.
+	// Weight is how often the action is drawn, relative to the others.
 	Weight int
 
 	// Draw returns the arguments, which are written to the plan as JSON; nil if there are none.
 	Draw func(*rand.Rand) any
 
-	// Only is the kind of Nodes that it needs; either by default.
+	// Only is the kind of Nodes that the action needs. If it is empty, both kinds are allowed.
 	Only Nodes
 }
 
 // Nodes states whether the Nodes of a run are simulated or real.
 type Nodes string
 
-// These are the kinds of Nodes. On simulated ones, nothing runs in the Pods.
+// These are the kinds of Nodes. On simulated Nodes, no program runs in the Pods.
 const (
 	RealNodes      Nodes = "real"
 	SimulatedNodes Nodes = "simulated"
@@ -116,7 +117,8 @@ func New(seed uint64, actions []Action) (Plan, error) {
 	return p, nil
 }
 
-// DrawUse draws how clients use a cache: most are observed for long enough to know its memory.
+// DrawUse draws how clients use a cache. Most caches have been observed for long enough to know how much memory they
+// need.
 func DrawUse(r *rand.Rand) reporting.Use {
 	hours, observed := []int64{4, 24, 48, 96, 200, 300, 700}, []int64{600, 7200, 86400, 86400, 86400}
 	return reporting.Use{Hour: hours[r.IntN(len(hours))], Observed: observed[r.IntN(len(observed))]}
@@ -137,7 +139,7 @@ func Draw(r *rand.Rand, actions []Action, caches []string) (Step, error) {
 	return step, nil
 }
 
-// wait is short more often than long.
+// wait draws a wait. Short waits are more frequent.
 func wait(r *rand.Rand) metav1.Duration {
 	scale := time.Duration(1 + r.IntN(100))
 	return metav1.Duration{Duration: (longestWait * scale * scale / 10_000).Round(time.Millisecond)}

@@ -18,7 +18,7 @@ import (
 // valuesOfEachField is how many values of each field the API server judges.
 const valuesOfEachField = 3
 
-// TestTheAPIServerAgrees compares the verdict of the package with that of a real API server.
+// TestTheAPIServerAgrees checks that the package and a real API server accept and refuse the same specs.
 func TestTheAPIServerAgrees(t *testing.T) {
 	server, s, r := startAPIServer(t), read(t), random(3)
 	var judge errgroup.Group

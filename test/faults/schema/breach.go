@@ -11,23 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Breach is a way in which the value of a field can be wrong.
+// Breach is a way in which the value of a field can violate the schema.
 type Breach struct {
 	Field *Field
 	What  string // "above the maximum"
 
-	// made changes a valid value into a wrong one; nil if wrong values have to be looked for.
+	// made changes a valid value into a wrong one. It is nil if wrong values can only be found by trying.
 	made func(d *draw, value any) any
 
-	rule string // of CEL, that is broken
+	rule string // the violated CEL rule
 }
 
-// Bounded are the fields that have a bound other than their type.
+// Bounded returns the fields that have another bound besides their type.
 func (s *Schema) Bounded() []*Field {
 	return slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return len(f.Breaches()) == 0 })
 }
 
-// OtherType is the breach that every field has.
+// OtherType returns the breach that every field has: a value of another type.
 func OtherType(f *Field) Breach {
 	return Breach{Field: f, What: "of another type", made: func(*draw, any) any {
 		if f.Type == "string" {
@@ -37,7 +37,7 @@ func OtherType(f *Field) Breach {
 	}}
 }
 
-// Breaches are those of the bounds of a field.
+// Breaches returns the breaches of a field's bounds.
 func (f *Field) Breaches() (found []Breach) {
 	add := func(isBound bool, what string, made func(*draw, any) any) {
 		if isBound {
@@ -65,7 +65,7 @@ func (f *Field) Breaches() (found []Breach) {
 	}
 	for i, rule := range f.XValidations {
 		if strings.Contains(rule.Rule, "oldSelf") {
-			continue // It is about a change, and no spec breaks it by itself.
+			continue // The rule is about changes, so no spec violates it by itself.
 		}
 		found = append(found, Breach{Field: f, What: fmt.Sprintf("against rule %d", i+1), rule: rule.Rule})
 	}
@@ -76,7 +76,7 @@ func (f *Field) Breaches() (found []Breach) {
 func (s *Schema) Invalid(r *rand.Rand, b Breach) map[string]any {
 	target := b.Field
 	if (target.isList() || target.isMap()) && len(target.children) == 1 {
-		target = target.children[0] // What is wrong is made of an item or entry.
+		target = target.children[0] // The wrong value is made from an item or entry.
 	}
 	for range attempts {
 		d := &draw{Rand: r, target: target}
@@ -98,12 +98,12 @@ func (s *Schema) Invalid(r *rand.Rand, b Breach) map[string]any {
 	return nil
 }
 
-// breaks reports whether a spec breaks a rule of CEL, and nothing else.
+// breaks reports whether a spec violates only this CEL rule.
 func (s *Schema) breaks(spec map[string]any, b Breach) bool {
 	i := slices.IndexFunc(b.Field.XValidations, func(r apiextensionsv1.ValidationRule) bool { return r.Rule == b.rule })
 	says := cmp.Or(b.Field.XValidations[i].Message, b.rule)
 	if b.Field.XValidations[i].MessageExpression != "" {
-		says = "" // It could say anything.
+		says = "" // The message may be any text.
 	}
 	refused := s.Validate(spec)
 	return len(refused) > 0 && !slices.ContainsFunc(refused, func(reason *field.Error) bool {

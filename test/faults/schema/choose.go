@@ -5,8 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// Choose chooses a field: half of the time any with nothing inside, and otherwise from the top, where each part of the
-// spec is as likely as any other. The placement has more fields than all other parts together.
+// Choose chooses a field. Half of the time, each leaf field is equally likely. Otherwise Choose descends from the top,
+// so that each part of the spec is equally likely, although the placement has more fields than all other parts
+// together.
 func (s *Schema) Choose(r *rand.Rand) *Field {
 	if r.IntN(2) == 0 {
 		return s.leaves[r.IntN(len(s.leaves))]
@@ -39,7 +40,7 @@ func Merge(spec, patch map[string]any) map[string]any {
 	return merged
 }
 
-// Unset returns a spec without one of the fields that it sets; number says which.
+// Unset returns a spec without one of the fields that it sets. The number says which field.
 func (s *Schema) Unset(spec map[string]any, number int) map[string]any {
 	set := s.Set(spec)
 	var settable []*Field
@@ -56,7 +57,7 @@ func (s *Schema) Unset(spec map[string]any, number int) map[string]any {
 	return unset
 }
 
-// Several returns a spec that sets up to four fields and what is required with them.
+// Several returns a spec that sets up to four fields, and the fields that are required with them.
 func (s *Schema) Several(r *rand.Rand) map[string]any {
 	spec := s.Valid(r, s.Choose(r))
 	for range 1 + r.IntN(3) {

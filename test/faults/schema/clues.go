@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// clue is nil, or a value that CEL rules name, if such values are wanted.
+// clue returns one of the clues, which are values from CEL rules. Half of the time, and if d has no clues, it returns
+// nil.
 func (d *draw) clue() any {
 	if len(d.clues) == 0 || d.IntN(2) == 0 {
 		return nil
@@ -25,8 +26,8 @@ func (f *Field) fits(clue any) bool {
 
 var literal = regexp.MustCompile(`'([^']*)'|"([^"]*)"|\b\d+\b`)
 
-// clues are the values that the CEL rules of a field name, and the values next to them. They break most rules, or are
-// bounds.
+// clues are the values in the CEL rules of a field, and the values next to them. Most rules are violated by one of
+// these values, or have one as their bound.
 func (f *Field) clues() (values []any) {
 	for _, rule := range f.XValidations {
 		values = append(values, cluesOf(rule.Rule)...)
@@ -47,7 +48,7 @@ func cluesOf(rule string) (values []any) {
 
 var number = regexp.MustCompile(`\d+`)
 
-// nextTo adds to the first number in a text: 513Ki is next to 512Ki.
+// nextTo adds a number to the first number in a text: 512Ki becomes 513Ki.
 func nextTo(text string, add int64) string {
 	found := number.FindString(text)
 	value, err := strconv.ParseInt(found, 10, 64)

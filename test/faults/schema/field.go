@@ -10,8 +10,8 @@ import (
 
 // Field is a field of the spec, an item of a list, or a value of a map.
 type Field struct {
-	// Path is like spec.rollout.maxSurge; spec.extraArgs[] is an item of a list, spec.service.metadata.labels{} a value of
-	// a map.
+	// Path is the path of the field, such as spec.rollout.maxSurge. spec.extraArgs[] is an item of a list, and
+	// spec.service.metadata.labels{} is a value of a map.
 	Path string
 
 	apiextensionsv1.JSONSchemaProps
@@ -34,7 +34,7 @@ func newField(path string, props apiextensionsv1.JSONSchemaProps, parent *Field)
 	return f
 }
 
-// below lists what is inside a field.
+// below lists the fields inside a field.
 func (f *Field) below() (fields []*Field) {
 	for _, child := range f.children {
 		fields = append(append(fields, child), child.below()...)
@@ -45,7 +45,7 @@ func (f *Field) below() (fields []*Field) {
 // Name is the last part of the path.
 func (f *Field) Name() string { return f.Path[strings.LastIndex(f.Path, ".")+1:] }
 
-// IsLeaf reports whether nothing is inside the field.
+// IsLeaf reports whether no field is inside this field.
 func (f *Field) IsLeaf() bool { return len(f.children) == 0 }
 
 // isSettable reports whether a merge patch can set the field: it is no part of a list, and no value of a map.
@@ -62,7 +62,7 @@ func (f *Field) isRequired() bool {
 // isSet reports whether the order of a list has no meaning, and no item may be repeated.
 func (f *Field) isSet() bool { return f.isList() && f.XListType != nil && *f.XListType != "atomic" }
 
-// contains reports whether another field is inside this one, or the same.
+// contains reports whether the other field is this field, or inside this field.
 func (f *Field) contains(other *Field) bool {
 	for ; other != nil; other = other.parent {
 		if other == f {
@@ -72,7 +72,7 @@ func (f *Field) contains(other *Field) bool {
 	return false
 }
 
-// inside returns the field of a name in the value, or nil.
+// inside returns the field with this name inside this field, or nil.
 func (f *Field) inside(name string) *Field {
 	for _, child := range f.children {
 		if f.isMap() || child.Name() == name {

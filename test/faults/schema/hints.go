@@ -13,7 +13,7 @@ var hintsFile []byte
 
 // hint is an entry of hints.yaml.
 type hint struct {
-	Field  string `json:"field"` // a pattern
+	Field  string `json:"field"` // a regular expression for paths
 	Values []any  `json:"values"`
 	Always bool   `json:"always"`
 
@@ -24,7 +24,7 @@ var hints = readHints()
 
 func readHints() (hints []hint) {
 	if err := yaml.UnmarshalStrict(hintsFile, &hints); err != nil {
-		panic(err) // There is a mistake in the file.
+		panic(err) // The file has an error.
 	}
 	for i := range hints {
 		hints[i].pattern = regexp.MustCompile(hints[i].Field)
@@ -32,8 +32,9 @@ func readHints() (hints []hint) {
 	return hints
 }
 
-// hint returns a value of the table: usually, or rarely if values are to follow from the schema. A spec that breaks a
-// rule is refused, so it cannot overload the cluster.
+// hint returns a value for a field from hints.yaml. It usually does so, but in a wild draw, whose values come from the
+// schema, only for hints with Always. With clues, it does so half of the time: a spec that violates a rule is refused,
+// so it cannot overload the cluster.
 func (d *draw) hint(f *Field) (any, bool) {
 	for _, h := range hints {
 		if !h.pattern.MatchString(f.Path) {
@@ -51,7 +52,7 @@ func (d *draw) hint(f *Field) (any, bool) {
 	return nil, false
 }
 
-// copied allows to change a value.
+// copied returns a copy of a value, which the caller may change.
 func copied(value any) any { return decoded([]byte(encoded(value))) }
 
 // isQuantity reports whether the values of a field are quantities of resources.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// matching returns a short text that matches a pattern, or a word if the pattern is none.
+// matching returns a short text that matches a regular expression, or a word if the pattern is not a valid one.
 func (d *draw) matching(pattern string) string {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -34,11 +34,11 @@ func (d *draw) write(to *strings.Builder, e *syntax.Regexp) {
 		for range d.times(e) {
 			d.write(to, e.Sub[0])
 		}
-	default: // Beginnings and ends take no characters.
+	default: // The anchors match no characters.
 	}
 }
 
-// oneOf is a character of a class, which is given as pairs of first and last ones.
+// oneOf returns a character of a class, which is given as pairs of the first and the last character of each range.
 func (d *draw) oneOf(class []rune) rune {
 	if len(class) == 0 {
 		return 'a'

@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Respell returns a spec that says the same: with sets in another order, quantities in other units, defaults written
-// out or left out, and empty objects added or left out. No such change replaces a Pod (docs/memcached/updates.md).
+// Respell returns a spec with the same meaning in another form: with sets in another order, quantities in other units,
+// defaults added or omitted, and empty objects added or omitted. No such change replaces a Pod
+// (docs/memcached/updates.md).
 func (s *Schema) Respell(r *rand.Rand, spec map[string]any) map[string]any {
 	d := &draw{Rand: r}
 	respelled, _ := d.respell(s.spec, spec).(map[string]any)
@@ -51,7 +52,7 @@ func (d *draw) respell(f *Field, value any) any {
 	return value
 }
 
-// isUnordered reports whether the order of a list has no meaning. The schema does not say that of all lists of the
+// isUnordered reports whether the order of a list has no meaning. The schema does not say so for all lists in the
 // placement, because their types are Kubernetes' own.
 func (f *Field) isUnordered() bool {
 	return f.isSet() || f.isList() && strings.HasPrefix(f.Path, "spec.placement.")
@@ -64,7 +65,7 @@ func (d *draw) respellQuantity(value any) any {
 		return value
 	}
 	spellings := []any{value}
-	if amount, whole := quantity.AsInt64(); whole { // It comes before AsDec, after which it is never known to be whole.
+	if amount, whole := quantity.AsInt64(); whole { // AsInt64 must be first: after AsDec, it always fails.
 		spellings = append(spellings, amount, resource.NewQuantity(amount, resource.BinarySI).String())
 		for unit, size := range map[string]int64{"Ki": 1 << 10, "Mi": 1 << 20} {
 			if amount%size == 0 {
@@ -77,8 +78,8 @@ func (d *draw) respellQuantity(value any) any {
 	return pick(d, spellings)
 }
 
-// respellAbsence returns a copy of a spec in which a default or an empty object is added or left out; nil if the field
-// has neither.
+// respellAbsence returns a copy of a spec in which the field's default or empty object is added or removed. It returns
+// nil if the field has neither.
 func respellAbsence(spec map[string]any, f *Field) map[string]any {
 	if f.isTurnedOff(spec) {
 		return nil
@@ -94,8 +95,8 @@ func respellAbsence(spec map[string]any, f *Field) map[string]any {
 	return exchanged(spec, path, same)
 }
 
-// isTurnedOff reports whether the presence of the field, or of an object that contains it, would turn something on. The
-// comment of such an object has a default: none.
+// isTurnedOff reports whether adding the field, or an object that contains it, would switch something on. The comment
+// of such an object says that it defaults to none.
 func (f *Field) isTurnedOff(spec map[string]any) bool {
 	turnsOn := len(f.Properties) > 0 && strings.Contains(f.Description, "Defaults to none")
 	if f.parent == nil || f.parent.parent == nil {
@@ -105,8 +106,8 @@ func (f *Field) isTurnedOff(spec map[string]any) bool {
 	return turnsOn || f.parent.isTurnedOff(spec) && !isOn
 }
 
-// exchanged returns a copy of an object that has a value at a path, or not if it has. It returns nil if there is
-// another value.
+// exchanged returns a copy of an object. If the object has no value at the path, the copy has this value. If it already
+// has this value, the copy does not have it. It returns nil if the object has another value at the path.
 func exchanged(object map[string]any, path []string, value any) map[string]any {
 	changed := maps.Clone(object)
 	before, found := object[path[0]]
@@ -132,8 +133,8 @@ func exchanged(object map[string]any, path []string, value any) map[string]any {
 
 var defaults = regexp.MustCompile(`Defaults\s+to\s+([^\s,.:]+)[,.:]`)
 
-// documentedDefault is the value that a comment says a field has without one: Defaults to 1024. It is nil for a comment
-// that names none, such as Defaults to the default of the cluster.
+// documentedDefault returns the default value in the comment of a field, such as "Defaults to 1024". It is nil for a
+// comment without a value, such as "Defaults to the default of the cluster".
 func (f *Field) documentedDefault() any {
 	found := defaults.FindStringSubmatch(f.Description)
 	if found == nil || !f.IsLeaf() {

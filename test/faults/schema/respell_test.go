@@ -11,7 +11,7 @@ func TestASpecIsRespelled(t *testing.T) {
 	s := read(t)
 	for name, tc := range map[string]struct {
 		spec map[string]any
-		want []string // are among the spellings
+		want []string // must be among the spellings
 		not  []string
 	}{
 		"a quantity": {

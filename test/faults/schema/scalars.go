@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// integer is at a bound or next to it, the default, or something between.
+// integer returns a number at a bound or next to it, the default, or a number between the bounds.
 func (d *draw) integer(f *Field) int64 {
 	least, most := int64(0), int64(math.MaxInt32)
 	if f.Minimum != nil {
@@ -26,13 +26,13 @@ func (d *draw) integer(f *Field) int64 {
 	return pick(d, choices)
 }
 
-// These are values of fields that take numbers and strings: numbers of Pods, percentages and quantities.
+// intsOrStrings are values of fields that take numbers and strings: numbers of Pods, percentages and quantities.
 var intsOrStrings = []any{
 	int64(0), int64(1), int64(2), int64(100), int64(64 << 20),
 	"0%", "25%", "50%", "100%", "1", "500m", "64Mi", "128Mi", "1Gi",
 }
 
-// intOrString is one of the values that CEL rules name as bounds, one next to it, or any.
+// intOrString returns one of the values that CEL rules have as bounds, a value next to it, or any other value.
 func (d *draw) intOrString(f *Field) any {
 	choices := intsOrStrings
 	if named := f.clues(); len(named) > 0 && d.IntN(2) == 0 {
@@ -44,7 +44,7 @@ func (d *draw) intOrString(f *Field) any {
 	return d.matching(f.Pattern)
 }
 
-// words are strings for fields of which nothing is known.
+// words are texts for fields whose schema does not restrict the text.
 var words = []string{"a", "team", "x-1", "caches", "example.com/x"}
 
 // formats have a value for each format that the API server checks and a CRD is likely to use.
@@ -54,7 +54,7 @@ var formats = map[string]string{
 	"uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "byte": "YQ==", "mac": "00:00:5e:00:53:01",
 }
 
-// text matches the pattern, or is as short or long as it may be, or a word.
+// text returns a text that matches the field's pattern, a text of the shortest or longest length, or a word.
 func (d *draw) text(f *Field) string {
 	if value := formats[f.Format]; value != "" {
 		return value

@@ -1,5 +1,5 @@
-// Package schema makes specs of Memcacheds from the schema of their CRD: valid ones, ones that the API server refuses,
-// and other spellings of the same. A new field of the CRD needs no change here.
+// Package schema makes specs of Memcacheds from the schema of the CRD: valid specs, specs that the API server refuses,
+// and other spellings of the same spec. A new field of the CRD needs no change here.
 package schema
 
 import (
@@ -21,13 +21,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Schema is that of the spec.
+// Schema is the schema of the spec.
 type Schema struct {
 	spec   *Field
 	fields []*Field
-	leaves []*Field // of them
+	leaves []*Field // the fields without fields inside
 
-	// These are the parts of the API server's own validation. They judge an object that has only the spec.
+	// These are the parts of the API server's own validation. They validate an object that has only a spec.
 	values validation.SchemaValidator
 	rules  *cel.Validator
 	lists  *structural.Structural
@@ -55,7 +55,7 @@ func Read(root string) (*Schema, error) {
 	return schema, nil
 }
 
-// Parse reads the schema from a CRD in YAML. It takes the schema of the version that is stored.
+// Parse reads the schema from a CRD in YAML. It uses the schema of the storage version.
 func Parse(crd []byte) (*Schema, error) {
 	definition := apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(crd, &definition); err != nil {
@@ -91,7 +91,8 @@ func newSchema(spec apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	return s, nil
 }
 
-// Validate returns what the API server would refuse in a spec: first values, and only if there is none, CEL rules.
+// Validate returns the errors for which the API server would refuse a spec. It evaluates CEL rules only if all values
+// are valid.
 func (s *Schema) Validate(spec map[string]any) field.ErrorList {
 	object := map[string]any{"spec": spec}
 	refused := validation.ValidateCustomResource(nil, object, s.values)
@@ -102,10 +103,10 @@ func (s *Schema) Validate(spec map[string]any) field.ErrorList {
 	return refused
 }
 
-// Fields are those of the spec, each after its parent, without the spec itself.
+// Fields returns the fields of the spec, each after its parent, without the spec itself.
 func (s *Schema) Fields() []*Field { return s.fields }
 
-// Field returns the one with a path, or nil.
+// Field returns the field with this path, or nil.
 func (s *Schema) Field(path string) *Field {
 	for _, f := range s.fields {
 		if f.Path == path {

@@ -53,7 +53,7 @@ func TestTheSameRandomNumbersGiveTheSameValues(t *testing.T) {
 	}
 }
 
-// unknown is a CRD of which the package knows nothing.
+// unknown is a CRD for which the package has no hints.
 const unknown = `
 spec:
   versions:

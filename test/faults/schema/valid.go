@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// attempts are how many values are drawn until one is valid, or invalid in a certain way. Most fields need one or two
-// attempts, some need hundreds, such as credentials without the bucket that they are for.
+// attempts is how many values are drawn at most until one is valid, or invalid in a certain way. Most fields need one
+// or two attempts. Some need hundreds, such as an invalid spec that has credentials, but not the bucket for them.
 const attempts = 4000
 
-// Valid returns a spec that sets a field and what is required with it, and sometimes more in the same part of the spec.
-// The API server accepts it. It returns nil if it finds none.
+// Valid returns a spec that the API server accepts. It sets a field and the fields that are required with it, and
+// sometimes more fields in the same part of the spec. Valid returns nil if it finds no such spec.
 func (s *Schema) Valid(r *rand.Rand, f *Field) map[string]any {
 	for range attempts {
 		d := &draw{Rand: r, target: f, wild: r.IntN(5) == 0}
@@ -37,13 +37,13 @@ func (s *Schema) Spec(r *rand.Rand) map[string]any {
 type draw struct {
 	*rand.Rand
 
-	target *Field // is set; nil draws a whole spec
-	wild   bool   // values follow from the schema alone, except where that would overload the cluster
-	clues  []any  // are used for values and keys, if there are any
+	target *Field // the field that must be set; nil draws a whole spec
+	wild   bool   // draw values only by the schema, unless these would overload the cluster
+	clues  []any  // some values and keys are drawn from these, if there are any
 }
 
-// object sets what is required and what leads to the target, and a fifth of the rest. Of the fields of the spec itself,
-// only a whole spec has more than the one that leads to the target.
+// object sets the required fields, the fields around the target, and a fifth of the others. At the top of the spec, it
+// sets others only if it draws a whole spec.
 func (d *draw) object(f *Field) map[string]any {
 	object := map[string]any{}
 	for _, child := range f.children {
@@ -87,7 +87,7 @@ func (d *draw) value(f *Field) any {
 	return d.text(f)
 }
 
-// list has few items, or sometimes as many as are allowed. A set has no item twice.
+// list returns a list with few items, or sometimes with as many as are allowed. A set has no item twice.
 func (d *draw) list(f *Field) []any {
 	if len(f.children) == 0 {
 		return []any{}
@@ -102,7 +102,7 @@ func (d *draw) list(f *Field) []any {
 	return items
 }
 
-// unique leaves out items that are the same, or have the same keys.
+// unique removes items that are the same as another item, or have the same keys.
 func (f *Field) unique(items []any) []any {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(items, func(item any) bool {
@@ -144,7 +144,7 @@ func (d *draw) entries(f *Field) map[string]any {
 	return entries
 }
 
-// number is that of items or entries. It is small, or sometimes as large as is allowed.
+// number returns a number of items or entries. It is small, or sometimes as large as is allowed.
 func (d *draw) number(least, most *int64, some bool) int {
 	from, to := 0, 64
 	if least != nil {
@@ -166,7 +166,7 @@ func pick[V any](d *draw, from []V) V { return from[d.IntN(len(from))] }
 
 func decoded(content []byte) (value any) {
 	if err := json.Unmarshal(content, &value); err != nil {
-		panic(err) // A CRD with such an enum or default is refused.
+		panic(err) // The API server refuses a CRD with such a value.
 	}
 	if number, ok := value.(float64); ok && number == float64(int64(number)) {
 		return int64(number)
@@ -177,7 +177,7 @@ func decoded(content []byte) (value any) {
 func encoded(value any) string {
 	content, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // It came from JSON, or could be written as such.
+		panic(err) // The value came from JSON, so it can be encoded.
 	}
 	return string(content)
 }

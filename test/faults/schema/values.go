@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// replaced returns a copy of a value in which a field inside has another value. In a list or a map it changes the first
-// item or entry that sets the field.
+// replaced returns a copy of a value in which the target, a field inside, is changed by a function. In a list or a map,
+// it changes the first item or entry that sets the field.
 func (f *Field) replaced(value any, target *Field, by func(any) any) any {
 	if f == target {
 		return by(value)
@@ -49,7 +49,7 @@ func repeated(value any, times int) any {
 	return value
 }
 
-// enlarged returns a map with more entries, whose values are those of another one's first.
+// enlarged returns a map with additional entries, whose values are copies of the first value of the given map.
 func enlarged(value any, size int) any {
 	entries, ok := value.(map[string]any)
 	if !ok || len(entries) == 0 {

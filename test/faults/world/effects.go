@@ -17,7 +17,7 @@ type effects struct {
 
 type effectKey struct{}
 
-// WithEffect returns the context of a step, which HadEffect counts once.
+// WithEffect returns the context of a step. However often HadEffect is called with it, the step counts once.
 func (w *World) WithEffect(ctx context.Context, action string) context.Context {
 	return context.WithValue(ctx, effectKey{}, sync.OnceFunc(func() {
 		w.effects.mu.Lock()
@@ -29,13 +29,13 @@ func (w *World) WithEffect(ctx context.Context, action string) context.Context {
 	}))
 }
 
-// WithoutEffect returns a context for what a step does that does not count: how it prepares, and what it undoes.
+// WithoutEffect returns a context for requests of a step that do not count as its effect: preparations, and the
+// undoing.
 func WithoutEffect(ctx context.Context) context.Context {
 	return context.WithValue(ctx, effectKey{}, func() {})
 }
 
-// HadEffect notes that the step of a context had an effect. Successful writes by the World's client do that by
-// themselves.
+// HadEffect records that the step of the context had an effect. The World's client calls it for each successful write.
 func HadEffect(ctx context.Context) {
 	if note, ok := ctx.Value(effectKey{}).(func()); ok {
 		note()
@@ -49,7 +49,8 @@ func (w *World) Effects() map[string]int {
 	return maps.Clone(w.effects.count)
 }
 
-// noting returns a client whose writes note an effect, unless the API server refuses them or they change nothing.
+// noting returns a client that records an effect for each write, unless the API server refuses the write, or the write
+// changes nothing.
 func noting(c client.WithWatch) client.WithWatch {
 	noted := func(ctx context.Context, err error) error {
 		if err == nil {

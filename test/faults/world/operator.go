@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/proxy"
 )
 
-// Defaults are what an installation of the operator sets, and an upgrade may change.
+// Defaults are the settings of an installation of the operator that an upgrade may change.
 type Defaults struct{ Image, Agent, Architectures string }
 
 func (d Defaults) environment() []string {
@@ -19,18 +19,18 @@ func (d Defaults) environment() []string {
 	}
 }
 
-// Launch is how an operator is started.
+// Launch has the settings with which an operator is started.
 type Launch struct {
 	Program string // one of Programs
 	Defaults
 
-	Monitored bool // serves metrics and profiles, see Operator.Process
+	Monitored bool // whether it serves metrics and profiles, see Operator.Process
 
-	// Reports is the URL of a proxy to the agents of Pods; empty if nobody plays them.
+	// Reports is the URL of a proxy that answers instead of the agents of Pods. It is empty if no such proxy runs.
 	Reports string
 }
 
-// Operator is an operator that is kept running, as by a Deployment: if its process ends, another one takes its place.
+// Operator is an operator that is kept running, as by a Deployment: if its process ends, another process replaces it.
 // All its processes connect through the same proxy, and have the same clock.
 type Operator struct {
 	*proxy.Proxy
@@ -56,7 +56,7 @@ func (w *World) Start() error {
 	return err
 }
 
-// StartAnother starts an operator in another manner than the regular one.
+// StartAnother starts an additional operator, with changes to the settings of the regular one.
 func (w *World) StartAnother(change func(*Launch)) (*Operator, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,7 +77,7 @@ func (w *World) Remove(o *Operator) {
 	o.remove()
 }
 
-// KillOthers leaves only the regular operator.
+// KillOthers kills all operators except the regular one.
 func (w *World) KillOthers() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,10 +87,10 @@ func (w *World) KillOthers() {
 	w.operators = w.operators[:1]
 }
 
-// Replace kills an operator's process, unless that is done, and starts another one.
+// Replace kills an operator's process, unless it has already ended, and starts another one.
 func (w *World) Replace(o *Operator) error { return o.restart(func(*Launch) {}) }
 
-// Upgrade replaces the regular operator by one that is started differently, as do later restarts.
+// Upgrade replaces the regular operator by one with changed settings. Later restarts use the changed settings, too.
 func (w *World) Upgrade(change func(*Launch)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +117,8 @@ func (w *World) newOperator(launch Launch) (*Operator, error) {
 	return o, nil
 }
 
-// restart does nothing if the operator was removed, or the run is over.
+// restart replaces the process by one with changed settings. It does nothing if the operator was removed, or the run is
+// over.
 func (o *Operator) restart(change func(*Launch)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,16 +143,16 @@ func (o *Operator) remove() {
 	o.Close()
 }
 
-// Ending is a manner in which a process ends.
+// Ending is a function that ends a process.
 type Ending func(*process)
 
-// Kill ends it the hard way.
+// Kill ends the process by SIGKILL.
 func Kill(p *process) { p.kill() }
 
 // stopsWithin is how long an operator may take to end after a signal.
 const stopsWithin = 5 * time.Second
 
-// Terminate sends it a signal to end, and kills it if it doesn't.
+// Terminate sends the process a signal to end, and kills it if it does not end.
 func Terminate(p *process) {
 	p.meant.Store(true)
 	_ = p.signal(syscall.SIGTERM)
@@ -174,7 +175,7 @@ func (o *Operator) Crash(end Ending, down time.Duration, over <-chan struct{}) {
 	o.revive(crashed)
 }
 
-// revive starts another process instead of one that has ended, unless that is done.
+// revive starts another process instead of the ended one, unless it was already replaced.
 func (o *Operator) revive(ended *process) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -189,7 +190,7 @@ func (o *Operator) revive(ended *process) {
 	o.process = next
 }
 
-// Process is the one that runs now, for its metrics and profiles.
+// Process returns the current process, for its metrics and profiles.
 func (o *Operator) Process() monitor.Process { return o.current().monitored }
 
 // Hang stops the process until it is resumed.
@@ -208,7 +209,7 @@ func (o *Operator) current() *process {
 	return o.process
 }
 
-// runs reports whether a process runs that was started like this.
+// runs reports whether the current process was started with these settings.
 func (o *Operator) runs(launch Launch) bool {
 	process := o.current()
 	select {

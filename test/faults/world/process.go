@@ -21,17 +21,18 @@ import (
 type process struct {
 	launch    Launch
 	command   *exec.Cmd
-	monitored monitor.Process // addresses only if it is monitored
-	alive     io.Closer       // the process ends when this closes, and so with the campaign
-	meant     atomic.Bool     // that it ends
+	monitored monitor.Process // has addresses only if the process is monitored
+	alive     io.Closer       // when this closes, the process ends; so it ends with the campaign
+	meant     atomic.Bool     // whether the end is intended
 	ended     chan struct{}   // closed when it has ended
 }
 
-// restartAfter is how long a process that ends by itself is not replaced. Kubelets wait 10 seconds, and longer each
-// time.
+// restartAfter is the time after which a process that ended by itself is replaced. A kubelet waits 10 seconds, and
+// longer each time.
 const restartAfter = time.Second
 
-// start starts a process. The caller holds the lock of the operator, or is the only one to know it.
+// start starts a process. The caller must hold the lock of the operator, unless no other goroutine has the operator
+// yet.
 func (o *Operator) start(launch Launch) (*process, error) {
 	kubeconfig, err := newFile(o.world.Dir, "kubeconfig-")
 	if err != nil {
@@ -53,7 +54,7 @@ func (o *Operator) start(launch Launch) (*process, error) {
 	p.command = exec.Command(launch.Program, append(flags, "--watch-namespaces="+o.world.Namespace)...)
 	p.command.Env = append(launch.environment(), "KUBECONFIG="+kubeconfig, "HOME="+o.world.Dir,
 		variants.ClockFile+"="+o.clock)
-	if !launch.Monitored { // It keeps copies of what is cached, which would be measured, too.
+	if !launch.Monitored { // The detector keeps copies of cached objects, which would be measured, too.
 		p.command.Env = append(p.command.Env, "KUBE_CACHE_MUTATION_DETECTOR=true")
 	}
 	p.command.Stdout, p.command.Stderr = log, log
@@ -105,7 +106,7 @@ func (p *process) kill() {
 // Log is the path of the log of all operators of the run.
 func (w *World) Log() string { return filepath.Join(w.Dir, "operator.log") }
 
-// Logged returns the lines of that log that match.
+// Logged returns the lines of this log for which matches returns true.
 func (w *World) Logged(matches func(line string) bool) (lines []string, err error) {
 	content, err := os.ReadFile(w.Log())
 	for line := range strings.Lines(string(content)) {
@@ -116,14 +117,14 @@ func (w *World) Logged(matches func(line string) bool) (lines []string, err erro
 	return lines, err
 }
 
-// StepClock sets by how much the clock of an operator is ahead of the real one. Only its wall time jumps, as if a
-// time server corrected it: the time that has passed by the monotonic clock stays.
+// StepClock sets by how much the clock of an operator is ahead of the real one. Only the wall clock jumps, as if a time
+// server corrected it. The monotonic clock does not change.
 func (o *Operator) StepClock(ahead time.Duration) error {
 	seconds := strconv.FormatInt(int64(ahead/time.Second), 10)
 	if err := os.WriteFile(o.clock, []byte(seconds), 0o600); err != nil {
 		return err
 	}
-	_ = o.current().signal(variants.ClockSignal) // A process that has ended reads the file at its next start.
+	_ = o.current().signal(variants.ClockSignal) // If the process has ended, the next one reads the file.
 	return nil
 }
 

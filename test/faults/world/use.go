@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/reporting"
 )
 
-// agents report how the caches of a run are used.
+// agents answers the operator instead of the agents of Pods, and reports how the caches of a run are used.
 type agents struct {
 	*reporting.Agents
 
@@ -24,20 +24,21 @@ type agents struct {
 	faults []*ReportFault
 }
 
-// ReportFault is something that happens to the reports of a cache.
+// ReportFault is a fault of the reports of a cache's Pods.
 type ReportFault struct {
 	Cache string
 
-	Late    time.Duration // how long an agent takes
-	Missing bool          // it does not answer
-	Content string        // what it answers instead, if anything
-	Former  bool          // it answers what the first Pod of the cache did
+	Late    time.Duration // how long an agent takes to answer
+	Missing bool          // the agent does not answer
+	Content string        // the answer instead of the report; empty for the report
+	Former  bool          // the agent repeats the first report of the cache
 
-	// Struck is called for each of them.
+	// Struck is called for each report that the fault affects.
 	Struck func()
 }
 
-// PlayAgents makes agents report how caches are used, if no agent runs. Operators that start from now on read that.
+// PlayAgents starts a server that reports how caches are used, if no real agents run. Operators that are started from
+// now on read these reports.
 func (w *World) PlayAgents(uses map[string]reporting.Use) (err error) {
 	w.agents = &agents{uses: map[string]reporting.Use{}, first: map[string]string{}}
 	maps.Copy(w.agents.uses, uses)
@@ -51,7 +52,7 @@ func (w *World) PlayAgents(uses map[string]reporting.Use) (err error) {
 // SetUse makes clients use a cache differently.
 func (w *World) SetUse(cache string, use reporting.Use) {
 	if w.agents == nil {
-		return // Nobody reports it.
+		return // PlayAgents was not called, so nothing reports the use.
 	}
 	w.agents.mu.Lock()
 	defer w.agents.mu.Unlock()
@@ -65,14 +66,14 @@ func (w *World) BeginReports(f *ReportFault) {
 	w.agents.faults = append(w.agents.faults, f)
 }
 
-// EndReports ends it.
+// EndReports ends a fault of reports.
 func (w *World) EndReports(f *ReportFault) {
 	w.agents.mu.Lock()
 	defer w.agents.mu.Unlock()
 	w.agents.faults = slices.DeleteFunc(w.agents.faults, func(other *ReportFault) bool { return other == f })
 }
 
-// report returns what the agent of a Pod answers.
+// report returns the answer of a Pod's agent, and whether it answers.
 func (w *World) report(ctx context.Context, address string) (report string, answers bool) {
 	list := &corev1.PodList{}
 	if w.Client.List(ctx, list, client.InNamespace(w.Namespace)) != nil {
@@ -102,7 +103,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// of returns the report of a Pod with so much memory, and the fault that meets it.
+// of returns the report of a Pod with this memory, and the fault that affects it, if any.
 func (a *agents) of(cache string, memory int64) (report string, fault *ReportFault) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

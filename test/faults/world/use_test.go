@@ -26,7 +26,7 @@ func TestAnAgentReportsTheUseOfItsPodUnlessAFaultMeetsIt(t *testing.T) {
 		address string
 		fault   *ReportFault
 		change  reporting.Use
-		want    string // empty if nobody answers
+		want    string // empty if the agent does not answer
 	}{
 		"what its memory says":      {address: second, want: use.Report(128 << 20)},
 		"of another use":            {address: second, change: other, want: other.Report(128 << 20)},

@@ -1,5 +1,5 @@
-// Package world is what one run acts on: a namespace with Memcacheds, and the operators that serve it, each behind a
-// separate proxy.
+// Package world has the objects on which the steps of one run act: a namespace with Memcacheds, and the operators that
+// serve it, each behind a separate proxy.
 package world
 
 import (
@@ -24,8 +24,8 @@ import (
 
 // Programs are the paths of operators to run.
 type Programs struct {
-	Operator string // this commit's, or a mutant of it
-	Next     string // a release after it
+	Operator string // the operator of this commit, or a mutant of it
+	Next     string // the operator of a later release
 }
 
 // World is the namespace of a run.
@@ -36,19 +36,20 @@ type World struct {
 	Programs  Programs
 	Dir       string // for logs and kubeconfigs
 
-	// Random is for what need not be in the plan, like the content of keys. Only steps may use it.
+	// Random is for random values that need not be in the plan, such as names and the content of Secrets. Only steps may
+	// use it.
 	Random *rand.Rand
 
-	// Note gets what happens that is no step of the plan.
+	// Note is called with a text for each event that is no step of the plan.
 	Note func(text string)
 
-	// Delayed gets what held up an operator, its watches or its requests, once that is over.
+	// Delayed is called after something held up an operator, its watches or its requests.
 	Delayed func(what string, began time.Time)
 
 	effects effects
-	agents  *agents // nil if real ones run
+	agents  *agents // nil without PlayAgents
 
-	undo []func(context.Context) error // steps add to it, one after the other
+	undo []func(context.Context) error // Steps add functions to it, one after the other.
 
 	specs map[string][]map[string]any // see Remember
 
@@ -60,7 +61,7 @@ type World struct {
 	failed  []error // in the background
 }
 
-// New creates the namespace of a run, in which the operator has its role. No operator runs yet.
+// New creates the namespace of a run, and binds the operator's role in it. It starts no operator.
 func New(ctx context.Context, e *environment.Environment, programs Programs, dir string, seed uint64) (*World, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (w *World) Monitor() {
 	w.next.Monitored = true
 }
 
-// RoleBinding gives the operator its role in the namespace.
+// RoleBinding returns a RoleBinding that gives the operator its role in the namespace.
 func (w *World) RoleBinding() *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "memcached-operator"},
@@ -99,34 +100,35 @@ func (w *World) RoleBinding() *rbacv1.RoleBinding {
 // BindRole creates that RoleBinding.
 func (w *World) BindRole(ctx context.Context) error { return w.Client.Create(ctx, w.RoleBinding()) }
 
-// Memcached returns the Memcached with a name, as it is now.
+// Memcached reads the Memcached with a name from the API server.
 func (w *World) Memcached(ctx context.Context, name string) (*cachev1.Memcached, error) {
 	mc := &cachev1.Memcached{}
 	return mc, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, mc)
 }
 
-// Later undoes something when the faults are over, or the run ends.
+// Later adds a function that is called when the faults end, or the run ends.
 func (w *World) Later(undo func(context.Context) error) { w.undo = append(w.undo, undo) }
 
-// During undoes a fault after a time, at the latest when the faults are over.
+// During calls undo after a time, at the latest when the faults end.
 func (w *World) During(d time.Duration, undo func()) {
 	once := sync.OnceFunc(undo)
 	timer := time.AfterFunc(d, once)
 	w.Later(func(context.Context) error {
 		timer.Stop()
-		once() // It waits for the timer's call.
+		once() // It waits if the timer has just called it.
 		return nil
 	})
 }
 
-// Fail ends the run: the campaign itself failed in the background.
+// Fail ends the run with an error, because the campaign itself failed in the background.
 func (w *World) Fail(err error) {
 	w.failing.Lock()
 	defer w.failing.Unlock()
 	w.failed = append(w.failed, err)
 }
 
-// EndFaults undoes what faults left, the last first, and leaves one operator, of this commit.
+// EndFaults calls the functions that undo faults, the last one first. In the end, only one operator runs, in the
+// version of this commit.
 func (w *World) EndFaults(ctx context.Context) error {
 	w.release()
 	err := w.undoAll(ctx)
@@ -162,7 +164,7 @@ func (w *World) undoAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// poll is how often Await looks.
+// poll is the time between two checks of Await.
 const poll = 50 * time.Millisecond
 
 // Sleep waits for a time, or until the context ends.
@@ -175,7 +177,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Await waits until a condition holds. An error of the condition is taken for "not yet", and returned at the end.
+// Await waits until a condition holds. If the condition returns an error, Await tries again. After the timeout, it
+// returns the last error.
 func Await(ctx context.Context, timeout time.Duration, holds func(context.Context) (bool, error)) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, poll, timeout, true, func(ctx context.Context) (bool, error) {
@@ -186,8 +189,7 @@ func Await(ctx context.Context, timeout time.Duration, holds func(context.Contex
 	return errors.Join(err, last)
 }
 
-// End undoes what faults left, kills all operators and deletes the namespace. It does not wait until the namespace is
-// empty.
+// End undoes all faults, kills all operators and deletes the namespace. It does not wait until the namespace is empty.
 func (w *World) End(ctx context.Context) error {
 	err := w.undoAll(ctx)
 	w.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// An operator that has this file in it, by an overlay of `go build`, is one of a later release: it has one revision
-// more of the Pod template.
+// An operator that is built with this file, by an overlay of `go build`, acts like a later release: it has one more
+// revision of the Pod template.
 func init() {
 	newest := slices.Max(Revisions())
 	before := templates[newest]

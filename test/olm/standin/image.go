@@ -37,7 +37,7 @@ func Pull(ctx context.Context, ref string) (bundle.Files, error) {
 	return files, nil
 }
 
-// Unpack finds manifests and metadata where the image's labels say that they are.
+// Unpack reads the manifests and the metadata from the folders that the image's labels name.
 func Unpack(image v1.Image) (bundle.Files, error) {
 	config, err := image.ConfigFile()
 	if err != nil {

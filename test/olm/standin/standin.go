@@ -1,6 +1,7 @@
 // Package standin is a stand-in for OLM in tests: it reads a bundle from its image, and creates the objects that OLM
-// creates from a ClusterServiceVersion: ServiceAccounts, roles, bindings and Deployments. It resolves and watches
-// nothing. It proves that a bundle is enough for the operator to work in each install mode, not that OLM does the same.
+// creates from a ClusterServiceVersion: ServiceAccounts, roles, bindings and Deployments. It resolves no dependencies,
+// and watches nothing. It proves that a bundle is enough for the operator to work in each install mode, not that OLM
+// does the same.
 package standin
 
 import (
@@ -21,17 +22,17 @@ import (
 // targetNamespaces is the annotation in which OLM writes the namespaces that the operator serves.
 const targetNamespaces = "olm.targetNamespaces"
 
-// Installation is where an operator is installed, and which namespaces it serves.
+// Installation has the namespace in which an operator is installed, and the namespaces that it serves.
 type Installation struct {
-	// Namespace is the operator's own.
+	// Namespace is the namespace of the operator.
 	Namespace string
 
-	// Targets are the namespaces that it serves: its own (OwnNamespace), another (SingleNamespace), several
-	// (MultiNamespace), or none, which means all (AllNamespaces).
+	// Targets are the namespaces that the operator serves: only Namespace (OwnNamespace), another one (SingleNamespace),
+	// or several (MultiNamespace). No target means all namespaces (AllNamespaces).
 	Targets []string
 }
 
-// csv is the part of a ClusterServiceVersion that is installed.
+// csv has the fields of a ClusterServiceVersion from which objects are created.
 type csv struct {
 	Metadata metav1.ObjectMeta
 	Spec     struct {
@@ -85,10 +86,10 @@ func (in Installation) own(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: in.Namespace, Name: name}
 }
 
-// namespaced are Roles in the operator's namespace and in each target, or a ClusterRole for all namespaces.
+// namespaced returns Roles in the operator's namespace and in each target or, without targets, a ClusterRole.
 func (in Installation) namespaced(name string, p permission) (objects []client.Object) {
 	if len(in.Targets) == 0 {
-		p.Rules = append(p.Rules, rbacv1.PolicyRule{ // OLM lets operators that serve all namespaces list them.
+		p.Rules = append(p.Rules, rbacv1.PolicyRule{ // OLM gives operators of all namespaces this right, too.
 			APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch"},
 		})
 		return in.clusterWide(name+"-"+in.Namespace, p)
@@ -123,8 +124,8 @@ func roleRef(kind, name string) rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
 }
 
-// finish adds what OLM adds to a Deployment: the annotations of the ClusterServiceVersion on its Pods, with the target
-// namespaces.
+// finish adds the annotations of the ClusterServiceVersion, and the target namespaces, to the Pods of a Deployment, as
+// OLM does.
 func (in Installation) finish(deployment *appsv1.Deployment, csv metav1.ObjectMeta) {
 	template := &deployment.Spec.Template
 	annotations := map[string]string{}

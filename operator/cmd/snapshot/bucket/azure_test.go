@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
 
-// TestAzuresRefusalIsAnError, and does not end the program by a panic.
+// TestAzuresRefusalIsAnError: if Azure refuses a request, there is an error, and no panic that ends the program.
 func TestAzuresRefusalIsAnError(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Ms-Error-Code", "AuthorizationPermissionMismatch")
@@ -39,7 +39,7 @@ func TestAzuresRefusalIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfAzureIsWhatWasWritten, and not the content of an abandoned write.
+// TestAnObjectOfAzureIsWhatWasWritten: an object has the content of a complete write, and not that of an abandoned one.
 func TestAnObjectOfAzureIsWhatWasWritten(t *testing.T) {
 	var got []byte
 	puts := 0

@@ -22,7 +22,7 @@ const Forms = "s3://BUCKET?region=REGION, gs://BUCKET, azblob://CONTAINER, or th
 type Bucket struct {
 	bucket *blob.Bucket
 	scheme string
-	pause  time.Duration // before an object is opened again
+	pause  time.Duration // how long to wait before an object is opened again
 }
 
 // Open opens a bucket by its URL, or a folder by its absolute path. The library of the cloud finds the credentials: in
@@ -39,7 +39,7 @@ func Open(ctx context.Context, location string) (*Bucket, error) {
 	return &Bucket{b, u.Scheme, time.Second}, nil
 }
 
-// Close ends the use of the bucket.
+// Close releases the resources for the bucket.
 func (b *Bucket) Close() error { return b.bucket.Close() }
 
 // Open reads an object.
@@ -51,7 +51,7 @@ func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return &resumed{ctx: ctx, from: b, name: name, reader: reader}, nil
 }
 
-// from reads an object from an offset on.
+// from opens an object, and reads it from this offset on.
 func (b *Bucket) from(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
 	const toItsEnd = -1
 	reader, err := b.bucket.NewRangeReader(ctx, name, offset, toItsEnd, nil)

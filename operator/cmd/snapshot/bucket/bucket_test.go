@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
 
-// fakeS3 is a server of S3 with the bucket "backups". It returns the URL of the bucket.
+// fakeS3 starts a server of S3 with the bucket "backups", and returns the URL of the bucket.
 func fakeS3(t *testing.T, between func(http.Handler) http.Handler) string {
 	t.Helper()
 	backend := s3mem.New()
@@ -62,7 +62,7 @@ func write(t *testing.T, b *Bucket, name string, content []byte) {
 	}
 }
 
-// places are a bucket and a folder.
+// places calls do with a bucket, and with a folder.
 func places(t *testing.T, do func(*testing.T, *Bucket)) {
 	t.Helper()
 	t.Run("s3", func(t *testing.T) { do(t, open(t, fakeS3(t, direct))) })
@@ -139,7 +139,7 @@ func TestAFolderHasNothingButTheObjects(t *testing.T) {
 	}
 }
 
-// breaking ends connections that send an object, after some bytes, a given number of times.
+// breaking ends connections after they have sent some bytes of an object. It does so a given number of times.
 type breaking struct {
 	http.Handler
 	after, times atomic.Int64

@@ -1,6 +1,6 @@
 package bucket
 
-// The URL that names a bucket, or the path of a folder.
+// Reads the URL of a bucket, or the path of a folder.
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ func parse(location string) (*url.URL, error) {
 	}
 	u, err := url.Parse(location)
 	if err != nil || !slices.Contains([]string{"s3", "gs", "azblob", "file"}, u.Scheme) || u.Host+u.Path == "" {
-		return nil, errors.New("it is no URL of a bucket: write " + Forms) // The location may have a password.
+		return nil, errors.New("it is not the URL of a bucket: write " + Forms) // The location may have a password.
 	}
 	query, err := parseQuery(u.RawQuery)
 	if err != nil {
@@ -46,8 +46,8 @@ func parseQuery(raw string) (url.Values, error) {
 		}
 		for name, values := range one {
 			if isPlain(name, values[0]) {
-				return nil, fmt.Errorf("its parameter %q is for plain HTTP, by which anyone in between can read all "+
-					"values: remove it", name)
+				return nil, fmt.Errorf("its parameter %q disables TLS, so that anyone on the network can read all values: "+
+					"remove this parameter", name)
 			}
 			all[name] = append(all[name], values...)
 		}

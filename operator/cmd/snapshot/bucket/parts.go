@@ -1,6 +1,6 @@
 package bucket
 
-// The parts in which an object is sent, so that few of them are in memory.
+// Sends an object in parts, so that only a few of them are in memory.
 
 import (
 	"os"
@@ -10,15 +10,15 @@ import (
 	"gocloud.dev/blob"
 )
 
-// S3 accepts at most 10,000 parts of at least 5 MiB. Only half of them are planned, because the stored object may be
-// larger than memcached's statistics say.
+// S3 accepts at most 10,000 parts of at least 5 MiB for an object. The size of a part is chosen for half as many parts,
+// because the stored object may be larger than memcached's statistics say.
 const (
 	leastPart = 5 << 20
 	mostParts = 5_000
 )
 
-// fileMode keeps other users from reading values. Another Pod with the volume may run as another user, but has the
-// group of the volume.
+// fileMode keeps other users from reading the values in a file. The group may read the file, because another Pod with
+// the same volume may run as another user, but has the group of the volume.
 const fileMode = 0o640
 
 // parts returns the options for an object of about this size.
@@ -29,7 +29,7 @@ func (b *Bucket) parts(size int64) *blob.WriterOptions {
 		BeforeWrite: func(as func(any) bool) error {
 			var file *os.File
 			if as(&file) {
-				_ = file.Chmod(fileMode) // Some volumes do not support this.
+				_ = file.Chmod(fileMode) // An error is ignored, because some volumes do not support modes.
 			}
 			var manager *transfermanager.Client
 			var client *s3.Client

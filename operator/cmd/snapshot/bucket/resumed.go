@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// attempts are how often it is tried to continue until something is read.
+// attempts is how often resumed tries to continue before it has read something again.
 const attempts = 4
 
-// resumed reads an object, and continues where a connection ended, because an object may be read for hours, and few
-// connections last that long.
+// resumed reads an object. If a connection ends, it continues at the same place over another one, because the reading
+// of an object may take hours, and few connections last that long.
 type resumed struct {
-	ctx    context.Context //nolint:containedctx // That of Open, by which the object is opened again.
+	ctx    context.Context //nolint:containedctx // The context of Open, with which the object is opened again.
 	from   *Bucket
 	name   string
 	reader io.ReadCloser
@@ -36,7 +36,7 @@ func (r *resumed) Read(to []byte) (int, error) {
 	}
 }
 
-// reopen continues, after a pause that grows.
+// reopen opens the object again at the same place, after a pause that grows with each attempt.
 func (r *resumed) reopen(attempt int) error {
 	select {
 	case <-time.After(time.Duration(attempt) * r.from.pause):

@@ -1,6 +1,6 @@
 package bucket
 
-// How objects are written, and how a small one is written without replacing another.
+// Writes objects, and small objects without replacing others.
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot"
 )
 
-// Create writes an object. It exists once the writer is closed, and not if the context ended before.
+// Create writes an object. The object exists once the writer is closed, but not if the context ended before that.
 func (b *Bucket) Create(ctx context.Context, name string, size int64) (io.WriteCloser, error) {
 	if b.scheme == "azblob" {
 		return b.upload(ctx, name, b.parts(size)), nil
@@ -26,11 +26,11 @@ func (b *Bucket) Create(ctx context.Context, name string, size int64) (io.WriteC
 	return b.bucket.NewWriter(ctx, name, b.parts(size))
 }
 
-// uploaded is an object that is read from a pipe.
+// uploaded is the writer of an object that the library reads from a pipe.
 type uploaded struct {
 	*io.PipeWriter
 
-	ctx   context.Context //nolint:containedctx // That of Create, which ends if the object is abandoned.
+	ctx   context.Context //nolint:containedctx // The context of Create, which ends if the object is abandoned.
 	ended chan error
 }
 
@@ -41,7 +41,7 @@ func (b *Bucket) upload(ctx context.Context, name string, options *blob.WriterOp
 	u := &uploaded{writer, ctx, make(chan error, 1)}
 	go func() {
 		err := b.bucket.Upload(ctx, name, reader, options)
-		_ = reader.CloseWithError(err) // The rest is not read.
+		_ = reader.CloseWithError(err) // The library does not read the rest.
 		u.ended <- err
 	}()
 	return u
@@ -52,14 +52,14 @@ func (u *uploaded) Close() error {
 	return <-u.ended
 }
 
-// Add writes a small object, and replaces none.
+// Add writes a small object, and does not replace an existing one.
 func (b *Bucket) Add(ctx context.Context, name string, content []byte) error {
 	if b.scheme == "file" {
 		return b.addFile(ctx, name, content)
 	}
 	err := b.addOnce(ctx, name, content)
 	for attempt := 1; isAnswer(err, "ConditionalRequestConflict") && attempt <= attempts; attempt++ {
-		select { // Another attempt writes the object at the same moment.
+		select { // Another attempt is writing the object at this moment, so wait before the next try.
 		case <-time.After(b.pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -69,7 +69,7 @@ func (b *Bucket) Add(ctx context.Context, name string, content []byte) error {
 	return err
 }
 
-// addOnce writes an object on the condition that there is none.
+// addOnce writes an object on the condition that no object with this name exists.
 func (b *Bucket) addOnce(ctx context.Context, name string, content []byte) error {
 	options := b.parts(int64(len(content)))
 	options.IfNotExist = true
@@ -96,8 +96,8 @@ func isAnswer(err error, code string) bool {
 	return errors.As(err, &answer) && answer.ErrorCode() == code
 }
 
-// addFile writes a file with a temporary name, and gives it its final name only if no file has that. fileblob itself
-// checks this before it renames the file, and another process could rename one in between.
+// addFile writes a file with a temporary name, and gives it its final name only if no file has that name. fileblob
+// itself checks this only before it renames the file, so another process could give a file this name in between.
 func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error {
 	ctx, remove := context.WithCancel(ctx)
 	defer remove()
@@ -114,7 +114,7 @@ func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error
 	}
 	defer func() {
 		remove()
-		_ = to.Close() // removes the temporary name
+		_ = to.Close() // This removes the temporary name.
 	}()
 	if _, err := to.Write(content); err != nil {
 		return err
@@ -128,10 +128,11 @@ func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error
 	if err == nil || errors.Is(err, os.ErrExist) {
 		return existing(err)
 	}
-	return writeNew(path, content) // Not all volumes support links.
+	return writeNew(path, content) // Without a link, because not all volumes support links.
 }
 
-// writeNew writes a file that does not exist. If the file is cut off, its checksum shows this.
+// writeNew writes a file, unless it exists. If the process ends before it has written the whole file, the checksum in
+// the file shows this to a reader.
 func writeNew(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
@@ -144,7 +145,7 @@ func writeNew(path string, content []byte) error {
 	return nil
 }
 
-// existing returns snapshot.ErrExists for a file that exists.
+// existing returns snapshot.ErrExists for the error of a file that exists, and other errors as they are.
 func existing(err error) error {
 	if errors.Is(err, os.ErrExist) {
 		return snapshot.ErrExists
@@ -152,5 +153,5 @@ func existing(err error) error {
 	return err
 }
 
-// Remove removes an object, if it may.
+// Remove removes an object, if the bucket allows it.
 func (b *Bucket) Remove(ctx context.Context, name string) { _ = b.bucket.Delete(ctx, name) }

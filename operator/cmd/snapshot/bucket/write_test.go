@@ -60,7 +60,7 @@ func TestOfAllWhoAddAnObjectToAFolderOneDoes(t *testing.T) {
 		var added atomic.Int64
 		var adding sync.WaitGroup
 		for range adders {
-			b := open(t, dir) // as another process
+			b := open(t, dir) // as another process would open it
 			adding.Go(func() {
 				err := b.Add(t.Context(), name, []byte("content"))
 				if err == nil {
@@ -90,7 +90,7 @@ func TestAVolumeWithoutLinksReplacesNoFile(t *testing.T) {
 	}
 }
 
-// unconditional is a server of S3 that refuses conditions.
+// unconditional makes a server of S3 refuse conditions.
 func unconditional(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") != "" {
@@ -162,14 +162,14 @@ func openGoogle(t *testing.T, answer http.HandlerFunc) *Bucket {
 	return open(t, "gs://backups")
 }
 
-// TestAMissingRightIsNoMissingObject of Google Cloud Storage.
+// TestAMissingRightIsNoMissingObject: the library for Google Cloud Storage reports both in the same way.
 func TestAMissingRightIsNoMissingObject(t *testing.T) {
 	for status, missing := range map[int]bool{http.StatusForbidden: false, http.StatusNotFound: true} {
 		b := openGoogle(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		_, opened := b.Open(t.Context(), "daily/manifest.json")
 		_, sized := b.Size(t.Context(), "daily/manifest.json")
 		for _, err := range []error{opened, sized} {
-			if errors.Is(err, snapshot.ErrMissing) != missing || err == nil || !missing && !strings.Contains(err.Error(), "a right") {
+			if errors.Is(err, snapshot.ErrMissing) != missing || err == nil || !missing && !strings.Contains(err.Error(), "no right") {
 				t.Errorf("%d: %v", status, err)
 			}
 		}

@@ -1,9 +1,9 @@
-// Package bootstrap fills a new cache with the keys of memcacheds outside of it: `agent bootstrap` in a separate Pod.
-// It copies all keys, follows what clients change there until the operator lets clients use the cache, and from then on
-// keeps both sides consistent while clients move.
+// Package bootstrap fills a new cache with the keys of memcacheds outside of it, by the command `agent bootstrap` in a
+// separate Pod. It copies all keys. It copies a key again when a client changes it in those memcacheds, until the
+// operator lets clients use the cache. From then on, it keeps both sides consistent while clients move to the cache.
 //
-// Data flows one way: Options and mounted Secrets become a handoff.Move, the downward API file begins it and ends its
-// hold, and the probes, the log, the metrics and the exit code report how far it is.
+// Data flows one way: Options and mounted Secrets become a handoff.Move, the phase in the downward API file begins the
+// move and ends its hold, and the probes, the log, the metrics and the exit code report how far the move is.
 package bootstrap
 
 import (
@@ -42,7 +42,8 @@ type bootstrap struct {
 	followed, copied atomic.Bool
 }
 
-// Run copies, and keeps both sides consistent, until the context ends. It returns a report.Failed if that fails.
+// Run copies the keys, and keeps both sides consistent, until the context ends. It returns a report.Failed if the
+// handoff fails.
 func Run(ctx context.Context, options *Options, version string, log *slog.Logger) error {
 	if err := options.Validate(); err != nil {
 		return err
@@ -62,7 +63,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 	return group.Wait()
 }
 
-// wasCopied reports whether clients may use the cache since an earlier start of the container.
+// wasCopied reports whether an earlier start of the container recorded that clients may use the cache.
 func wasCopied(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
@@ -104,11 +105,11 @@ func (b *bootstrap) run(parent context.Context, move handoff.Move) error {
 // follow records that the cache has all keys.
 func (b *bootstrap) follow() {
 	b.followed.Store(true)
-	b.log.Info("The cache has all keys, and follows what clients change")
+	b.log.Info("The cache has all keys, and keys that clients change are copied again")
 }
 
-// cutOver records that clients may use the cache. If that can't be recorded, they must not use it, because after a
-// restart, the program would copy again, over the changes by clients.
+// cutOver records that clients may use the cache. If it can't record this, clients must not use the cache, because
+// after a restart, the program would copy all keys again and overwrite the changes by clients.
 func (b *bootstrap) cutOver() error {
 	if b.options.StateFile != "" {
 		if err := os.WriteFile(b.options.StateFile, []byte("copied\n"), 0o600); err != nil {
@@ -120,7 +121,7 @@ func (b *bootstrap) cutOver() error {
 	return nil
 }
 
-// hold returns a channel that is closed when clients are to use the cache.
+// hold returns a channel that is closed when the phase says that clients are to use the cache.
 func (b *bootstrap) hold(ctx context.Context) <-chan struct{} {
 	hold := make(chan struct{})
 	go func() {
@@ -131,7 +132,7 @@ func (b *bootstrap) hold(ctx context.Context) <-chan struct{} {
 	return hold
 }
 
-// awaits waits for a phase, or a later one, and returns it.
+// awaits waits until the phase is the wanted one or a later one, and returns the phase.
 func (b *bootstrap) awaits(ctx context.Context, wanted instruction.Phase) (instruction.Phase, error) {
 	for {
 		phase := b.phase()
@@ -169,17 +170,20 @@ func unless(done *atomic.Bool, reason string) func() error {
 	}
 }
 
-// hints say what a user can do about a failure that an old server causes, by the reason of the failure.
+// hints has the advice for the user, by the reason of a failure that an old server causes.
 var hints = map[string]string{
 	handoff.DumpForbidden: "start it without -X and -W and with its LRU crawler, or begin with an empty cache",
 	handoff.OldTooOld:     "update it to 1.6.20 or later, or begin with an empty cache",
-	handoff.LogLinesLost: "its clients are faster than its log: begin when they are slower, or start it, from 1.6.40 " +
-		"on, with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
-	handoff.OldUnreachable:        "check its address, and that firewalls and its --listen allow the Pod of the bootstrap",
-	handoff.SameServer:            "name servers that do not belong to this cache, whose keys would be removed",
-	peer.LoginRefused:             "set a user of this server in the Secret for it",
-	peer.ServerCertificateUnknown: "set its CA in ca.crt of the Secret for it, and its name as in its certificate",
-	peer.ClientCertificateRefused: "set tls.crt and tls.key by a CA that it accepts in the Secret for it",
+	handoff.LogLinesLost: "its log is too slow for its clients: begin when clients send fewer requests, or, with " +
+		"memcached 1.6.40 or later, start it with --extended=worker_logbuf_size=8192,watcher_logbuf_size=16384",
+	handoff.OldUnreachable: "check its address, and that firewalls and its --listen allow the Pod of the bootstrap",
+	handoff.SameServer: "name only servers that do not belong to this cache, because the keys of such a " +
+		"server would be removed",
+	peer.LoginRefused: "set a user of this server in the Secret for this server",
+	peer.ServerCertificateUnknown: "set the CA of this server in ca.crt of the Secret for this server, and give the " +
+		"server the name in its certificate",
+	peer.ClientCertificateRefused: "set tls.crt and tls.key in the Secret for this server, signed by a CA that this " +
+		"server accepts",
 }
 
 // hinted adds a hint to a failure.

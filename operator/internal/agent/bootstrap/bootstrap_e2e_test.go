@@ -22,7 +22,7 @@ import (
 
 const keys = 500
 
-// slots are the options of a memcached in a slot.
+// slots is the option of a memcached in a slot.
 const slots = "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"
 
 func pair(t *testing.T, from, to *security) (old, next *servers) {
@@ -118,7 +118,8 @@ func TestWithoutAFileItIsCutOverAsSoonAsAllIsCopied(t *testing.T) {
 	}
 }
 
-// TestARestartBeforeTheCutoverBeginsAgain, and the keys that the first start had copied are removed.
+// TestARestartBeforeTheCutoverBeginsAgain checks that the second start removes the keys that the first start had
+// copied.
 func TestARestartBeforeTheCutoverBeginsAgain(t *testing.T) {
 	t.Parallel()
 	old, next := pair(t, &security{}, &security{})
@@ -139,8 +140,8 @@ func TestARestartBeforeTheCutoverBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestARestartAfterTheCutoverCopiesNothing: the program does not know what clients changed in the meantime. It does not
-// need the old servers any more: one may have ended.
+// TestARestartAfterTheCutoverCopiesNothing: the program copies nothing, because it does not know what clients changed
+// in the meantime. It runs even if an old server has ended.
 func TestARestartAfterTheCutoverCopiesNothing(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]func(*testing.T, *program){
@@ -170,7 +171,7 @@ func TestARestartAfterTheCutoverCopiesNothing(t *testing.T) {
 			if got := next.count(t); got != 0 || next.has(t, key) || old.has(t, key) {
 				t.Errorf("when it is ready, the cache has %d keys; %q here: %v, there: %v", got, key, next.has(t, key), old.has(t, key))
 			}
-			gomega.NewWithT(t).Eventually(func() int { // It removes the keys that were there, and then follows changes.
+			gomega.NewWithT(t).Eventually(func() int { // The program removes all keys, and then follows changes.
 				old.set(t, key, "by a client of the old servers")
 				next.set(t, key, "x")
 				<-time.After(200 * time.Millisecond)
@@ -236,7 +237,7 @@ func TestAnOldServerThatCannotBeCopiedIsNamed(t *testing.T) {
 				p.FromTLSDir = t.TempDir()
 				agenttest.Mount(t, p.FromTLSDir, map[string]string{"ca.crt": agenttest.NewCertificate(t, nil).PEM})
 			},
-			reason: "ServerCertificateUnknown", text: "set its CA in ca.crt",
+			reason: "ServerCertificateUnknown", text: "set the CA of this server in ca.crt",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

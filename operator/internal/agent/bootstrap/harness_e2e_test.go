@@ -36,7 +36,8 @@ type servers struct {
 	choose  clienthash.Chooser
 }
 
-// security is what the old servers, or the new ones, require from clients; empty if they require nothing.
+// security has the CA and the login of the old servers, or of the new ones. It is empty if they require neither TLS nor
+// a login.
 type security struct {
 	ca             *agenttest.Certificate
 	user, password string
@@ -64,7 +65,7 @@ func startServers(t *testing.T, hash clienthash.Algorithm, count int, s *securit
 	return side
 }
 
-// mount writes the files that memcached and the program load, and returns memcached's arguments.
+// mount writes the Secrets' files that memcached and the program load, and returns memcached's arguments.
 func (s *security) mount(t *testing.T, names []string) (arguments []string) {
 	t.Helper()
 	if s.ca != nil {
@@ -213,7 +214,7 @@ func (p *program) becomes(t *testing.T, path string) {
 	}).WithTimeout(time.Minute).Should(gomega.Equal(http.StatusOK), path)
 }
 
-// buffer is a log that is read while it is written.
+// buffer is a log that a test reads while the program writes it.
 type buffer struct {
 	mutex sync.Mutex
 	text  bytes.Buffer

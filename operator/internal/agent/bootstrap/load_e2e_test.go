@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
-// The figures of docs/moving-in.md are those of -keys 2100000 -rate 16777216.
+// The figures of docs/moving-in.md were measured with -keys 2100000 -rate 16777216.
 var (
 	loadKeys = flag.Int("keys", 60_000, "keys of 1,000 bytes that a cache is filled with under load")
 	loadRate = flag.Int64("rate", 0, "limit of that copy in bytes per second")
@@ -64,7 +64,7 @@ func (s *servers) send(t *testing.T, keys int, command func(key string) string) 
 	lines := s.lines(t)
 	for n := range keys {
 		key := fmt.Sprintf("untouched-%d", n)
-		_, _ = lines[s.choose([]byte(key))].WriteString(command(key)) // A writer keeps its error.
+		_, _ = lines[s.choose([]byte(key))].WriteString(command(key)) // The next Flush returns an error.
 		if n%10_000 == 0 || n == keys-1 {
 			for _, line := range lines {
 				answered, err := line.end()
@@ -78,7 +78,8 @@ func (s *servers) send(t *testing.T, keys int, command func(key string) string) 
 	return answers
 }
 
-// TestACacheIsFilledUnderLoad keeps 99 % of the keys that clients do not touch, while clients write other keys.
+// TestACacheIsFilledUnderLoad checks that at least 99 % of the keys that clients do not touch are copied, while clients
+// write other keys.
 func TestACacheIsFilledUnderLoad(t *testing.T) {
 	old := startServers(t, clienthash.Ketama, 3, &security{}, "--memory-limit=1024")
 	next := startServers(t, clienthash.Rendezvous, 3, &security{}, slots, "--memory-limit=1024")

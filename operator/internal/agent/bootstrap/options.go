@@ -16,41 +16,44 @@ import (
 
 // Options are the options of `agent bootstrap`.
 type Options struct {
-	// From are the servers to copy from, as HOST:PORT, in the order and with the names of clients, which hash these
-	// names. FromHash is how clients place keys on these servers.
+	// From are the servers to copy from, as HOST:PORT, in the same order and with the same names as in the clients' list,
+	// because clients hash these names. FromHash is the hash by which clients choose one of these servers.
 	From     []string
 	FromHash string
 
-	// FromTLSDir is where the Secret is mounted with which these servers are verified; empty means that they have no
-	// certificate.
+	// FromTLSDir is the folder where the Secret is mounted by which these servers are verified; empty means that they have
+	// no certificate.
 	FromTLSDir string
 
-	// FromAuthDir is where the Secret with their users is mounted; empty means that they require no password.
+	// FromAuthDir is the folder where the Secret with the users of these servers is mounted; empty means that they require
+	// no password.
 	FromAuthDir string
 
-	// To are the servers of the slots, as HOST:PORT, in the order of the slots, and ToHash is how clients will place keys
-	// on them.
+	// To are the servers of the slots, as HOST:PORT, in the order of the slots, and ToHash is the hash by which clients
+	// will choose one of them.
 	To     []string
 	ToHash string
 
-	// TLSDir is where the Secret of the cache's certificate is mounted; empty means that it has none.
+	// TLSDir is the folder where the Secret with the cache's certificate is mounted; empty means that the cache has no
+	// certificate.
 	TLSDir string
 
-	// ClientCA: the cache requests client certificates, signed by the CAs of the Secret.
+	// ClientCA is whether the cache requests client certificates. The CAs of the Secret must have signed them.
 	ClientCA bool
 
-	// AuthDir is where the Secret with the cache's users is mounted; empty means that it requires no password.
+	// AuthDir is the folder where the Secret with the cache's users is mounted; empty means that the cache requires no
+	// password.
 	AuthDir string
 
 	// BytesPerSecond limits the copy; 0 is no limit.
 	BytesPerSecond int64
 
-	// PhaseFile is the file with the phase of the operator (instruction.Phase). Without it, clients may use the cache
-	// as soon as all keys are copied.
+	// PhaseFile is the file with the phase that the operator writes (instruction.Phase). Without it, clients may use the
+	// cache as soon as all keys are copied.
 	PhaseFile string
 
-	// StateFile is written once clients may use the cache. If it exists at the start, nothing is copied. The phase
-	// moved, which the operator writes later, has the same effect.
+	// StateFile is written once clients may use the cache. If it exists at the start, nothing is copied. If the phase is
+	// "moved", which the operator writes later, nothing is copied either.
 	StateFile string
 
 	// MetricsAddress is the address of the metrics; "0" turns them off.
@@ -69,29 +72,33 @@ func NewOptions() *Options { return &Options{MetricsAddress: ":9150", ProbeAddre
 // AddFlags adds the flags of the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.From, "from", o.From,
-		"A server to copy from, as `HOST:PORT`. Repeat it in the order and spelling of the clients: they are hashed.")
+		"A server to copy from, as `HOST:PORT`. Repeat it for each server, in the same order and spelling as in the "+
+			"clients' list, because clients hash these names.")
 	flags.StringVar(&o.FromHash, "from-hash", o.FromHash,
-		"How clients place keys on these servers: "+hashes()+".")
+		"Hash by which clients choose one of these servers: "+hashes()+".")
 	flags.StringVar(&o.FromTLSDir, "from-tls-dir", o.FromTLSDir,
-		"Folder with the Secret by which these servers are verified: ca.crt, and for mutual TLS tls.crt and tls.key. "+
-			"Without it, no TLS.")
+		"Folder with the Secret by which these servers are verified: ca.crt and, for mutual TLS, tls.crt and tls.key. "+
+			"Without it, the agent connects without TLS.")
 	flags.StringVar(&o.FromAuthDir, "from-auth-dir", o.FromAuthDir,
-		"Folder with the Secret of a user of these servers: username and password, or users. Without it, no login.")
+		"Folder with the Secret that has a user of these servers: username and password, or users. Without it, the "+
+			"agent does not log in.")
 	flags.StringArrayVar(&o.To, "to", o.To,
 		"The server of a slot, as `HOST:PORT`. Repeat it in the order of the slots, with the names that clients will have.")
-	flags.StringVar(&o.ToHash, "to-hash", o.ToHash, "How clients will place keys on the slots.")
+	flags.StringVar(&o.ToHash, "to-hash", o.ToHash, "Hash by which clients will choose one of the slots.")
 	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
-		"Folder with the Secret of the cache's certificate. Without it, no TLS.")
+		"Folder with the Secret of the cache's certificate. Without it, the agent connects without TLS.")
 	flags.BoolVar(&o.ClientCA, "client-ca", o.ClientCA,
 		"The cache requires client certificates, so the Secret must have ca.crt. Used with --tls-dir.")
 	flags.StringVar(&o.AuthDir, "auth-dir", o.AuthDir,
-		"Folder with the Secret of the cache's users. Without it, no login.")
+		"Folder with the Secret of the cache's users. Without it, the agent does not log in.")
 	flags.Int64Var(&o.BytesPerSecond, "bytes-per-second", o.BytesPerSecond,
-		"Limit of the copy, from all servers together; 0 is none.")
+		"Limit of the bytes of keys and values that are copied per second, from all servers together; 0 means no limit.")
 	flags.StringVar(&o.PhaseFile, "phase-file", o.PhaseFile,
-		"File from a downward API volume with follow, cutOver or moved. Without it, it cuts over as soon as all is copied.")
+		"File from a downward API volume with the phase: follow, cutOver or moved. Without it, clients may use the "+
+			"cache as soon as all keys are copied.")
 	flags.StringVar(&o.StateFile, "state-file", o.StateFile,
-		"File in an emptyDir, written once clients may use the cache: a restarted container then does not copy again.")
+		"File in an emptyDir that the agent writes once clients may use the cache, so that a restarted container does "+
+			"not copy the keys again.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "Address of /metrics; 0 turns it off.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz, /started and /ready; 0 turns them off.")
@@ -112,7 +119,7 @@ func (o *Options) Validate() error {
 	}
 	for _, server := range o.From {
 		if slices.Contains(o.To, server) {
-			return fmt.Errorf("--from %q: it is one of --to, too: set the servers outside of the cache", server)
+			return fmt.Errorf("--from %q: --to has the same server: set only servers outside of the cache", server)
 		}
 	}
 	for _, file := range []struct{ flag, path string }{{"--phase-file", o.PhaseFile}, {"--state-file", o.StateFile}} {

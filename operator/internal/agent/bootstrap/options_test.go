@@ -21,7 +21,7 @@ func TestOptions(t *testing.T) {
 		"a port that is none":    {lists + "--to=a:0", `--to "a:0": set HOST:PORT`},
 		"a port by its name":     {lists + "--to=a:memcache", `--to "a:memcache": set HOST:PORT`},
 		"a server twice":         {lists + "--from=10.0.0.1:11211", `--from "10.0.0.1:11211" is set twice`},
-		"a server on both sides": {lists + "--to=10.0.0.1:11211", `--from "10.0.0.1:11211": it is one of --to, too`},
+		"a server on both sides": {lists + "--to=10.0.0.1:11211", `--from "10.0.0.1:11211": --to has the same server`},
 		"an unknown hash":        {lists + "--from-hash=Maglev", `--from-hash "Maglev": set one of Ketama, CRC32Modulo, JumpSorted, Rendezvous`},
 		"no hash":                {lists + "--to-hash=", `--to-hash "": set one of Ketama`},
 		"a negative limit":       {lists + "--bytes-per-second=-1", "--bytes-per-second -1: set 0 for no limit"},

@@ -1,6 +1,6 @@
 package bootstrap
 
-// How both sides are reached.
+// Connects to the old servers and to the slots.
 
 import (
 	"context"

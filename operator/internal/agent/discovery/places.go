@@ -1,6 +1,6 @@
 package discovery
 
-// The limit of the clients that are connected at a time, and the choice of the one that leaves for another one.
+// Limits how many clients are connected at the same time, and chooses the one that has to leave for another.
 
 import (
 	"net"
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// connections limits the memory that clients can use. A client needs one connection, for a moment each minute.
+// connections limits the memory that clients can use. A low limit is enough, because a client needs only one
+// connection, for a moment each minute.
 const connections = 128
 
 // places are the connected clients. If all places are taken, the client that has been silent for longest is
@@ -24,7 +25,8 @@ func newPlaces() *places {
 	return &places{free: make(chan struct{}, connections), heard: map[net.Conn]time.Time{}}
 }
 
-// enter gives a client a place. If none is free, it disconnects another client, and waits until that has left.
+// enter gives a client a place. If no place is free, it disconnects another client, and waits until that client has
+// left.
 func (p *places) enter(client net.Conn) {
 	select {
 	case p.free <- struct{}{}:

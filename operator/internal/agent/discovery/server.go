@@ -22,17 +22,18 @@ const (
 	// idle is how long a connection may be without a command: longer than the minute after which clients ask again.
 	idle = 5 * time.Minute
 
-	// patience is how long a client waits for the list: a Pod that was just chosen to answer gets it within seconds.
+	// patience is how long a client waits for the list, because a Pod that was just chosen to answer clients gets the list
+	// only after some seconds.
 	patience = 5 * time.Second
 
-	// pause is how long no client is accepted after an error.
+	// pause is how long the server accepts no client after an error of the listener.
 	pause = time.Second
 
 	// binary is the first byte of each request of memcached's binary protocol. A client of that protocol could not read
 	// an error in text.
 	binary = 0x80
 
-	// longestCommand limits a command. The longest legal one is a login, with its key of 250 bytes.
+	// longestCommand limits the length of a command. The longest valid command is a login with a key of 250 bytes.
 	longestCommand = 2048
 )
 
@@ -61,8 +62,8 @@ func (s *Server) Serve(ctx context.Context, address string, config *tls.Config) 
 	return nil
 }
 
-// accept talks to clients until the context ends. An error of the listener, such as too many open files, does not end
-// it, because the agent, and the handoff of a slot, would end with it.
+// accept talks to clients until the context ends. After an error of the listener, such as too many open files, it
+// continues: otherwise, the agent would end, and the handoff of a slot with it.
 func (s *Server) accept(ctx context.Context, listener net.Listener, config *tls.Config) {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	places := newPlaces()
@@ -95,7 +96,7 @@ func (s *Server) accept(ctx context.Context, listener net.Listener, config *tls.
 	}
 }
 
-// talk answers the commands of a client, reports each one, and returns why it ends.
+// talk answers the commands of a client, calls heard for each of them, and returns why the conversation ended.
 func (s *Server) talk(ctx context.Context, connection net.Conn, heard func()) error {
 	reader := bufio.NewReaderSize(connection, longestCommand)
 	session := session{server: s, in: reader, admitted: s.Memcached == ""}
@@ -130,8 +131,8 @@ func next(connection net.Conn, reader *bufio.Reader) ([]byte, error) {
 	return line, err
 }
 
-// list reads the list, and waits until there is a list with a server. Without this, a client would drop the servers
-// that it has, until it asks again a minute later.
+// list reads the list, and waits until the list has a server. If it returned an empty list, a client would drop the
+// servers that it knows, until it asks again a minute later.
 func (s *Server) list(ctx context.Context) (discovery.List, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -142,7 +143,7 @@ func (s *Server) list(ctx context.Context) (discovery.List, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return discovery.List{}, errors.New("the list of servers is not here yet")
+			return discovery.List{}, errors.New("the list of servers has not arrived yet")
 		case <-time.After(patience / 50):
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 )
 
-// front is a listener without a network. An error among its clients is that of Accept.
+// front is a listener without a network. Its channel has connections, and errors that Accept is to return.
 type front struct {
 	net.Listener
 	clients chan any
@@ -119,7 +119,7 @@ func TestAListWithoutServersIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := opened(t)
-		const want = "SERVER_ERROR the list of servers is not here yet: ask again\r\n"
+		const want = "SERVER_ERROR the list of servers has not arrived yet: ask again\r\n"
 		if answer := ask(f.connect(), "config get cluster\r\n"); answer != want {
 			t.Errorf("the answer is %q", answer)
 		}

@@ -54,14 +54,15 @@ const oldKey = "AmazonElastiCache:cluster"
 func (s *session) servers(ctx context.Context, header string) string {
 	list, err := s.server.list(ctx)
 	if err != nil {
-		s.server.Log.Warn("A client requests the servers of the cache, which are not known", "err", err)
+		s.server.Log.Warn("A client requests the servers of the cache, but this Pod does not know them", "err", err)
 		return "SERVER_ERROR " + err.Error() + ": ask again\r\n"
 	}
 	payload := list.Payload()
 	return fmt.Sprintf("%s 0 %d\r\n%s\r\nEND\r\n", header, len(payload), payload)
 }
 
-// version answers with the version of memcached in the same Pod, from which clients choose the command for the list.
+// version answers with the version of memcached in the same Pod. From this version, clients choose the command that
+// requests the list.
 func (s *session) version(ctx context.Context) string {
 	client, err := s.server.Login(ctx)
 	if err == nil {
@@ -71,11 +72,11 @@ func (s *session) version(ctx context.Context) string {
 			return version + "\r\n"
 		}
 	}
-	s.server.Log.Warn("A client requests the version, and memcached does not answer", "err", err)
+	s.server.Log.Warn("A client requests memcached's version, but memcached does not answer", "err", err)
 	return "SERVER_ERROR memcached does not answer: ask again\r\n"
 }
 
-// elsewhere refuses a command that clients have to send to memcached.
+// elsewhere refuses a command that clients have to send to memcached itself.
 func (s *session) elsewhere() string {
 	list, err := s.server.read()
 	if err != nil || list.Endpoint == "" {
@@ -92,10 +93,11 @@ func isStorage(command string) bool {
 	return false
 }
 
-// mostData is the longest value that is read. The value of a login is much shorter.
+// mostData is the longest value that the session reads. The value of a login is much shorter.
 const mostData = 1 << 20
 
-// store reads the value that follows the command. The first value that a client with a password sends is its login.
+// store reads the value that follows a command that stores one. If clients need a password, the first value that a
+// client sends is its login.
 func (s *session) store(ctx context.Context, words []string) (string, error) {
 	if len(words) < 5 {
 		return "ERROR\r\n", nil
@@ -120,7 +122,7 @@ func (s *session) store(ctx context.Context, words []string) (string, error) {
 	return s.login(ctx, string(value[:length])), nil
 }
 
-// login admits the clients whose login memcached accepts.
+// login admits the client if memcached accepts the same login.
 func (s *session) login(ctx context.Context, value string) string {
 	user, password, _ := strings.Cut(value, " ")
 	client, err := protocol.Dial(ctx, s.server.Memcached, nil)

@@ -1,4 +1,5 @@
-// Package endpoint serves what a program of the agent shows to Kubernetes and Prometheus, over plain HTTP.
+// Package endpoint serves the probes and metrics of a program of the agent to Kubernetes and Prometheus, over plain
+// HTTP.
 package endpoint
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
-// MaxConnections limits the memory that clients of the metrics can use.
+// MaxConnections limits the connections, and so the memory that clients can use.
 const MaxConnections = 16
 
 // Serve serves over plain HTTP until the context ends, and then finishes requests in progress.
@@ -45,17 +46,18 @@ func Serve(ctx context.Context, address string, handler http.Handler) error {
 	return nil
 }
 
-// Metrics answers with samples.
+// Metrics returns a handler that answers with samples.
 func Metrics(samples func(context.Context) []exporter.Sample) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_ = exporter.Write(w, samples(r.Context())) // the client has disconnected
+		_ = exporter.Write(w, samples(r.Context())) // an error means that the client has disconnected
 	})
 	return mux
 }
 
-// Probes answers whether the program runs, and whether it has started. More probes can be added.
+// Probes returns a handler that answers whether the program runs, and whether it has started. The caller can add more
+// paths.
 func Probes(started func() error) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", Answer(func() error { return nil }))
@@ -63,7 +65,7 @@ func Probes(started func() error) *http.ServeMux {
 	return mux
 }
 
-// Answer answers 200 unless a check fails.
+// Answer returns a handler that answers 200 unless a check fails.
 func Answer(check func() error) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if err := check(); err != nil {

@@ -29,7 +29,7 @@ func TestServingEndsAfterTheRequestsUnderWay(t *testing.T) {
 	}()
 	answers := make(chan *http.Response, 1)
 	go func() {
-		for { // until it listens
+		for { // until the server listens
 			if answer, err := http.Get("http://" + address + "/metrics"); err == nil {
 				answers <- answer
 				return

@@ -24,7 +24,7 @@ func readAnswers(ctx context.Context, client *protocol.Client) (answers, error) 
 		}
 		all[i] = stats
 	}
-	// memcached reports this total together with the statistics of the slab classes.
+	// memcached reports this total in "stats slabs", but it does not belong to a slab class.
 	all[0]["total_malloced"] = all[3]["total_malloced"]
 	return answers{
 		general: all[0], settings: all[1],
@@ -48,7 +48,8 @@ func ByClass(stats map[string]string, prefix string) map[string]map[string]strin
 	return classes
 }
 
-// samples returns the general samples, and those of each slab class or their totals.
+// samples returns the general samples. If each is true, it adds the samples of each slab class, and otherwise their
+// totals.
 func (a answers) samples(each bool, evicted *evictions) []Sample {
 	var samples []Sample
 	if text := a.general["version"]; text != "" {
@@ -69,7 +70,8 @@ func (a answers) samples(each bool, evicted *evictions) []Sample {
 	return samples
 }
 
-// appendRows appends the available statistics. Other versions of memcached may report fewer.
+// appendRows appends a sample for each row whose statistics memcached reports. Some versions of memcached do not report
+// all.
 func appendRows(samples []Sample, rows []row, stats map[string]string, class ...string) []Sample {
 	for _, row := range rows {
 		if value, ok := row.value(stats); ok {
@@ -79,7 +81,7 @@ func appendRows(samples []Sample, rows []row, stats map[string]string, class ...
 	return samples
 }
 
-// value returns the first of the row's statistics, minus all the others.
+// value returns the first of the row's statistics, minus all other ones.
 func (r row) value(stats map[string]string) (float64, bool) {
 	total, ok := number(stats[r.stats[0]])
 	for _, name := range r.stats[1:] {

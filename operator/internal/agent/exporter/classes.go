@@ -42,13 +42,13 @@ var slabs = slices.Concat(
 	commands(newMetric(Counter, "slab_commands_total", "Requests, by slab class, command and result.",
 		"slab", "command", "status"), map[string]string{"hit": "_hits"}, "cas_hits", "cas_badval"),
 	[]row{
-		slabGauge("chunk_size_bytes", "Size of a chunk: the largest item of the slab class.", "chunk_size").as(NoTotal),
+		slabGauge("chunk_size_bytes", "Size of a chunk. No item of the slab class is larger.", "chunk_size").as(NoTotal),
 		slabGauge("chunks_per_page", "Chunks of a page.", "chunks_per_page").as(NoTotal),
 		slabGauge("current_pages", "Pages of the slab class.", "total_pages"),
 		slabGauge("current_chunks", "Chunks of the slab class.", "total_chunks"),
 		slabGauge("chunks_used", "Chunks that hold an item.", "used_chunks"),
-		slabGauge("chunks_free", "Chunks that hold none.", "free_chunks"),
-		slabGauge("chunks_free_end", "Chunks at the end of the newest page that hold none.", "free_chunks_end"),
+		slabGauge("chunks_free", "Chunks that hold no item.", "free_chunks"),
+		slabGauge("chunks_free_end", "Chunks at the end of the newest page that hold no item.", "free_chunks_end"),
 	},
 )
 

@@ -24,18 +24,18 @@ type Exporter struct {
 	// Served returns the certificate that memcached serves; nil if it serves none.
 	Served func(context.Context) (*x509.Certificate, error)
 
-	// SlabClasses exports each slab class. There are up to 63, with 36 series each.
+	// SlabClasses is whether each slab class is exported. There are up to 63 classes, with 36 series each.
 	SlabClasses bool
 
 	Log *slog.Logger
 
 	mutex   sync.Mutex
 	client  *protocol.Client
-	reason  string // why memcached is down, as logged
+	reason  string // why memcached is down, as it was last logged
 	evicted evictions
 }
 
-// Collect collects the samples. memcached_up reports failures.
+// Collect collects the samples. If memcached cannot be read, memcached_up is 0.
 func (e *Exporter) Collect(ctx context.Context) []Sample {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -57,8 +57,8 @@ func (e *Exporter) Collect(ctx context.Context) []Sample {
 	return samples
 }
 
-// ask reads memcached's statistics over the open connection. Memcached may have closed that, so a second attempt uses a
-// new connection.
+// ask reads memcached's statistics over the open connection. Memcached may have closed that connection, so a second
+// attempt uses a new one.
 func (e *Exporter) ask(ctx context.Context) (answers, error) {
 	if e.client != nil {
 		if got, err := readAnswers(ctx, e.client); err == nil {

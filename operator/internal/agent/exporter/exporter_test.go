@@ -21,7 +21,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// memcached answers to "stats" and its kinds. It ends each connection after some answers.
+// memcached is a server that answers "stats" and its kinds, such as "stats items". It ends each connection after some
+// answers.
 type memcached struct {
 	address     string
 	mutex       sync.Mutex
@@ -79,7 +80,7 @@ func newExporter(t *testing.T, m *memcached) (*Exporter, *bytes.Buffer) {
 	return e, log
 }
 
-// series are samples as text, without their explanations.
+// series returns samples as text, without the lines that explain them.
 func series(t *testing.T, samples []Sample) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -138,7 +139,7 @@ func TestTheConnectionIsKeptAndRenewed(t *testing.T) {
 		t.Errorf("%d connections for three scrapes", got)
 	}
 	m = newMemcached(t, nil)
-	m.perLogin = 6 // ends within the second scrape
+	m.perLogin = 6 // the connection ends within the second scrape
 	e.Login = m.login
 	e.Close()
 	for range 3 {

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// FuzzAnyAnswerGivesMetrics: whatever a memcached answers, Prometheus can read what the agent makes of it.
+// FuzzAnyAnswerGivesMetrics: whatever a memcached answers, Prometheus can read the metrics that the agent exports.
 func FuzzAnyAnswerGivesMetrics(f *testing.F) {
 	f.Add("version 1.6.45\nmax_connections 5", "items:1:number 5\nitems:1:age 7\nitems:01:number 5", "1:chunk_size 96\n1:get_hits NaN")
 	f.Add("version 1.6\"\\\xff\npid -Inf", "items:99999999:evicted 1e999", "total_malloced yes\n-1:used_chunks no")
@@ -31,7 +31,7 @@ func FuzzAnyAnswerGivesMetrics(f *testing.F) {
 	})
 }
 
-// fields reads lines of a name and a value. A line of memcached has no line end within it.
+// fields reads lines that have a name and a value. A line of memcached has no line end within it.
 func fields(text string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(text) {

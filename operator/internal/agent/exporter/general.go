@@ -13,7 +13,7 @@ var general = slices.Concat(
 	[]row{
 		{metric: allCommands, labels: []string{"flush", "hit"}, stats: []string{"cmd_flush"}},
 
-		counter("uptime_seconds", "How long memcached has been running: it is cold after a start.", "uptime"),
+		counter("uptime_seconds", "How long memcached has been running. After a start, it has no items.", "uptime"),
 		gauge("time_seconds", "The time on memcached's clock.", "time"),
 		counter("process_user_cpu_seconds_total", "CPU time that memcached used in user mode.", "rusage_user"),
 		counter("process_system_cpu_seconds_total", "CPU time that the kernel used for memcached.", "rusage_system"),
@@ -23,17 +23,19 @@ var general = slices.Concat(
 		gauge("threads", "Worker threads.", "threads"),
 		gauge("current_connections", "Open connections.", "curr_connections"),
 		counter("connections_total", "Connections opened since the start.", "total_connections"),
-		counter("connections_rejected_total", "Connections rejected at the limit.", "rejected_connections"),
+		counter("connections_rejected_total", "Connections that memcached rejected because of the connection "+
+			"limit.", "rejected_connections"),
 		counter("connections_yielded_total", "How often a connection yielded to others.", "conn_yields"),
-		counter("connections_listener_disabled_total", "How often memcached stopped listening at the limit.",
+		counter("connections_listener_disabled_total", "How often memcached stopped accepting connections because of "+
+			"the connection limit.",
 			"listen_disabled_num"),
 		gauge("accepting_connections", "1 if memcached accepts new connections.", "accepting_conns"),
 		counter("auth_errors_total", "Rejected logins, including the agent's own checks after a rotation.",
 			"auth_errors"),
 
-		gauge("current_bytes", "Bytes that items take.", "bytes"),
-		gauge("limit_bytes", "Bytes that items may take.", "limit_maxbytes"),
-		gauge("malloced_bytes", "Bytes of the pages that slab classes have.", "total_malloced"),
+		gauge("current_bytes", "Bytes that the items use.", "bytes"),
+		gauge("limit_bytes", "Bytes that the items may use at most.", "limit_maxbytes"),
+		gauge("malloced_bytes", "Bytes of all pages that memcached has given to slab classes.", "total_malloced"),
 		gauge("current_items", "Stored items.", "curr_items"),
 		counter("items_total", "Items stored since the start.", "total_items"),
 		counter("items_evicted_total", "Items evicted to make room for others.", "evictions"),
@@ -56,8 +58,9 @@ var general = slices.Concat(
 var settings = []row{
 	gauge("max_connections", "Maximum number of open connections.", "maxconns"),
 	gauge("lru_crawler_enabled", "1 if the LRU crawler is on.", "lru_crawler"),
-	gauge("lru_crawler_sleep", "Microseconds between two items of the LRU crawler.", "lru_crawler_sleep"),
-	gauge("lru_crawler_to_crawl", "Items of a slab class that a run checks; 0 means all.", "lru_crawler_tocrawl"),
+	gauge("lru_crawler_sleep", "Microseconds that the LRU crawler waits between two items.", "lru_crawler_sleep"),
+	gauge("lru_crawler_to_crawl", "How many items of a slab class a run of the LRU crawler checks; 0 means "+
+		"all.", "lru_crawler_tocrawl"),
 	gauge("lru_crawler_maintainer_thread", "1 if a thread moves items between the LRUs.", "lru_maintainer_thread"),
 	gauge("lru_crawler_hot_percent", "Share of the memory reserved for HOT, in percent.", "hot_lru_pct"),
 	gauge("lru_crawler_warm_percent", "Share of the memory reserved for WARM, in percent.", "warm_lru_pct"),

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// leftOut are metrics of the official exporter that belong to parts of memcached which the operator does not use.
+// leftOut are the metrics of the official exporter that are about parts of memcached which the operator does not use.
 var leftOut = []string{"memcached_extstore_", "memcached_proxy_", "memcached_round_robin_fallback_total", "memcached_unexpected_napi_ids_total"}
 
 // added are the metrics that the official exporter does not have.
 var added = []string{"memcached_auth_errors_total counter", "memcached_certificate_not_after_timestamp_seconds gauge", "memcached_threads gauge"}
 
-// TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter compares with a list that was made from the source of that
-// exporter.
+// TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter compares the agent's metrics with a list that was made from the
+// source of that exporter.
 func TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter(t *testing.T) {
 	content, err := os.ReadFile("testdata/memcached_exporter-0.16.0.txt")
 	if err != nil {

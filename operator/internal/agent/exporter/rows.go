@@ -1,21 +1,22 @@
 package exporter
 
-// How a statistic of memcached becomes a metric.
+// Defines how a statistic of memcached becomes a metric.
 
 import "slices"
 
-// row is a series: its statistics, and its name. Names, labels and types are those of the official exporter, so that
-// its dashboards and alerts work; a few gauges are counters there.
+// row is a series: its name, and the statistics from which its value is computed. Names, labels and types are the same
+// as those of the official exporter, so that the dashboards and alerts for that exporter work. Only a few gauges are
+// counters in that exporter.
 type row struct {
 	metric *Metric
-	labels []string // values, after that of the slab class
-	stats  []string // the first minus all the others
+	labels []string // values of the labels after that of the slab class
+	stats  []string // the value is the first one minus all other ones
 
-	// total is how the slab classes of a Pod are combined into one series. The general rows have no classes.
+	// total is how the slab classes of a Pod are combined into one series. It has no meaning in the general rows.
 	total Total
 }
 
-// Metrics that are not statistics of memcached.
+// Metrics that do not come from memcached's statistics.
 var (
 	up      = newMetric(Gauge, "up", "1 if memcached answers, 0 if not.")
 	version = newMetric(Gauge, "version", "Always 1. The label is memcached's version.", "version")
@@ -55,14 +56,14 @@ func slabCounter(name, help, stat string) row {
 	return row{metric: newMetric(Counter, "slab_"+name, help, "slab"), stats: []string{stat}}
 }
 
-// as sets how the slab classes are combined, if that is not their sum.
+// as returns the row with another way to combine the slab classes than their sum.
 func (r row) as(total Total) row {
 	r.total = total
 	return r
 }
 
-// commands returns the requests by command and status. Memcached counts each cas as a set, too; casOfSet are those
-// counts.
+// commands returns the requests by command and status. Memcached counts each cas as a set, too; casOfSet are the counts
+// of cas, which are subtracted from the sets.
 func commands(metric *Metric, statuses map[string]string, casOfSet ...string) []row {
 	command := func(name, status string, stats ...string) row {
 		return row{metric: metric, labels: []string{name, status}, stats: stats}

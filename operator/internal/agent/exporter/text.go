@@ -19,7 +19,7 @@ const (
 	Counter Kind = "counter"
 )
 
-// Metric is what all series of a name share.
+// Metric has what all series with the same name have in common.
 type Metric struct {
 	Name   string
 	Kind   Kind
@@ -35,7 +35,7 @@ type Sample struct {
 }
 
 // Write writes samples in Prometheus' text format, version 0.0.4. Prometheus' own library would take 3 MiB of the 15
-// that the agent may use.
+// MiB that the agent may use.
 func Write(to io.Writer, samples []Sample) error {
 	slices.SortFunc(samples, func(a, b Sample) int {
 		return cmp.Or(strings.Compare(a.Metric.Name, b.Metric.Name), slices.Compare(a.Labels, b.Labels))

@@ -29,7 +29,7 @@ b 0.5
 	}
 }
 
-// TestPrometheusReadsWhatIsWritten reads every metric by Prometheus' own parser.
+// TestPrometheusReadsWhatIsWritten reads every metric with Prometheus' own parser.
 func TestPrometheusReadsWhatIsWritten(t *testing.T) {
 	var samples []Sample
 	for i, metric := range Metrics() {

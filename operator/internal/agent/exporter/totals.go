@@ -16,15 +16,15 @@ const (
 	// Oldest is the maximum of all classes.
 	Oldest Total = "maximum"
 
-	// LastEvicted is the minimum of the classes that evicted items since the last scrape. If none did, it is the last
-	// value.
+	// LastEvicted is the minimum of the classes that evicted items since the last scrape. If no class did, it is the same
+	// value as at the last scrape.
 	LastEvicted Total = "smallest of the latest evictions"
 
-	// NoTotal: the values of classes cannot be combined.
+	// NoTotal means that the values of the classes cannot be combined.
 	NoTotal Total = "none"
 )
 
-// totals are the metrics of slab classes without the label of the class.
+// totals has, for each metric of slab classes, the same metric without the label of the class.
 var totals = func() map[*Metric]*Metric {
 	all := map[*Metric]*Metric{}
 	for _, row := range slices.Concat(items, slabs) {
@@ -73,8 +73,9 @@ func (e *evictions) total(r row, classes map[string]map[string]string) (total fl
 	return total, known
 }
 
-// evictions remembers the counts of evictions. For each class, memcached reports how long the last evicted item had not
-// been used, but not when it was evicted: the value of a class that stopped evicting long ago is outdated.
+// evictions remembers how many items each class had evicted at the last scrape. For each class, memcached reports for
+// how long the last evicted item had not been used, but not when it was evicted. So the value of a class that stopped
+// evicting long ago is outdated, and must not count.
 type evictions struct {
 	counts map[string]float64 // by slab class
 	last   float64

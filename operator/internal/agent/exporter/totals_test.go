@@ -27,7 +27,8 @@ func TestSlabClassesMakeOneSeriesUnlessEachIsRequested(t *testing.T) {
 	}
 }
 
-// TestTheAgeOfEvictionsIsThatOfTheClassesThatEvictNow: one that evicted young items an hour ago says nothing of today.
+// TestTheAgeOfEvictionsIsThatOfTheClassesThatEvictNow: a class that evicted young items an hour ago, and none since,
+// must not count.
 func TestTheAgeOfEvictionsIsThatOfTheClassesThatEvictNow(t *testing.T) {
 	m := newMemcached(t, map[string]string{})
 	e, _ := newExporter(t, m)

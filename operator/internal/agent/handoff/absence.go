@@ -1,6 +1,6 @@
 package handoff
 
-// A memcached that ends, and answers again, while the session continues.
+// Handles a memcached that ends, and answers again later, while the session continues.
 
 import (
 	"context"
@@ -9,20 +9,22 @@ import (
 )
 
 const (
-	// quiet is how long clients must not have used a memcached, so that its end loses no change.
+	// quiet is how long clients must not have used a memcached before it ends. Only then does the session assume that it
+	// knows all changes by clients there.
 	quiet = 10 * time.Second
 
 	// lookAgain is the interval at which the session tries to connect to an absent memcached.
 	lookAgain = time.Second
 
-	// gathered is how long the session waits for absent memcacheds when it begins. A NetworkPolicy allows a new Pod
-	// only after some seconds.
+	// gathered is how long a session that resumes waits for absent memcacheds. It may take some seconds until a
+	// NetworkPolicy allows the connections of a new Pod.
 	gathered = 10 * time.Second
 )
 
 var errAbsent = errors.New("memcached has ended again")
 
-// lose ends the session because of an error of a memcached, or continues without it.
+// lose is called after an error of a memcached. It ends the session or, if the session survives, continues without this
+// memcached.
 func (s *session) lose(ctx context.Context, side *side, err error) {
 	if !s.survives() {
 		s.fail(err)
@@ -38,9 +40,10 @@ func (s *session) lose(ctx context.Context, side *side, err error) {
 
 // continueWithout continues without a memcached until it answers again. A source does not announce its end, so up to
 // the last second of its log may be missing. If clients changed or missed a key there in its last seconds, they may
-// also have done so in the missing part, and all its keys are removed from the targets. Otherwise the keys stay: only a
-// change in the last second of a memcached that no client had used for some seconds remains unknown. For a target,
-// nothing is removed, because no client finds a key there until it answers again.
+// have done so in the missing part of the log, too. So all keys of this source are removed from the targets. Otherwise
+// the keys stay. Then a change remains unknown only if a client made it in the last second, after no client had used
+// this memcached for some seconds. If a target ends, nothing is removed, because no client finds a key there until it
+// answers again.
 func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	side.leave()
 	reason, silent := failure(Internal, err).Reason, time.Since(time.Unix(0, side.lastUsed.Load()))
@@ -48,7 +51,8 @@ func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	s.handoff.Log.Warn("The others are kept consistent without a memcached", "server", side.Name, "error", err,
+	s.handoff.Log.Warn("A memcached has ended or does not answer, and the others are kept consistent without "+
+		"it", "server", side.Name, "error", err,
 		"unusedFor", silent.Round(time.Millisecond).String(), "keysRemoved", forgets)
 	if forgets {
 		s.handoff.counts.lose(reason)
@@ -60,10 +64,10 @@ func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	s.await(ctx, side.number)
 }
 
-// noteEnd logs when the last old memcached has ended.
+// noteEnd is called when the session continues without a memcached. It logs when this was the last old one.
 func (s *session) noteEnd(side *side) {
 	if s.move.isSource(side.number) && int(s.ended.Add(1)) == len(s.move.Sources) {
-		s.handoff.Log.Info("All old memcacheds have ended: clients use the new ones only")
+		s.handoff.Log.Info("All old memcacheds have ended, so clients use only the new ones")
 	}
 }
 
@@ -84,8 +88,8 @@ func (s *session) await(ctx context.Context, number int) {
 	}
 }
 
-// continueWith continues with a memcached that answers again. The changes by clients there are unknown, so all keys
-// that move to or from it are removed from both sides.
+// continueWith continues with a memcached that answers again. The changes that clients made there in the meantime are
+// unknown, so all keys that move to or from it are removed from both sides.
 func (s *session) continueWith(ctx context.Context, side *side) error {
 	side.changes.stop()
 	if err := side.open(ctx); err != nil {
@@ -109,7 +113,7 @@ func (s *session) continueWith(ctx context.Context, side *side) error {
 	return nil
 }
 
-// gather waits for the memcacheds that are absent, but not for long.
+// gather waits until no memcached is absent any more, but no longer than gathered.
 func (s *session) gather(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, gathered)
 	defer cancel()

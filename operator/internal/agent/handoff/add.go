@@ -1,6 +1,7 @@
 package handoff
 
-// The target of a copy that nobody follows: items are added, and replace nothing.
+// Adds items to a memcached, for a copy during which no agent follows the changes by clients, such as that of a
+// snapshot. The items replace none that the memcached has.
 
 import (
 	"bufio"
@@ -18,10 +19,10 @@ import (
 
 // Added counts the items that were to be added, by what happened to them.
 type Added struct {
-	Items, Bytes int64 // sent to the memcached, including those that it already had or refused
-	Kept         int64 // of these: the memcached has another item of the key
-	Refused      int64 // too large, or memcached had no memory for them
-	Expired      int64 // before they could be added
+	Items, Bytes int64 // items that were sent, including those that memcached had or refused, and their bytes
+	Kept         int64 // of these, the items whose key the memcached already had, so that its item was kept
+	Refused      int64 // items that were too large, or for which memcached had no memory
+	Expired      int64 // items that expired before they could be added
 }
 
 // Adder adds items to a memcached. It is for one goroutine at a time.
@@ -84,8 +85,8 @@ func (a *Adder) Add(i Item) error {
 	return nil
 }
 
-// failed returns why a write failed. If memcached answered before it closed the connection, the answer explains more
-// than the error of the write.
+// failed returns why a write failed. If memcached sent an unexpected answer before the connection was closed, failed
+// returns an error with this answer, because it explains more than the error of the write.
 func (a *Adder) failed(err error) error {
 	_ = a.connection.Close()
 	var unexpected *Failure

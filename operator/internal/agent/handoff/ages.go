@@ -1,6 +1,6 @@
 package handoff
 
-// The order in which keys are copied.
+// Decides in which order keys are copied.
 
 import (
 	"math"
@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// exactAges is the number of ages, in seconds, that are distinguished exactly. Older ages are distinguished by a
-	// twelfth: there are agesPerDoubling of them until the age doubles.
+	// exactAges is the number of ages that stand for one second each. Each higher age stands for a time that is about 9 %
+	// longer than the one before, so that the time doubles after agesPerDoubling ages.
 	exactAges       = 64
 	agesPerDoubling = 8
 
-	// mostSpans limits how often a list is read: once for each span. Two neighboring spans together have more than
-	// 2/mostSpans of the bytes.
+	// mostSpans limits the number of spans, because a list is read once for each span. Two neighboring spans together have
+	// more than 2/mostSpans of the bytes.
 	mostSpans = 16
 )
 
-// ageOf returns the age of an item that a client last used so many seconds ago.
+// ageOf returns the age, as a number below 256, of an item that a client last used this number of seconds ago.
 func ageOf(seconds int64) byte {
 	if seconds < exactAges {
 		return byte(max(0, seconds))
@@ -26,9 +26,9 @@ func ageOf(seconds int64) byte {
 	return byte(min(math.MaxUint8, exactAges+agesPerDoubling*math.Log2(float64(seconds)/exactAges)))
 }
 
-// age returns for how many seconds no client used the item. Memcached records a use only now and then, and of the
-// hottest items the least often. It also records the storing of an item as a use, so an item that was not read since
-// then counts as much older.
+// age returns for how many seconds no client used the item. The result is rough, because memcached records the uses of
+// an item only now and then, and those of the hottest items the least often. Memcached also records the storing of an
+// item as a use. So for an item that no client has read since it was stored, the result is much higher than that time.
 func (d dumped) age(now int64) int64 {
 	const atLeast, times = 60, 8
 	if d.read {
@@ -37,7 +37,7 @@ func (d dumped) age(now int64) int64 {
 	return atLeast + times*(now-d.used)
 }
 
-// ages has the number of keys of each age and class. An age without keys has no numbers.
+// ages has the number of keys of each age and slab class. For an age without keys it has nil.
 type ages [math.MaxUint8 + 1][]int64
 
 func (a *ages) add(age, class byte) {
@@ -57,7 +57,7 @@ func (a *ages) keys(from, to byte) (keys int64) {
 	return keys
 }
 
-// bytes returns about how many bytes the keys of a range of ages have, with their values.
+// bytes returns about how many bytes the keys with an age in a range have, together with their values.
 func (a *ages) bytes(from, to byte) (bytes int64) {
 	for _, classes := range a[from : int(to)+1] {
 		for class, count := range classes {
@@ -67,11 +67,12 @@ func (a *ages) bytes(from, to byte) (bytes int64) {
 	return bytes
 }
 
-// span is a range of ages, from and to included, and a range of the keys with these ages, in the order of the list.
+// span has keys with an age in a range, from and to included. Of all keys with these ages, in the order of the list, it
+// has those from next up to end.
 type span struct {
 	from, to  byte
 	next, end int64 // the first key that is not copied yet, and the one after the last that is to be copied
-	spare     bool  // it is not certain that the keys fit
+	spare     bool  // it is not certain that the new memcacheds have room for the keys
 }
 
 // all returns a span of all keys.
@@ -81,7 +82,7 @@ func (s *span) has(age byte) bool { return s.from <= age && age <= s.to }
 
 func (s *span) left() int64 { return s.end - s.next }
 
-// coldestFirst returns the spans of all keys.
+// coldestFirst returns the spans of all keys, those of the coldest keys first.
 func (s *spool) coldestFirst() []*span {
 	spans := s.hottest(everything())
 	slices.Reverse(spans)
@@ -124,8 +125,8 @@ func (s *spool) spans(from, to int, spare bool) (spans []*span) {
 	return spans
 }
 
-// oldest returns the age up to which keys have as many bytes as the new memcacheds have memory. More keys may fit than
-// surely fit, and if they do not, memcached evicts the coldest, which were copied first.
+// oldest returns the age up to which keys have as many bytes as the new memcacheds have memory. These may be more keys
+// than surely fit. If they do not fit, memcached evicts the coldest of them, because these were copied first.
 func (s *spool) oldest(r room) int {
 	bytes := 0.0
 	for age := range s.ages {

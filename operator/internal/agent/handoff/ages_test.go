@@ -22,7 +22,8 @@ func TestTheAgeOfAnItem(t *testing.T) {
 	}
 }
 
-// ofAges are keys of these ages in seconds, of which two take a page of memory. An age is the key.
+// ofAges returns a list with a key for each of these ages in seconds. The key is the age, and two items take a page of
+// memory.
 func ofAges(t *testing.T, ages ...int64) *spool {
 	t.Helper()
 	s, err := newSpool()
@@ -38,7 +39,7 @@ func ofAges(t *testing.T, ages ...int64) *spool {
 	return s
 }
 
-// keysOf are the keys of spans, in their order.
+// keysOf returns the keys of spans, in their order.
 func keysOf(t *testing.T, s *spool, spans []*span) (keys []string) {
 	t.Helper()
 	for _, of := range spans {
@@ -117,7 +118,7 @@ func TestACopyComesToItsEndInTime(t *testing.T) {
 		h := &Handoff{}
 		h.endsWithin(2 * limit)
 		h.endsWithin(limit)
-		h.endsWithin(3 * limit) // is no reason to take longer
+		h.endsWithin(3 * limit) // An earlier limit stays in force.
 		at := time.Now().Add(late)
 		if h.isLate(at.Add(-200*time.Millisecond)) || !h.isLate(at.Add(200*time.Millisecond)) {
 			t.Errorf("with %s left, it is not late after %s", limit, late)

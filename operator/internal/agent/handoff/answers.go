@@ -17,7 +17,7 @@ type item struct {
 	ttl   int // seconds; -1: it never expires
 	idle  int // seconds since a client used it, if that was requested
 	flags string
-	stale bool // or memcached instructed another client to refresh it
+	stale bool // the item is stale, or memcached instructed a client to refresh it
 }
 
 // parseItem reads the line before a value, such as "VA 5 t-1 f0 O7".
@@ -50,8 +50,8 @@ func parseItem(text string) (item, error) {
 }
 
 // numeric matches the beginning of a value that incr and decr accept as a number, as strtoull does: with blanks and a
-// sign before the digits, and any text after a blank or a zero byte. It also matches a part that ends before the first
-// digit.
+// sign before the digits, and any text after a blank or a zero byte. It also matches the first part of a longer value
+// if that part ends before the first digit.
 var numeric = regexp.MustCompile(`^[ \t\n\v\f\r]*[+-]?0*([0-9]{1,20}[ \t\n\v\f\r\x00]|[0-9]{0,20}$)`)
 
 // number reports whether the next value is one that incr and decr can change. Memcached does not log these commands, so

@@ -1,6 +1,6 @@
 package handoff
 
-// Finds out from outside whether an agent copies keys from a memcached or to it.
+// Finds out, from the log of a memcached, whether any agent copies keys from it or to it.
 
 import (
 	"bufio"
@@ -21,8 +21,8 @@ const markersWithin = 3 * lostAfter
 // IsMarker reports whether a key in memcached's log was written by an agent that copies keys.
 func IsMarker(key []byte) bool { return bytes.HasPrefix(key, []byte(markerPrefix)) }
 
-// IsBusy reports whether an agent copies keys from a memcached or to it. A client that watches the log is no proof,
-// because it may only observe how memcached is used.
+// IsBusy reports whether an agent copies keys from a memcached or to it. That a client watches the log does not prove
+// it, because that client may only observe how memcached is used.
 func IsBusy(ctx context.Context, dial Dial) (bool, error) {
 	connection, err := dial(ctx)
 	if err != nil {

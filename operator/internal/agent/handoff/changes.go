@@ -24,7 +24,7 @@ func newChanges() *changes {
 	return &changes{keys: map[string]struct{}{}, ready: make(chan struct{}, 1)}
 }
 
-// add returns false once the keys are not collected any more.
+// add adds a key, unless stop was called before. Then add returns false.
 func (c *changes) add(key []byte) (bool, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -46,8 +46,8 @@ func (c *changes) add(key []byte) (bool, error) {
 // take removes and returns all keys.
 func (c *changes) take() []key { return c.takeSome(maxChanges) }
 
-// takeSome removes and returns at most this many keys. It takes all if there are more than a quarter of the keys or
-// bytes that may be collected.
+// takeSome removes and returns at most this many keys. But it takes all keys if there are more than a quarter of the
+// keys or bytes that may be collected.
 func (c *changes) takeSome(most int) []key {
 	const many = 4
 	c.mutex.Lock()
@@ -68,7 +68,7 @@ func (c *changes) takeSome(most int) []key {
 	return keys
 }
 
-// signal makes ready have an element, because there are keys.
+// signal puts an element into ready, because there are keys.
 func (c *changes) signal() {
 	select {
 	case c.ready <- struct{}{}:
@@ -76,7 +76,8 @@ func (c *changes) signal() {
 	}
 }
 
-// stop ends the collection: from now on each change is to be invalidated immediately. It returns the remaining keys.
+// stop ends the collection. From then on, each key that changes is to be removed from the new memcached immediately. It
+// returns the remaining keys.
 func (c *changes) stop() []key {
 	c.mutex.Lock()
 	c.stopped = true

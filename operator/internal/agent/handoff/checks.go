@@ -1,6 +1,6 @@
 package handoff
 
-// The checks before a copy from servers outside of the cache removes anything.
+// Checks, before any key is removed, whether a copy from servers outside of the cache may begin.
 
 import (
 	"context"
@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	// logLag is how late a line of memcached's log may arrive: memcached reads the log of an idle thread once a second.
-	// So lines of an agent that has ended may still arrive.
+	// logLag is how late a line of memcached's log may arrive: memcached reads the log of an idle thread once a second. So
+	// lines that an agent caused may arrive after that agent has ended.
 	logLag = 1200 * time.Millisecond
 
-	// listenFor is long enough to notice another agent, whose heartbeat is in the log every few hundredths of a second.
+	// listenFor is how long a log is read to find another agent. This is long enough, because the heartbeat of an agent
+	// writes a line every few hundredths of a second.
 	listenFor = 2 * logLag
 )
 
 // check returns an error if a copy must not begin. A copy between Pods of one cache needs no check, because the
-// operator knows the Pods.
+// operator knows these Pods.
 func (m Move) check(ctx context.Context) error {
 	if !m.external {
 		return nil
@@ -37,7 +38,8 @@ func (m Move) check(ctx context.Context) error {
 }
 
 // alone returns an error if another agent copies keys to a target, or from it, because each agent would mistake the
-// writes of the other for changes by clients. The other agent may be on a Node that is lost, or fill another cache.
+// writes of the other for changes by clients. The other agent may run on a Node that Kubernetes does not reach any
+// more, or may fill another cache.
 func (m Move) alone(ctx context.Context) error {
 	errs := make([]error, len(m.Targets))
 	var group sync.WaitGroup
@@ -80,7 +82,7 @@ func (m Member) listen(ctx context.Context) error {
 
 func otherAgent() error {
 	return &Failure{Reason: OtherAgent, Err: errors.New(
-		"another agent copies keys there: in a Pod that still runs, or to another cache")}
+		"another agent copies keys from it or to it: an agent in a Pod that still runs, or one that fills another cache")}
 }
 
 // distinct returns an error if a source outside of the cache is also a target, because its keys would be removed. It

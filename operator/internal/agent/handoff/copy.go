@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// window is how many batches may be in progress.
+	// window is how many batches of a copier may be in progress at the same time.
 	window = 4
 
-	// The number of keys in a batch. A batch is one write, and a client may have to wait until all its keys are
-	// written. It has fewer keys if memcached has small buffers for its log: each key needs two lines there, and
-	// clients need place for their lines, too.
+	// minBatch and maxBatch limit the number of keys in a batch. A batch is one write, and a client may have to wait until
+	// all keys of the batch are written. If memcached's buffers for its log are small, a batch has fewer keys: each key
+	// needs two lines in such a buffer, and the lines of clients need space there, too. bytesPerKey is the space for each
+	// key.
 	minBatch    = 8
 	maxBatch    = 64
 	bytesPerKey = 1 << 10
 
-	// maxBatchBytes limits the bytes that are still in progress when the time for the copy is over. A batch exceeds it
-	// by one item at most.
+	// maxBatchBytes limits the bytes of a batch, because batches may still be in progress when the time for the copy is
+	// over. A batch exceeds it by one item at most.
 	maxBatchBytes = 256 << 10
 
 	// copyBuffer is the size of a buffer of a connection that copies, and copyBuffers limits the size of all these
@@ -36,8 +37,8 @@ const (
 type batch struct {
 	to      *store
 	keys    []key
-	bytes   int64  // about the bytes of keys and values, if the keys are of the list
-	changed bool   // items replace those of the new memcached, which loses the keys that the old one does not have
+	bytes   int64  // about the bytes of keys and values; 0 if the keys are not from the list
+	changed bool   // items replace those of the new memcached; keys without an item in the old one are removed there
 	done    func() // called when all items are in the new memcached
 
 	requested time.Time
@@ -59,17 +60,17 @@ type copier struct {
 	batchKeys int
 	room      room
 
-	once, again atomic.Int64 // bytes that were copied of the list, and of what has changed
+	once, again atomic.Int64 // bytes of the list that were copied, and bytes of changed keys that were copied again
 
 	expectedKeys, expected int64 // keys and bytes that are to be copied, as estimated before they are listed
 
 	dumped  chan batch // closed at the end of the dump
-	batches chan batch // requested, but not read yet
+	batches chan batch // batches whose items are requested, but not read yet
 
-	reading, writing chan struct{} // an element for each batch that is not in memcached's log yet
+	reading, writing chan struct{} // an element for each batch that is not yet in the log of the old, or new, memcached
 
-	request *bufio.Writer  // to the memcached
-	items   *bufio.Reader  // from it
+	request *bufio.Writer  // the commands to the old memcached
+	items   *bufio.Reader  // its answers
 	stores  map[int]*store // by server
 }
 
@@ -99,8 +100,8 @@ func copyItems(ctx context.Context, s *session) error {
 	return nil
 }
 
-// newCopier opens the connections of a copier. They stay open to the end: if a client got the descriptor of a closed
-// one, its changes would look like the agent's own.
+// newCopier opens the connections of a copier. They stay open to the end of the session: otherwise, memcached could use
+// the descriptor of a closed connection for a client, and changes by this client would look like the agent's own.
 func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 	get, err := from.connect(ctx)
 	if err != nil {
@@ -131,7 +132,7 @@ func newCopier(ctx context.Context, s *session, from *side) (*copier, error) {
 	}
 	c.batchKeys = max(minBatch, min(maxBatch, logBuffer/bytesPerKey/window))
 	go c.forward(ctx)
-	return c, c.drain(ctx) // the markers of empty batches name all connections as the agent's own
+	return c, c.drain(ctx) // sends empty batches, whose markers show which connections are the agent's own
 }
 
 // open opens the connection that stores items in a memcached.
@@ -156,7 +157,7 @@ func share(size, all, buffers int) int {
 	return max(least, min(size, all/buffers))
 }
 
-// discard reads until memcached has done all that was sent.
+// discard reads the answers until memcached has executed all commands, and closes the connection.
 func discard(answers io.Reader, connection net.Conn) {
 	_, _ = io.Copy(io.Discard, answers)
 	_ = connection.Close()
@@ -214,7 +215,7 @@ func (c *copier) mayRecopy(now time.Time) bool {
 	return !c.handoff.isLate(now) && (!c.handoff.hurried.Load() || part*c.again.Load() <= c.once.Load())
 }
 
-// take takes a place, as soon as one is free.
+// take puts an element into a channel as soon as there is room for it.
 func take(ctx context.Context, places chan struct{}) error {
 	select {
 	case places <- struct{}{}:
@@ -224,5 +225,5 @@ func take(ctx context.Context, places chan struct{}) error {
 	}
 }
 
-// write writes a command. A writer keeps its error until it is flushed.
+// write writes a command. If it fails, the next Flush of the writer returns the error.
 func write(writer *bufio.Writer, command string) { _, _ = writer.WriteString(command) }

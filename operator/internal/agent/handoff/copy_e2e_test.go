@@ -72,7 +72,7 @@ func TestItemsSurviveBitForBit(t *testing.T) {
 	r.finish(t, old)
 }
 
-// TestWhatIncrTakesForANumberIsNotCopied, and all other values are.
+// TestWhatIncrTakesForANumberIsNotCopied also checks that all other values are copied.
 func TestWhatIncrTakesForANumberIsNotCopied(t *testing.T) {
 	values := []string{
 		"0", "12", "007", "9 ", " 5", "+5", "18446744073709551615", "5 apples", "7\tx", "7\nx", "7\v", "7\x00abc", "5\r\n6",
@@ -112,10 +112,11 @@ func life(t *testing.T, c *client, key string) (ttl int) {
 	return ttl
 }
 
-// twoMonths are too long for a time to live in seconds: memcached reads such a number as a time of day.
+// twoMonths is too long for a time to live in seconds: memcached takes such a large number for a Unix time.
 const twoMonths = 60 * 24 * time.Hour
 
-// checkLife compares with T3600, or with the time of day in two months.
+// checkLife fails the test unless the time to live is about an hour, with the flags T3600, or otherwise about two
+// months.
 func checkLife(t *testing.T, ttl int, flags string) {
 	t.Helper()
 	want := 3600

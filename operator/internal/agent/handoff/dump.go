@@ -1,6 +1,6 @@
 package handoff
 
-// The choice of the keys that are copied next.
+// Chooses which keys are copied next.
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// dump sends batches of the keys that move to the channel dumped.
+// dump lists the keys that move, and sends them in batches to the channel dumped.
 func (c *copier) dump(ctx context.Context) {
 	keys, err := c.list(ctx)
 	if err == nil {
@@ -25,8 +25,8 @@ func (c *copier) dump(ctx context.Context) {
 	close(c.dumped)
 }
 
-// list lists the keys that move. If that takes more than half of the time, it lists only some of them, because the
-// other half of the time is for the copy.
+// list lists the keys that move. If this takes more than half of the time that the copy has left, it lists only some of
+// them, because the other half is for copying them.
 func (c *copier) list(ctx context.Context) (*spool, error) {
 	listing, enough := context.WithCancelCause(ctx)
 	defer enough(nil)
@@ -47,7 +47,7 @@ func (c *copier) list(ctx context.Context) (*spool, error) {
 	return keys, err
 }
 
-// isToBeCopied reports whether a key of the list moves, and counts it.
+// isToBeCopied reports whether a key of the list moves, and counts the key.
 func (c *copier) isToBeCopied(k key) bool {
 	from, to := c.move.Of(k.raw())
 	c.listed.Add(1)
@@ -58,7 +58,7 @@ func (c *copier) isToBeCopied(k key) bool {
 	return from != to
 }
 
-// dump is a dump in progress.
+// dump is the state of copier.dump.
 type dump struct {
 	*copier
 
@@ -69,11 +69,11 @@ type dump struct {
 	hurries bool           // the hottest keys are next
 }
 
-// errTurn means that the keys of a span are not next any more.
+// errTurn means that keys of another span are next.
 var errTurn = errors.New("other keys are next")
 
-// run passes on the keys for which there is room and time. The coldest keys are first, because memcached first evicts
-// the items that it got first. But if the time may not be enough, the hottest of the remaining keys are next.
+// run sends the keys for which there is room and time, in batches. The coldest keys are first, because memcached first
+// evicts the items that it got first. But if the time may not be enough, the hottest of the remaining keys are next.
 func (d *dump) run(ctx context.Context) error {
 	spans := d.keys.hottest(d.room)
 	d.plan(spans)
@@ -81,7 +81,7 @@ func (d *dump) run(ctx context.Context) error {
 	for len(spans) > 0 && !d.handoff.isLate(time.Now()) {
 		next := len(spans) - 1
 		if d.hurries = d.handoff.hurries(time.Now()); d.hurries {
-			if next = 0; spans[0].spare { // its items could evict those that are copied
+			if next = 0; spans[0].spare { // memcached could evict copied items to store those of this span
 				break
 			}
 		}
@@ -101,7 +101,7 @@ func (d *dump) run(ctx context.Context) error {
 	return nil
 }
 
-// plan replaces the estimate of the bytes to copy with those of the spans.
+// plan replaces the estimated number of bytes to copy with the number of bytes of the spans.
 func (d *dump) plan(spans []*span) {
 	for _, of := range spans {
 		d.planned += of.left()
@@ -115,14 +115,14 @@ func (d *dump) plan(spans []*span) {
 	}
 }
 
-// leaveOut counts the keys of spans that are not copied.
+// leaveOut counts the keys of spans that will not be copied.
 func (d *dump) leaveOut(spans []*span) {
 	keys := int64(0)
 	for _, of := range spans {
 		keys += of.left()
 	}
 	message := "There is no time to copy the coldest keys"
-	if keys < d.planned && !d.hurries { // The time seemed to be enough, but then no key was copied until it was over.
+	if keys < d.planned && !d.hurries { // The time seemed enough, but the copy then stood still until the time was over.
 		message = "There is no time to copy the hottest keys"
 	}
 	if keys > 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 )
 
-// TestADumpWithTheEndOfADumpInAKey continues: clients with the binary protocol may use any bytes.
+// TestADumpWithTheEndOfADumpInAKey checks that a key which contains the line at the end of a dump does not end the
+// dump. Clients with the binary protocol may use any bytes in keys.
 func TestADumpWithTheEndOfADumpInAKey(t *testing.T) {
 	const keys = 3000
 	old, next := start(t), start(t)

@@ -97,8 +97,8 @@ func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
 	}
 }
 
-// TestWhatWasSentBeforeAFailureDoesNotOutliveIt uses a busy memcached, which executes commands that were sent before
-// only after it is emptied.
+// TestWhatWasSentBeforeAFailureDoesNotOutliveIt uses a busy memcached: it executes some commands only after it was
+// emptied, although the agent sent them before.
 func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
 	t.Parallel()
 	old, next := start(t), start(t)
@@ -114,7 +114,8 @@ func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
 	g.Consistently(func() int { return held(t, next, 20000) }).WithTimeout(time.Second).Should(gomega.BeZero())
 }
 
-// TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed: for example, a rollback deletes a Pod that has copied all keys.
+// TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed ends the new memcached after all keys are copied. This happens,
+// for example, if a rollback deletes the new Pod.
 func TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed(t *testing.T) {
 	for sentence, used := range map[string]bool{
 		"no client used the new one":           false,

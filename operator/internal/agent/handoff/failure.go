@@ -28,7 +28,7 @@ const (
 )
 
 // Failure is why a handoff could not be finished. The copied keys were removed from the new memcached, unless
-// NotEmptied. With AfterCopied, they were also removed from the old one, if it could be reached.
+// NotEmptied is true. If AfterCopied is true, they were also removed from the old one, if it could be reached.
 type Failure struct {
 	// Reason is one short word in CamelCase, such as OldUnreachable.
 	Reason string
@@ -37,7 +37,7 @@ type Failure struct {
 	// Server is the name of the memcached that the failure is about, if it has one.
 	Server string
 
-	// AfterCopied is whether clients have used the new memcached after all was copied.
+	// AfterCopied is whether clients have used the new memcached after all keys were copied.
 	AfterCopied bool
 
 	// NotEmptied is whether the new memcached still holds items that may be outdated.
@@ -64,7 +64,7 @@ func (f *Failure) Text() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure returns an error as a Failure: as it is if it is one, and otherwise with this reason.
+// failure returns the error itself if it is a Failure, and otherwise a Failure with this reason and this error.
 func failure(reason string, err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f

@@ -1,6 +1,7 @@
 package handoff
 
-// The order in which a copier sends what is to be copied: the dump, what changes, and the rest.
+// Requests the items that a copier copies: first those of the dump and, in between, those of changed keys, and then
+// those of the remaining changed keys.
 
 import (
 	"context"
@@ -11,18 +12,20 @@ import (
 	"time"
 )
 
-// fewChanges is the number of changed keys that are removed instead of being copied again: otherwise the copy would not
-// end while clients write. maxRecopies limits how often changed keys are copied again before that.
+// fewChanges is how many changed keys may be left at the end of a copy. These keys are removed instead of copied again,
+// because otherwise the copy would not end while clients write. maxRecopies limits how often changed keys are copied
+// again before that.
 const (
 	fewChanges  = 64
 	maxRecopies = 20
 
-	// maxLateRounds is the same limit if the copy is late: keys that change faster are removed, too.
+	// maxLateRounds is the limit instead of maxRecopies if the copy is late. All changed keys that are left after these
+	// rounds are removed.
 	maxLateRounds = 3
 )
 
-// feed runs all copiers. Until the last of them has copied its list, and Hold has ended, the others copy changed keys
-// again.
+// feed runs all copiers. A copier that has copied its list continues to copy changed keys again, until all copiers have
+// copied their lists, and Hold is closed.
 func (s *session) feed(ctx context.Context, copiers []*copier) error {
 	var dumping atomic.Int64
 	dumping.Store(int64(len(copiers)))
@@ -45,7 +48,7 @@ func (s *session) feed(ctx context.Context, copiers []*copier) error {
 	return errors.Join(errs...)
 }
 
-// hold lets the copiers finish once all items are copied, and Hold has ended.
+// hold is called once all items are copied. It waits until Hold is closed, and then lets the copiers finish.
 func (s *session) hold(ctx context.Context, all chan<- struct{}) {
 	if err := errors.Join(s.checkPlaces(), s.checkUses()); err != nil {
 		s.fail(err)
@@ -66,7 +69,7 @@ func (s *session) hold(ctx context.Context, all chan<- struct{}) {
 }
 
 // feed copies the keys of the dump, and in the meantime copies changed keys again. It calls dumped once the whole dump
-// is in the new memcacheds, and finishes when all copiers may finish.
+// is in the new memcacheds, and finishes when all is closed, because then all copiers may finish.
 func (c *copier) feed(ctx context.Context, dumped func(), all <-chan struct{}) error {
 	go c.dump(ctx)
 	dump := c.dumped
@@ -121,8 +124,8 @@ func (c *copier) sendChanged(ctx context.Context, keys []key) error {
 }
 
 // finish copies changed keys again until few are left, and removes these from the new memcached. From then on, each
-// changed key is removed immediately. This includes keys that changed before the last copy, but are in the log only
-// when the session settles.
+// changed key is removed immediately. This includes keys that changed before they were copied for the last time, if the
+// lines about these changes arrive only while the session settles.
 func (c *copier) finish(ctx context.Context) error {
 	if err := errors.Join(c.drain(ctx), c.each(func(s *side) error { return s.heartbeat.wait(ctx) })); err != nil {
 		return err

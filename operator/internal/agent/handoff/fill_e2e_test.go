@@ -17,7 +17,7 @@ func fill(t testing.TB, server *memcachedtest.Server, count int) {
 	fillWith(t, server, count, "of some length, as small values have")
 }
 
-// fillWith stores values that end so.
+// fillWith stores the same keys as fill, with values that have this ending.
 func fillWith(t testing.TB, server *memcachedtest.Server, count int, ending string) {
 	t.Helper()
 	c := connect(t, server)

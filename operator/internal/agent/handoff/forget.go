@@ -1,22 +1,23 @@
 package handoff
 
-// The removal of keys if it is not known what clients changed.
+// Removes keys if it is not known what clients changed.
 
 import (
 	"context"
 	"time"
 )
 
-// forgetAgainAfter is the least time between two removals because of a memcached whose log keeps losing lines.
+// forgetAgainAfter is the least time between two removals of keys if the log of a memcached keeps losing lines.
 const forgetAgainAfter = time.Second
 
-// survives reports whether the session continues without a memcached, or without a part of its log. It does if sources
-// are outside of the cache, once it copies nothing any more and only follows changes by clients, because no other agent
-// would follow them.
+// survives reports whether the session continues if a memcached ends, or if a part of its log is lost. The session
+// continues if the sources are outside of the cache, and if it copies nothing any more and only follows the changes by
+// clients, because no other agent would follow them.
 func (s *session) survives() bool { return s.move.external && s.settled.Load() }
 
-// unknown acts when changes in a memcached are unknown. If the session survives, that memcached itself is up to date,
-// and only keys that it shares with other memcacheds may be outdated there.
+// unknown is called when changes in a memcached are unknown. If the session survives, keys are removed from the other
+// memcacheds only: that memcached itself is up to date, but the keys that it shares with the others may be outdated in
+// these.
 func (s *session) unknown(side *side, err error) error {
 	if !s.survives() {
 		return err
@@ -24,14 +25,15 @@ func (s *session) unknown(side *side, err error) error {
 	s.handoff.counts.lose(failure(Internal, err).Reason)
 	select {
 	case side.gaps <- struct{}{}:
-		s.handoff.Log.Warn("Changes in a memcached are not known, so that its keys are removed from the other side",
+		s.handoff.Log.Warn("Changes in a memcached are not known, so its keys are removed from the other side",
 			"server", side.Name, "error", err)
 	default:
 	}
 	return nil
 }
 
-// fillGaps removes the keys that a memcached shares with the others from these, whenever changes in it are unknown.
+// fillGaps removes keys from the other memcacheds whenever changes in one memcached are unknown: the keys that they
+// share with it.
 func (s *session) fillGaps(ctx context.Context, side *side) {
 	for {
 		select {
@@ -45,10 +47,10 @@ func (s *session) fillGaps(ctx context.Context, side *side) {
 	}
 }
 
-// forget removes the keys that a memcached shares with the others from these and, with both, also from the memcached
-// itself. It returns an error only if the session ends.
+// forget removes from the other memcacheds the keys that they share with one memcached. If both is true, it also
+// removes these keys from that memcached itself. It returns an error only if the session ends.
 func (s *session) forget(ctx context.Context, side *side, both bool) error {
-	s.forgetting.Lock() // memcached's crawler serves one at a time
+	s.forgetting.Lock() // memcached's crawler makes one list at a time
 	defer s.forgetting.Unlock()
 	for _, other := range s.present() {
 		forgotten := func(raw []byte) bool { return s.move.isShared(raw, side.number, other.number) }
@@ -66,7 +68,7 @@ func (s *session) forget(ctx context.Context, side *side, both bool) error {
 }
 
 // removeKeys removes keys of a memcached, not faster than its log can take, and returns when they are removed. If this
-// fails, the memcached is lost, and removeKeys returns an error only if the session ends because of that.
+// fails, the memcached counts as lost, and removeKeys returns an error only if the session ends because of that.
 func (s *session) removeKeys(ctx context.Context, side *side, which func(raw []byte) bool) error {
 	present, cancel := side.whilePresent(ctx)
 	defer cancel()

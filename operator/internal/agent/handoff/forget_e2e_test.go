@@ -19,8 +19,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// held counts the keys of setAll that the servers of this list have, for each server that has them in the other list.
-// It lists the keys instead of reading them: memcached could not log all reads if the agent gets little CPU time.
+// held counts the keys of setAll that the servers of this list have. Each key counts for the server of the other list
+// on which clients with the other list look for it. held lists the keys instead of reading them: memcached could not
+// log all reads if the agent gets little CPU time.
 func (r *ring) held(t *testing.T, keys int, other *ring) []int {
 	t.Helper()
 	held := make([]int, len(other.servers))
@@ -36,7 +37,7 @@ func (r *ring) held(t *testing.T, keys int, other *ring) []int {
 	return held
 }
 
-// list returns the keys that memcached has, without characters that it escapes.
+// list returns the keys that memcached has. They must not contain characters that memcached escapes.
 func (c *client) list(t *testing.T) (keys []string) {
 	t.Helper()
 	line, err := c.ask("lru_crawler metadump hash")
@@ -55,7 +56,8 @@ func (c *client) list(t *testing.T) (keys []string) {
 	return keys
 }
 
-// follows waits until a key that changes in one list is removed from the other, for each pair of servers.
+// follows changes keys in the servers of one list, and waits until they are removed from the servers of the other list.
+// It does so for each pair of servers.
 func follows(t *testing.T, one, other *ring) {
 	t.Helper()
 	for n := range 50 {
@@ -64,7 +66,7 @@ func follows(t *testing.T, one, other *ring) {
 	}
 }
 
-// movedIn is a cache with the keys of servers outside of it. Clients use both.
+// movedIn returns servers outside of a cache, and a cache into which their keys were copied. Clients use both.
 func movedIn(t *testing.T, keys int) (old, next *ring, moving *running) {
 	t.Helper()
 	old, next = outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Rendezvous, 2)
@@ -75,8 +77,8 @@ func movedIn(t *testing.T, keys int) (old, next *ring, moving *running) {
 	return old, next, moving
 }
 
-// TestWhatClientsChangedIsNotKnown in one server outside of the cache: this costs the keys that the server shares with
-// the other list, and nothing else.
+// TestWhatClientsChangedIsNotKnown checks that, if changes in one server outside of the cache are unknown, the cache
+// loses the keys that it shares with this server, and no others.
 func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 	t.Parallel()
 	const keys = 2000
@@ -97,7 +99,7 @@ func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 			g := gomega.NewWithT(t)
 			for moving.Progress().Emptied == "" {
 				tc.change(t, old.servers[0])
-				<-time.After(300 * time.Millisecond) // A beat notices.
+				<-time.After(300 * time.Millisecond) // In this time, a beat notices the change.
 			}
 			if got := moving.Progress().Emptied; got != tc.reason {
 				t.Errorf("emptied: %q, want %q", got, tc.reason)
@@ -107,8 +109,8 @@ func TestWhatClientsChangedIsNotKnown(t *testing.T) {
 				want = []int{0, before[1]}
 			}
 			g.Consistently(func() []int { return old.held(t, keys, old) }).WithTimeout(time.Second).Should(gomega.Equal(want))
-			// A client that misses a key there may miss it because the key was deleted. So the key is then removed from
-			// the server.
+			// The servers are checked first: if a client misses a key in the cache, the key may have been deleted there, so the
+			// agent removes it from the server.
 			g.Eventually(func() []int { return next.held(t, keys, old) }).WithTimeout(2*time.Minute).
 				Should(gomega.Equal([]int{0, before[1]}), "in the cache")
 			follows(t, old, next)
@@ -126,8 +128,9 @@ func burst(t *testing.T, server *memcachedtest.Server) {
 	c.want(t, commands, "MN")
 }
 
-// TestASlotStartsAgain after all was copied: this costs its keys in both lists, and no key of another slot. The keys
-// are removed from servers with memcached's own defaults, whose log could not hold all removals.
+// TestASlotStartsAgain restarts a slot after all keys are copied: its keys are removed from both lists, and no key of
+// another slot is. The servers from which they are removed run with memcached's own defaults, so their logs could not
+// hold the lines of all removals together.
 func TestASlotStartsAgain(t *testing.T) {
 	const keys = 40_000
 	old, next, moving := movedIn(t, keys)
@@ -141,7 +144,7 @@ func TestASlotStartsAgain(t *testing.T) {
 	next.set(t, inOther, "by a client of the cache")
 	old.set(t, inOther, "newer")
 	next.isMissing(t, 2, inOther)
-	<-time.After(2 * time.Second) // The agent tries in vain.
+	<-time.After(2 * time.Second) // The agent tries in vain to connect.
 
 	memcachedtest.StartAt(t, next.servers[0].Address, logBuffers)
 	next.clients[0] = connect(t, next.servers[0])
@@ -178,7 +181,7 @@ func statsOf(t *testing.T, server *memcachedtest.Server) map[string]string {
 	return stats
 }
 
-// TestAResumedImportIsConsistentOnceItSaysSo, even if a slot is down until later.
+// TestAResumedImportIsConsistentOnceItSaysSo resumes an import while a slot is down. The slot starts later.
 func TestAResumedImportIsConsistentOnceItSaysSo(t *testing.T) {
 	t.Parallel()
 	const keys = 40_000
@@ -205,7 +208,8 @@ func TestAResumedImportIsConsistentOnceItSaysSo(t *testing.T) {
 	follows(t, next, old)
 }
 
-// TestAServerOfTheCacheIsNotCopied under another name: its keys would be removed first.
+// TestAServerOfTheCacheIsNotCopied tries to copy a server of the cache that has another name in the list. The agent
+// must refuse this, because it would first remove the keys of this server.
 func TestAServerOfTheCacheIsNotCopied(t *testing.T) {
 	const keys = 100
 	next := newRing(t, clienthash.Ketama, 2)

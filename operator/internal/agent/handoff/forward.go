@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// forward stores what the old memcached answers in the new ones.
+// forward reads the items that the old memcached answers, and stores them in the new ones.
 func (c *copier) forward(ctx context.Context) {
 	for {
 		select {
@@ -53,7 +53,7 @@ func (c *copier) forwardBatch(ctx context.Context, b batch) error {
 	}
 }
 
-// endBatch removes changed keys that were not copied. It does not wait for answers.
+// endBatch removes from the new memcached the changed keys that were not copied. It does not wait for answers.
 func (c *copier) endBatch(b batch, copied []bool) error {
 	for i, key := range b.keys {
 		if b.changed && !copied[i] {
@@ -122,7 +122,8 @@ func (i *item) age(since time.Duration) {
 func (i item) expiring() bool { return i.ttl == 0 || i.ttl == 1 }
 
 // command returns the command that stores the item. The value has to follow it. A changed item replaces that of the new
-// memcached; any other one is added, because what a client stored there is newer.
+// memcached; any other item is added only if the new memcached does not have the key, because an item that a client
+// stored there is newer.
 //
 // The item lives up to a second shorter than in the old memcached, and never longer, because the seconds of the two
 // memcacheds begin at different times.
@@ -131,9 +132,9 @@ func (i item) command(k key, changed bool) string {
 	if i.ttl > 0 {
 		ttl = int64(i.ttl - 1)
 	}
-	const month = 60 * 60 * 24 * 30 // a longer time is the time of day at which the item expires
+	const month = 60 * 60 * 24 * 30 // memcached takes a larger number for the Unix time at which the item expires
 	if ttl > month {
-		ttl += time.Now().Unix() - 1 // memcached rounds the time of its start
+		ttl += time.Now().Unix() - 1 // because memcached rounds the time of its start
 	}
 	if changed {
 		mode = " MS"

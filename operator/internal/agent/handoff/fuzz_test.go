@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzParseLine reads whatever memcached may log. It never fails on the key of a line that memcached could write.
+// FuzzParseLine calls parseLine with any text, and with lines as memcached writes them: their keys must always be read.
 func FuzzParseLine(f *testing.F) {
 	f.Add("a", "ts=1.5 gid=1 type=item_store key=a status=stored cmd=set ttl=0 clsid=1 cfd=30 size=1")
 	f.Add("a b%", "ts=1.5 gid=1 type=item_get key=a%20 status=not_found clsid=0 cfd=30 size=0")
@@ -29,7 +29,8 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// FuzzParseDump reads any line that memcached may list. A key that was understood can be requested: it is one token.
+// FuzzParseDump calls parseDump with any text, and with lines as memcached lists them, whose keys must always be read.
+// If parseDump accepts a text, its key must be one token, so that it can be requested.
 func FuzzParseDump(f *testing.F) {
 	f.Add("a", "key=a exp=-1")
 	f.Add("a b\r\nEND\r\n", "key=")
@@ -49,7 +50,7 @@ func FuzzParseDump(f *testing.F) {
 	})
 }
 
-// FuzzKeyOf writes any key so that memcached reads the same key.
+// FuzzKeyOf checks that memcached reads the same key from the token of any key.
 func FuzzKeyOf(f *testing.F) {
 	f.Add([]byte("a"))
 	f.Add([]byte("a b"))

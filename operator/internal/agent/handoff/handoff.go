@@ -1,29 +1,31 @@
-// Package handoff copies items between memcacheds, and keeps those consistent as long as clients use both. It knows
-// memcached's protocol, and nothing of Kubernetes. A Move says what moves: all items of one memcached into the one that
-// takes its place, or those whose server changes with the list of servers.
+// Package handoff copies items between memcacheds, and keeps these memcacheds consistent as long as clients use them
+// all. It knows memcached's protocol, and nothing of Kubernetes. A Move says which items move: all items of one
+// memcached into the one that takes its place, or the items whose server changes because clients get another list of
+// servers.
 //
 // For each key by itself, the old memcached is the one that has it, and the new one is the one that is to have it. This
 // order keeps the copies correct:
 //
-//  1. It watches the log of all memcacheds: stored, deleted and missing keys. See stream and heartbeat.
-//  2. It copies the items. What changes in the meantime is copied again. See dump, copy and forward.
-//  3. It calls Copied. From then on clients use both, and each key that changes in one of them is removed from the
-//     other, because a missing key is never wrong.
-//  4. No client uses the old one any more, because it has ended, or because all have the new list. If a memcached that
-//     ends has announced that (see End), all its changes are known.
+//  1. A Handoff watches the logs of all memcacheds for stored, deleted and missing keys. See stream and heartbeat.
+//  2. It copies the items. Items that change in the meantime are copied again. See dump, copy and forward.
+//  3. It calls Copied. From then on, clients use both the old and the new memcached, and each key that changes in one
+//     of them is removed from the other, because a missing key is never wrong.
+//  4. No client uses the old memcached any more, because it has ended, or because all clients have the new list. If a
+//     memcached announced its end (see End), all changes there are known.
 //
 // Memcached does not log everything. Values that are numbers are not copied, because incr and decr change them without
-// a line. Not noticed are: a changed time to live (touch, gat, mg with T), an item that is marked as stale (md with I),
-// deletions of the binary protocol, and flush_all with a delay.
+// a line. The package does not notice a changed time to live (touch, gat, mg with T), an item that is marked as stale
+// (md with I), a deletion by the binary protocol, or flush_all with a delay.
 //
-// If changes in one memcached are not known, the keys that it shares with the others are removed: see forget and
+// If changes in one memcached are not known, the keys that move between it and the others are removed: see forget and
 // absence.
 //
-// Memcached needs buffers for its log: with worker_logbuf_size at its default of 64 KiB it loses lines at a few
-// thousand commands in a millisecond, and the copy is ten times slower. Before 1.6.40 that option spoils the slabs.
+// Memcached needs large buffers for its log. If worker_logbuf_size has its default of 64 KiB, memcached loses lines
+// when it gets a few thousand commands in a millisecond, and the copy is ten times slower. Before memcached 1.6.40,
+// setting that option spoils the slab classes.
 package handoff
 
-// A handoff from beginning to end.
+// Runs a handoff from beginning to end.
 
 import (
 	"context"
@@ -43,17 +45,17 @@ const (
 )
 
 const (
-	attempts     = 3               // to keep both consistent again
-	attemptAfter = time.Second     // if it failed
-	emptyWithin  = 5 * time.Second // a memcached that does not answer
-	searchWithin = time.Minute     // the same, with many keys to look through
+	attempts     = 3               // how often Run and Resume try to keep both consistent
+	attemptAfter = time.Second     // the wait before each further attempt
+	emptyWithin  = 5 * time.Second // how long emptying a memcached may take
+	searchWithin = time.Minute     // the same, if the agent has to search the keys
 
 	// endOfCopy is the least time that is left for the end of a copy, if possible. In this time, changed keys are
 	// copied again, and the operator learns that the copy is complete.
 	endOfCopy = 5 * time.Second
 )
 
-// Dial opens a connection to one memcached, logged in and through TLS as that cache needs.
+// Dial opens a connection to one memcached, with a login and through TLS if that memcached requires them.
 type Dial func(ctx context.Context) (net.Conn, error)
 
 // Settings are the settings of a handoff that a user can change.
@@ -61,16 +63,16 @@ type Settings struct {
 	// Rate limits the copy, in bytes of keys and values per second. 0 is no limit.
 	Rate int64
 
-	// Within is for how long the old memcached is certain to serve, counted from Run or from an earlier call of Hurry.
-	// Rate is exceeded if the copy would take longer. 0 means that the time is unknown.
+	// Within is for how long after the call of Run the old memcached is certain to serve. If the copy would take longer,
+	// it exceeds Rate. 0 means that the time is unknown. A call of Hurry before Run replaces Within.
 	Within time.Duration
 
-	// Until is when the copy has to be complete. Keys that are not copied by then are left out: the coldest. Zero means
-	// no limit.
+	// Until is when the copy has to be complete. Keys that are not copied by then are left out; these are the coldest.
+	// Zero means no limit.
 	Until time.Time
 }
 
-// Handoff moves items. It serves one Run or Resume.
+// Handoff moves items. It is for one call of Run or Resume.
 type Handoff struct {
 	Move     Move
 	Settings Settings
@@ -82,13 +84,13 @@ type Handoff struct {
 	// again.
 	Followed func()
 
-	// Copied is called once every item is in its new memcached, and clients may use it. Resume calls it once the items
-	// are removed from both the old and the new memcacheds.
+	// Copied is called once every item is in its new memcached, and clients may use the new memcacheds. Resume calls it
+	// once the items are removed from both the old and the new memcacheds.
 	Copied func()
 
 	Log *slog.Logger
 
-	report func() // Copied, once
+	report func() // calls Copied, but only once
 	counts counts
 	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
 	late   atomic.Pointer[time.Time] // when the end of the copy has to begin, because of due or Until
@@ -98,7 +100,8 @@ type Handoff struct {
 	hurried atomic.Bool  // whether the hottest keys are copied first
 }
 
-// Hurry sets Within of a copy in progress.
+// Hurry sets for how long, from now, the old memcached is certain to serve: as Settings.Within does, but also during a
+// copy.
 func (h *Handoff) Hurry(within time.Duration) {
 	if within > 0 {
 		h.due.Store(new(time.Now().Add(within)))
@@ -114,9 +117,9 @@ func (h *Handoff) endsWithin(limit time.Duration) {
 	}
 }
 
-// Run removes the keys that are to be copied from the new memcacheds, copies all items, calls Copied, and keeps the
+// Run removes from the new memcacheds the keys that are to be copied, copies all items, calls Copied, and keeps the
 // memcacheds consistent. It returns nil once an old memcached whose items all moved has ended and nothing is left to
-// do. If the context ends before that, it returns the context's error, and otherwise a *Failure.
+// do. It returns the context's error if the context ends before that, and a *Failure if the handoff fails.
 func (h *Handoff) Run(ctx context.Context) error {
 	h.report = sync.OnceFunc(h.Copied)
 	if h.due.Load() == nil {
@@ -137,9 +140,10 @@ func (h *Handoff) Run(ctx context.Context) error {
 	return h.finish(ctx, err)
 }
 
-// Resume keeps the memcacheds consistent if clients already use both the old and the new ones, but some changes since
-// then are unknown, for this reason. So it first removes the keys that move from both. It removes most of them before
-// it watches the memcacheds, because the log of a memcached can't take that many lines.
+// Resume keeps the memcacheds consistent if clients already use both the old and the new ones, but some of the changes
+// by clients are unknown. The reason says why they are unknown. Resume first removes the keys that move from both the
+// old and the new memcacheds. It removes most of them before it watches the logs, because the log of a memcached can't
+// take that many lines.
 func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	h.report = sync.OnceFunc(h.Copied)
 	h.counts.copied.Store(true)
@@ -170,7 +174,8 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
 			return f
 		}
-		h.Log.Warn("the handoff begins again without the keys that move", "reason", f.Reason, "server", f.Server,
+		h.Log.Warn("The handoff failed: the keys that move are removed from both sides, which are then kept consistent "+
+			"again", "reason", f.Reason, "server", f.Server,
 			"error", f.Err)
 		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)
@@ -178,15 +183,16 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 	}
 }
 
-// giveUp removes an unfinished copy if no other Pod does: it would be outdated once clients use it.
+// giveUp removes the keys of an unfinished copy if no other Pod removes them, because these keys would be outdated once
+// clients use the new memcacheds.
 func (h *Handoff) giveUp(ctx context.Context) {
 	if h.Move.external && !h.counts.copied.Load() && !h.empty(context.WithoutCancel(ctx), false) {
-		h.Log.Error("The keys that were copied could not be removed: they may be outdated")
+		h.Log.Error("The copied keys could not be removed from the new memcacheds, where they may be outdated")
 	}
 }
 
-// empty removes the keys that move from the new memcacheds and, with both, also from the old ones. It returns whether
-// that worked.
+// empty removes from the new memcacheds the keys that move. If both is true, it also removes them from the old ones. It
+// returns whether that succeeded.
 func (h *Handoff) empty(ctx context.Context, both bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, h.Move.cleanWithin())
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// patience is how long a memcached may not answer, or not show a marker in its log, because it may stand still for
-	// some seconds, with its Node or the network.
+	// patience is how long the agent waits for an answer of memcached, or for a marker in its log. Memcached may stand
+	// still for some seconds, because its Node or the network does.
 	patience = 10 * time.Second
 
 	// lostAfter is how long a marker may be missing in the log before its line counts as lost.
@@ -26,9 +26,10 @@ const (
 	// down to once a second.
 	pause = 20 * time.Millisecond
 
-	// markersPerBeat is enough that all lines from before a beat have been read when the beat ends. Memcached collects
-	// the log of its threads one after another. So a line that a thread wrote before another thread's marker may come
-	// one round after that marker, and the next marker may come first in that round.
+	// markersPerBeat is the number of markers in a beat. They are enough for all lines from before the beat to be read
+	// when the beat ends. Memcached collects the log of its threads one after another. So a line that a thread wrote
+	// before another thread's marker may come one round after that marker, and the next marker may come first in that
+	// round.
 	markersPerBeat = 4
 )
 
@@ -37,7 +38,7 @@ const (
 type heartbeat struct {
 	client  *protocol.Client
 	markers *markers
-	left    <-chan struct{} // closed when the session continues without memcached
+	left    <-chan struct{} // closed when the session continues without this memcached
 
 	gap     func(error) error // called when lines of the log are lost
 	flushed func() error      // called when a client emptied memcached
@@ -57,7 +58,7 @@ func newHeartbeat(connection net.Conn, markers *markers, left <-chan struct{}) *
 	return &heartbeat{client: client, markers: markers, left: left, beat: make(chan struct{})}
 }
 
-// run beats until an error.
+// run beats until an error. A beat is some markers and a check.
 func (h *heartbeat) run(ctx context.Context) error {
 	for {
 		for range markersPerBeat {
@@ -130,7 +131,8 @@ func (h *heartbeat) check(ctx context.Context) error {
 	return nil
 }
 
-// flush empties memcached. A flush by a client at the same moment would not be noticed, so the count is read before.
+// flush empties memcached. It computes the next count of flushes from the count that was read before: if it read the
+// count afterwards, it would not notice a flush by a client at the same moment.
 func (h *heartbeat) flush(ctx context.Context) error {
 	if err := flush(ctx, h.client); err != nil {
 		return err
@@ -143,9 +145,9 @@ func (h *heartbeat) flush(ctx context.Context) error {
 	return nil
 }
 
-// wait waits until all that had happened in memcached before the call is known.
+// wait waits until the session knows all changes that were made in memcached before the call.
 func (h *heartbeat) wait(ctx context.Context) error {
-	for range 2 { // the beat in progress and a whole one
+	for range 2 { // the beat in progress, and a whole beat
 		h.mutex.Lock()
 		beat := h.beat
 		h.mutex.Unlock()
@@ -168,12 +170,12 @@ func flush(ctx context.Context, client *protocol.Client) error {
 	case answer == "OK":
 		return nil
 	case strings.Contains(answer, "not allowed"):
-		return &Failure{Reason: FlushForbidden, Err: errors.New("memcached runs with -F: it cannot be emptied")}
+		return &Failure{Reason: FlushForbidden, Err: errors.New("memcached runs with -F, so it cannot be emptied")}
 	}
 	return fmt.Errorf("memcached answers %q to flush_all", answer)
 }
 
-// Wait returns after some time, or the context's error if that ends first.
+// Wait returns nil after this time, or the context's error if the context ends before.
 func Wait(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()

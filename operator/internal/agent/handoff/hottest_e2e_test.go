@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// zipf chooses keys: the n-th one in proportion to 1/n.
+// zipf chooses keys at random: the n-th key with a probability in proportion to 1/n.
 type zipf []float64
 
 func newZipf(keys int) zipf {
@@ -32,7 +32,7 @@ func newZipf(keys int) zipf {
 
 func (z zipf) key() int { return sort.SearchFloat64s(z, rand.Float64()*z[len(z)-1]) }
 
-// read reads keys, and returns the share of hits. With fills, it stores what is missing, as clients do.
+// read reads keys, and returns the share of hits. If fills is true, it stores missing keys, as clients do.
 func (z zipf) read(t *testing.T, server *memcachedtest.Server, requests int, fills bool) float64 {
 	t.Helper()
 	const pipelined = 100
@@ -67,7 +67,7 @@ func (z zipf) read(t *testing.T, server *memcachedtest.Server, requests int, fil
 }
 
 // serve lets clients use memcached until it knows which keys they use most. This may take longer on a slow machine: the
-// clock of memcached counts seconds, and there are fewer requests in each.
+// clock of memcached counts seconds, and there are fewer requests in each second.
 func (z zipf) serve(t *testing.T, server *memcachedtest.Server) {
 	t.Helper()
 	const together, least = 10_000, 4_500_000
@@ -80,7 +80,7 @@ func (z zipf) serve(t *testing.T, server *memcachedtest.Server) {
 // kept returns which share of the hits in the old memcached the new one keeps.
 func (z zipf) kept(t *testing.T, r *running, old, next *memcachedtest.Server) float64 {
 	t.Helper()
-	r.stop() // reads at full speed are more than memcached can log
+	r.stop() // memcached can't log all reads at full speed
 	_ = r.end(t)
 	const requests = 200_000
 	before, after := z.read(t, old, requests, false), z.read(t, next, requests, false)
@@ -88,8 +88,8 @@ func (z zipf) kept(t *testing.T, r *running, old, next *memcachedtest.Server) fl
 	return after / before
 }
 
-// TestOfWhatDoesNotFitTheHottestIsCopied into a memcached with half the memory. A copy in an arbitrary order would keep
-// half the hits.
+// TestOfWhatDoesNotFitTheHottestIsCopied copies the keys into a memcached with half the memory. A copy in an arbitrary
+// order would keep half the hits.
 func TestOfWhatDoesNotFitTheHottestIsCopied(t *testing.T) {
 	old := memcachedtest.Start(t, logBuffers, "--memory-limit=64")
 	next := memcachedtest.Start(t, logBuffers, "--memory-limit=32")
@@ -105,7 +105,8 @@ func TestOfWhatDoesNotFitTheHottestIsCopied(t *testing.T) {
 	}
 }
 
-// TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver if the connection is too slow for all keys.
+// TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver copies over a connection that is too slow to copy all keys
+// before the old memcached ends.
 func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 	t.Parallel()
 	const keys, hot, within, bytesPerSecond = 150_000, 10_000, 9 * time.Second, 1 << 20
@@ -113,7 +114,7 @@ func TestAMemcachedThatEndsTooSoonHandsItsHottestKeysOver(t *testing.T) {
 	fill(t, old, keys)
 	<-time.After(2 * time.Second) // Memcached's clock counts seconds.
 	c := connect(t, old)
-	for range 3 { // Memcached counts an item as used from the second read after it was stored.
+	for range 3 { // Memcached counts an item as used only after it was read twice.
 		for n := range hot {
 			if answer, err := c.ask(fmt.Sprintf("mg key-%d s", n)); err != nil || !strings.HasPrefix(answer, "HD") {
 				t.Fatalf("key-%d: %q, %v", n, answer, err)

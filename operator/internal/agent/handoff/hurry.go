@@ -9,8 +9,8 @@ import (
 )
 
 // rate returns how many bytes per second may be copied now; 0 is no limit. If the copy is late, there is no limit for
-// the last keys. Otherwise the rate is enough to complete the copy in half of the time that is left, because the speed
-// may fall.
+// the last keys. Otherwise the rate is at least high enough to complete the copy in half of the time that is left,
+// because the speed may fall.
 func (h *Handoff) rate(now time.Time) float64 {
 	const part = 2
 	limit, due, late := float64(h.Settings.Rate), h.due.Load(), h.late.Load()
@@ -42,7 +42,7 @@ func (h *Handoff) hurries(now time.Time) bool {
 	return h.hurried.Load()
 }
 
-// isHalfOver reports whether half of the time is over that the copy had left at the time since.
+// isHalfOver reports whether half of the time between since and late is over.
 func (h *Handoff) isHalfOver(since, now time.Time) bool {
 	late := h.late.Load()
 	return late != nil && now.Sub(since) > late.Sub(since)/2

@@ -90,7 +90,7 @@ func until(rate int64, limit time.Duration) func() handoff.Settings {
 	return func() handoff.Settings { return handoff.Settings{Rate: rate, Until: time.Now().Add(limit)} }
 }
 
-// TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice, even faster than the limit of the rate.
+// TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice: the copy is then faster than Settings.Rate allows.
 func TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice(t *testing.T) {
 	const steps, each, size = 4, 8000, 500 // 16 MB
 	tests := map[string]struct {
@@ -120,7 +120,7 @@ func TestTheHottestKeysAreCopiedIfTheTimeDoesNotSuffice(t *testing.T) {
 	}
 }
 
-// TestAListThatWouldTakeTooLongIsEndedInTime, and the hottest of its keys are copied.
+// TestAListThatWouldTakeTooLongIsEndedInTime: the hottest of the keys that are listed by then are copied.
 func TestAListThatWouldTakeTooLongIsEndedInTime(t *testing.T) {
 	t.Parallel()
 	const cold, hot, limit = 80_000, 4000, 12 * time.Second
@@ -173,8 +173,8 @@ func TestManyKeysOfOneAgeDoNotKeepTheHottestFromBeingCopied(t *testing.T) {
 	}
 }
 
-// TestAHurryIntoLessMemoryKeepsTheHottestKeys, although they are copied first: only as many keys are copied as surely
-// fit.
+// TestAHurryIntoLessMemoryKeepsTheHottestKeys: because the hottest keys are copied first, memcached would also evict
+// them first. So only as many keys are copied as surely fit.
 func TestAHurryIntoLessMemoryKeepsTheHottestKeys(t *testing.T) {
 	t.Parallel()
 	const steps, each, size = 5, 16_000, 600
@@ -228,7 +228,8 @@ func overwrite(t *testing.T, server *memcachedtest.Server, keys int) {
 	}()
 }
 
-// TestTheEndCountsFromTheInstruction, even if the old Pod could not be reached for some seconds.
+// TestTheEndCountsFromTheInstruction: the time for the copy begins with the instruction, even if the old Pod could not
+// be reached for some seconds.
 func TestTheEndCountsFromTheInstruction(t *testing.T) {
 	t.Parallel()
 	const within, unreachable = 12 * time.Second, 4 * time.Second
@@ -252,7 +253,7 @@ func TestTheEndCountsFromTheInstruction(t *testing.T) {
 	}
 }
 
-// TestAnItemDoesNotOutliveItsTimeOnASlowNetwork, where it waits for many others.
+// TestAnItemDoesNotOutliveItsTimeOnASlowNetwork: on such a network, an item waits for many others.
 func TestAnItemDoesNotOutliveItsTimeOnASlowNetwork(t *testing.T) {
 	t.Parallel()
 	const keys, size, ttl = 20, 900_000, 10

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestTheTimeSufficesByTheSpeed that was measured, whatever may be copied at most.
+// TestTheTimeSufficesByTheSpeed: once a speed was measured, this speed decides whether the time counts as enough, and
+// not the rate that the settings allow.
 func TestTheTimeSufficesByTheSpeed(t *testing.T) {
 	tests := map[string]struct {
 		rate, left, perSecond int64 // MiB; a perSecond of 0 means that nothing was copied yet

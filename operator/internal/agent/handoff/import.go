@@ -6,7 +6,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
-// Ring is a list of servers, as clients place keys on it.
+// Ring is a list of servers, with the hash by which clients choose one of them for a key.
 type Ring struct {
 	Hash clienthash.Algorithm
 
@@ -17,8 +17,8 @@ type Ring struct {
 	Dials []Dial
 }
 
-// Import moves all items of memcacheds that are no Pods of the cache into the servers of another list. In Servers, the
-// sources come first.
+// Import moves all items of memcacheds that are no Pods of the cache into the servers of another list. In Move.Servers,
+// the sources come first.
 func Import(from, to Ring) (Move, error) {
 	source, err := from.chooser()
 	if err != nil {

@@ -52,7 +52,7 @@ func (r *ring) moveTo(t *testing.T, next *ring, change func(*handoff.Handoff)) *
 	})
 }
 
-// setAll stores keys that found counts.
+// setAll stores the keys that found counts.
 func (r *ring) setAll(t *testing.T, keys int) {
 	t.Helper()
 	for n := range keys {
@@ -74,8 +74,8 @@ func (r *ring) eventually(t *testing.T, key, want string) {
 	}).WithTimeout(2*time.Minute).Should(gomega.Equal(want), key)
 }
 
-// TestWhatChangesFollowsUntilTheHoldEnds, while a client reads from the new servers already: its misses there remove no
-// key.
+// TestWhatChangesFollowsUntilTheHoldEnds: until Hold is closed, changed keys are copied again. A client already reads
+// from the new servers, and its misses there remove no key.
 func TestWhatChangesFollowsUntilTheHoldEnds(t *testing.T) {
 	t.Parallel()
 	const keys = 5000
@@ -115,8 +115,8 @@ func TestWhatChangesFollowsUntilTheHoldEnds(t *testing.T) {
 	next.isMissing(t, 2, "later-2")
 }
 
-// TestAServerOutsideOfTheCacheEnds after all keys were copied: its keys are lost only if clients changed some just
-// before.
+// TestAServerOutsideOfTheCacheEnds ends a server after all keys were copied: the keys of this server are lost only if
+// clients changed some of them just before.
 func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 	t.Parallel()
 	const keys = 3000
@@ -134,7 +134,7 @@ func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 			moving := old.moveTo(t, next, nil)
 			moving.copy(t)
 			g := gomega.NewWithT(t)
-			for began := time.Now(); time.Since(began) < 11*time.Second; { // longer than quiet
+			for began := time.Now(); time.Since(began) < 11*time.Second; { // This is longer than quiet.
 				next.set(t, "used", "x") // by clients of the new list only
 				if tc.isUsed {
 					old.clients[0].set(t, "changing", "x", "T0")
@@ -168,7 +168,7 @@ func TestAServerOutsideOfTheCacheEnds(t *testing.T) {
 			}
 			old.servers[1].Signal(t, syscall.SIGKILL)
 			old.servers[2].Signal(t, syscall.SIGKILL)
-			g.Consistently(moving.result).WithTimeout(8 * time.Second).ShouldNot(gomega.Receive()) // lastWords, and more
+			g.Consistently(moving.result).WithTimeout(8 * time.Second).ShouldNot(gomega.Receive()) // longer than lastWords
 		})
 	}
 }
@@ -193,7 +193,8 @@ func TestAServerThatStartsAgainBeginsAgain(t *testing.T) {
 	old.isMissing(t, 2, key)
 }
 
-// TestAnUnfinishedImportLeavesNothing: no agent would follow the changes by clients.
+// TestAnUnfinishedImportLeavesNothing: the keys that were copied are removed, because no agent would follow the changes
+// by clients.
 func TestAnUnfinishedImportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	old, next := outside(t, clienthash.Ketama, 2), newRing(t, clienthash.Ketama, 1)
@@ -213,7 +214,7 @@ func TestAnUnfinishedImportLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAnImportThatCannotBegin names the server.
+// TestAnImportThatCannotBegin checks that the error names the server.
 func TestAnImportThatCannotBegin(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -91,8 +91,8 @@ func TestAllCopiersShareTheRate(t *testing.T) {
 	}
 }
 
-// TestASideThatIsLeftOutEndsNothing: when memcached ends, its heartbeat may be waiting for a marker, and notices the
-// end only later.
+// TestASideThatIsLeftOutEndsNothing: when memcached ends, its heartbeat may be waiting for a marker. The heartbeat then
+// fails later, when the session already continues without this memcached.
 func TestASideThatIsLeftOutEndsNothing(t *testing.T) {
 	for name, isAbsent := range map[string]bool{"left out": true, "needed": false} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ const largeValue = 1000
 // how long it takes for larger memcacheds, and how long their clients wait.
 func TestALargeMemcachedIsCopiedWhole(t *testing.T) {
 	count := *large << 20 / largeValue
-	limit := fmt.Sprintf("--memory-limit=%d", *large*3/2+64) // The overhead of items takes a tenth of it.
+	limit := fmt.Sprintf("--memory-limit=%d", *large*3/2+64) // The overhead of items takes a tenth of the memory.
 	old, next := memcachedtest.Start(t, logBuffers, limit), memcachedtest.Start(t, logBuffers, limit)
 	fillWith(t, old, count, strings.Repeat("x", largeValue))
 	before := latencies(t, old, count, func() { time.Sleep(5 * time.Second) })
@@ -58,7 +58,7 @@ func TestALargeMemcachedIsCopiedWhole(t *testing.T) {
 	t.Attr("during-milliseconds", fmt.Sprint(during))
 }
 
-// latencies returns the p99 of reads in milliseconds while something happens. Clients read 2,000 times a second in all.
+// latencies returns the p99 of reads in milliseconds while what runs. All clients together read 2,000 times a second.
 func latencies(t *testing.T, server *memcachedtest.Server, count int, what func()) float64 {
 	t.Helper()
 	const clients, pause = 16, 8 * time.Millisecond

@@ -64,13 +64,13 @@ func oneOf(text []byte, words ...string) string {
 	return ""
 }
 
-// changed reports whether the item may differ from now on: another connection stored it, deleted it, or found that
-// memcached does not have it. A missing item counts because memcached does not log the deletion of a key that it does
-// not have, while the other memcached may have the key.
+// changed reports whether the item may differ from now on: a connection of a client, not of the agent, stored it,
+// deleted it, or found that memcached does not have it. A missing item counts because memcached does not log the
+// deletion of a key that it does not have, while the other memcached may have the key.
 func (l line) changed(own map[int]bool) bool {
 	switch l.kind {
 	case typeDelete:
-		return true // by another client, because this package deletes nothing
+		return true // by a client, because this package sends no deletions
 	case typeGet:
 		return l.status != "found" && !own[l.cfd]
 	case typeStore:

@@ -1,6 +1,6 @@
 package handoff
 
-// The list of a memcached's keys.
+// Lists the keys of a memcached.
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ const (
 // errEnough is the cause when the listing of keys ends early: the keys that are listed by then are the whole list.
 var errEnough = errors.New("there is no time to list more keys")
 
-// errBusy means that the dump can be tried again.
+// errBusy means that memcached cannot make a list at the moment, and that the dump can be tried again.
 var errBusy = errors.New("memcached's LRU crawler is busy")
 
 // listEach calls found for the key of each item of a memcached.
@@ -44,10 +44,11 @@ func anyKey(key) bool { return true }
 // list returns the keys of those items of a memcached that are wanted, and calls unnamed for each item whose key no
 // command can name.
 //
-// The keys are in a temporary file, so that no list lasts longer than it must. As long as memcached sends a list, a
-// request for another list blocks the memcached thread that serves it, and all clients of that thread. If the list
-// waited for items, and these for that thread, memcached would stand still. If the context ends because of errEnough,
-// the list is complete: memcached lists the keys by their hash, so the missing keys are as hot as the others.
+// The keys are written to a temporary file, so that memcached does not send its list for longer than necessary. As long
+// as memcached sends a list, a request for another list blocks the memcached thread that serves it, and all clients of
+// that thread. If the list waited until items are copied, and the items waited for that thread, memcached would stand
+// still. If the context ends because of errEnough, list returns the keys that it has by then. Memcached lists keys in
+// the order of their hashes, so the missing keys are about as hot as the listed ones.
 func list(ctx context.Context, dial Dial, wanted func(key) bool, unnamed func()) (*spool, error) {
 	keys, err := newSpool()
 	if err != nil {
@@ -89,8 +90,8 @@ func (s *spool) tryFill(ctx context.Context, dial Dial, wanted func(key) bool, u
 	if err := s.readTime(connection, reader); err != nil {
 		return err
 	}
-	// Memcached has two dumps. Only this one escapes keys: a key of the binary protocol may contain the text with which
-	// the other dump ends.
+	// Memcached has two kinds of dumps. Only this kind escapes keys. Without that, a key of the binary protocol may
+	// contain the text with which a dump ends.
 	if _, err := connection.Write([]byte("lru_crawler metadump hash\r\n")); err != nil {
 		return err
 	}

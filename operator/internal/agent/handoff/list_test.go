@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// listing is a memcached that has nothing but a clock and a list.
+// listing returns a Dial for a simulated memcached that has only a clock and a list of keys.
 func listing(time int64, lines ...string) Dial {
 	return func(context.Context) (net.Conn, error) {
 		connection, server := net.Pipe()
@@ -29,7 +29,8 @@ func listing(time int64, lines ...string) Dial {
 	}
 }
 
-// TestAgesAreOfTheClockOfMemcached that lists the keys, not of the clock of this Node.
+// TestAgesAreOfTheClockOfMemcached: ages are computed by the clock of the memcached that lists the keys, not by the
+// clock of this Node.
 func TestAgesAreOfTheClockOfMemcached(t *testing.T) {
 	const time = 1000
 	used := func(key string, at int64) string {
@@ -53,7 +54,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestAFullFolderIsNoFaultOfMemcached: nor is a missing one.
+// TestAFullFolderIsNoFaultOfMemcached: if the folder for the temporary file is full or missing, the failure does not
+// blame memcached.
 func TestAFullFolderIsNoFaultOfMemcached(t *testing.T) {
 	s, err := newSpool()
 	if err != nil {

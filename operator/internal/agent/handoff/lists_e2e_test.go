@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
-// twoLists are clients with two lists of servers, and the handoff from one to the other.
+// twoLists has clients with two lists of servers, and the handoff from one list to the other.
 type twoLists struct {
 	connect func(t *testing.T) [2]chooser // makes new connections each time, because workers can't share one
 	move    func(t *testing.T) *running
@@ -53,7 +53,7 @@ func TestNoReadIsStaleWhileClientsHaveTwoLists(t *testing.T) {
 	// The hashes differ in the servers that keys leave and reach: only modulo moves keys between all servers.
 	tests := map[string]struct {
 		begin     func(*testing.T) twoLists
-		isSimilar bool // to the others
+		isSimilar bool // to the first two cases
 	}{
 		"CRC32Modulo from 3 to 4":                      {relisted(clienthash.CRC32Modulo, 3, 4), false},
 		"Ketama outside of the cache to Rendezvous":    {imported(clienthash.Ketama, clienthash.Rendezvous), false},

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Keys of the agents' own commands begin with markerPrefix. They store nothing.
+// Keys of the agents' own commands begin with markerPrefix. These commands store nothing.
 const (
 	markerPrefix = "memcached-agent-handoff-"
 	endKey       = markerPrefix + "end"
 )
 
-// markers are commands that store nothing, and that memcached logs: they show how far the log has come, and which
-// connections are the agent's own.
+// markers are commands that store nothing, and that memcached logs: they show how much of the log has arrived, and
+// which connections are the agent's own.
 type markers struct {
 	prefix string
 
@@ -42,7 +42,8 @@ const markerAnswer = "NS Om"
 
 func markerCommand(key string) string { return "ms " + key + " 0 T-1 MR Om\r\n\r\n" }
 
-// see reports whether a key of the log is one of these markers.
+// see reports whether a key of the log is one of these markers. If it is, see calls the function that is waiting for
+// it.
 func (m *markers) see(key []byte) bool {
 	number, ok := strings.CutPrefix(string(key), m.prefix)
 	if !ok {

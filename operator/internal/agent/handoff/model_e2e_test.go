@@ -21,8 +21,8 @@ import (
 
 var writes = flag.Int("writes", 2000, "writes per second while keys are handed over")
 
-// promised is how long a value may be read after a later write was completed. After the end of the old memcached, that
-// is never allowed.
+// promised is for how long clients may still read a value after a later write of the same key was completed. After the
+// end of the old memcached, they must not read such a value at all.
 const promised = 100 * time.Millisecond
 
 const (
@@ -36,7 +36,7 @@ type model struct {
 	consistency.History
 
 	keys   [modelKeys]modelKey
-	bound  atomic.Int64 // a time.Duration
+	bound  atomic.Int64 // like promised, as a time.Duration
 	stop   chan struct{}
 	both   atomic.Bool // clients write to both memcacheds
 	copied atomic.Bool // the new memcached may be read
@@ -112,8 +112,9 @@ func newModel(t *testing.T, first chooser) *model {
 	return m
 }
 
-// work lets clients of both memcacheds write until the model stops, even before all keys are copied, and read what may
-// be read. When the old memcached ends, its clients move to the new one.
+// work lets clients of both memcacheds read and write until the model stops. They write to both even before all keys
+// are copied, but read from the new memcached only after that. When the old memcached ends, its clients move to the new
+// one.
 func (m *model) work(t *testing.T, group *sync.WaitGroup, connect func() [2]chooser) {
 	t.Helper()
 	for range workers {
@@ -178,7 +179,7 @@ func judgeBoth(t *testing.T, network int, settings func() handoff.Settings) (kep
 	r := begin(t, dial(old), throttled(next, network), under(settings))
 	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
-	m.both.Store(true) // because it watches both
+	m.both.Store(true) // because the handoff watches both now
 	r.copy(t)
 	m.copied.Store(true)
 	copied := time.Since(started)

@@ -19,7 +19,7 @@ type Member struct {
 	Dial Dial
 }
 
-// Sides.
+// Values of Member.Side.
 const (
 	Old = "Old"
 	New = "New"
@@ -29,8 +29,8 @@ const (
 type Move struct {
 	Servers []Member
 
-	// Of returns the server that has a key, and the server that is to have it: the same one if the key stays. It is
-	// called for each key and for each line of a log, also concurrently.
+	// Of returns the server that has a key, and the server that is to have it: the same one if the key stays. It is called
+	// for each key and for each line of a log, by several goroutines at the same time.
 	Of func(key []byte) (from, to int)
 
 	// Sources are the servers that a key may leave, and Targets those that may get one. All keys leave the servers in
@@ -40,11 +40,12 @@ type Move struct {
 	// Share is about which part of the sources' items moves, from 0 to 1.
 	Share float64
 
-	// whole: all items of one server move to an unused one, so that the servers are emptied rather than searched.
+	// whole is whether all items of one server move to an unused one. Then the servers can be emptied, and need not be
+	// searched for the keys that move.
 	whole bool
 
-	// external: the sources are no Pods of the cache. They do not announce their end, and no other Pod empties the
-	// targets of a copy that is given up. See source.go.
+	// external is whether the sources are no Pods of the cache. Such sources do not announce their end, and no other Pod
+	// empties the targets of a copy that is given up. See source.go.
 	external bool
 }
 
@@ -99,8 +100,8 @@ func (m Move) cleanWithin() time.Duration {
 	return searchWithin
 }
 
-// clean removes the keys that move there from the targets. With both, it also removes the keys that move from the
-// sources.
+// clean removes from each target the keys that move to it. If both is true, it also removes from each source the keys
+// that leave it.
 func (m Move) clean(ctx context.Context, both bool) error {
 	if m.whole {
 		if both {

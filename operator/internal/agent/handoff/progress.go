@@ -31,8 +31,8 @@ type Progress struct {
 	// Copied is whether Handoff.Copied was called.
 	Copied bool
 
-	// Emptied is the reason of the first Failure after all was copied, through which the copied keys are lost; empty
-	// without such a Failure.
+	// Emptied is why the copied keys were lost: the reason of the first Failure after all keys were copied. It is empty if
+	// there was no such Failure.
 	Emptied string
 }
 
@@ -87,7 +87,8 @@ type pace struct {
 	due   time.Time
 }
 
-// Wait waits until the bytes may have been sent. It sleeps less often, but longer, than for each call.
+// Wait is called after bytes were copied, and waits until the limit allows them. It does not sleep for a very short
+// time, but lets a later call sleep for longer.
 func (p *pace) Wait(ctx context.Context, bytes int64) error {
 	const shortest = 5 * time.Millisecond
 	if ahead := p.add(bytes, time.Now()); ahead > shortest {
@@ -96,7 +97,7 @@ func (p *pace) Wait(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// add returns after what time the bytes may have been sent.
+// add counts bytes that were copied, and returns how long to wait until the limit allows them.
 func (p *pace) add(bytes int64, now time.Time) time.Duration {
 	rate := p.limit(now)
 	if rate <= 0 {

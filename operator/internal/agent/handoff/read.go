@@ -1,6 +1,6 @@
 package handoff
 
-// The source of a copy that nobody follows: all items of a memcached, once.
+// Reads all items of a memcached once, for a copy during which no agent follows the changes by clients.
 
 import (
 	"bufio"
@@ -23,7 +23,7 @@ const (
 	noopAnswer = "MN"
 )
 
-// Item is an item outside of a memcached.
+// Item is an item that was read from a memcached, or is to be added to one.
 type Item struct {
 	Key     []byte // as it is: not base64
 	Flags   uint32 // of the client
@@ -35,8 +35,8 @@ type Item struct {
 // Unread counts the items of a memcached that Read leaves out.
 type Unread struct {
 	Numbers  int64 // values that incr and decr change, see answers.go
-	Stale    int64 // invalidated, or a client is to write them again
-	Expiring int64 // within a second
+	Stale    int64 // items that are marked as stale, or that a client is to write again
+	Expiring int64 // items that expire within a second
 	Unnamed  int64 // items whose key no command can name
 	Failed   int64 // items that memcached could not return
 }
@@ -54,7 +54,7 @@ type readout struct {
 	connection net.Conn
 	commands   *bufio.Writer
 	items      *bufio.Reader
-	requested  chan []key // the keys of a batch
+	requested  chan []key // the keys of each requested batch
 
 	pace   *Pace
 	found  func(Item) error
@@ -63,10 +63,11 @@ type readout struct {
 }
 
 // Read calls found for each item that a memcached had at the beginning, and still has. The coldest items are first, so
-// that a memcached that gets them in this order evicts these first. found must keep no reference to the item.
+// that a memcached that gets the items in this order evicts the coldest first. found must keep no reference to the
+// item.
 //
 // The reads do not count as uses of the items. However, memcached instructs only one reader of a stale item to write it
-// again, and this may be Read, because no command reads a value without that.
+// again, and this may be Read, because memcached has no command that reads a value without this effect.
 func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
 	connection, err := dial(ctx)
 	if err != nil {

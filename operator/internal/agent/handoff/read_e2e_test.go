@@ -196,8 +196,8 @@ func TestAMemcachedThatEndsIsAnError(t *testing.T) {
 	}
 }
 
-// TestAHandoffSucceedsWhileAllIsRead for as long as a save takes: the handoff lists the keys, too, and memcached makes
-// only one list at a time.
+// TestAHandoffSucceedsWhileAllIsRead runs a handoff while Read reads all items, as it does during the save of a
+// snapshot. Both list the keys, and memcached makes only one list at a time.
 func TestAHandoffSucceedsWhileAllIsRead(t *testing.T) {
 	const keys = 50_000
 	old, next := start(t), start(t)
@@ -226,8 +226,8 @@ func TestAHandoffSucceedsWhileAllIsRead(t *testing.T) {
 	r.finish(t, old)
 }
 
-// TestAHandoffSucceedsWhileOthersListKeys, although a thread of memcached waits with such a list until the handoff has
-// its own.
+// TestAHandoffSucceedsWhileOthersListKeys: if a client requests a list in the meantime, its thread of memcached waits
+// until the handoff has its own list.
 func TestAHandoffSucceedsWhileOthersListKeys(t *testing.T) {
 	const keys, threads = 200_000, 4
 	old, next := start(t, fmt.Sprintf("--threads=%d", threads)), start(t)

@@ -11,7 +11,7 @@ import (
 func Relist(algorithm clienthash.Algorithm, names []string, dials []Dial, before, after int) (Move, error) {
 	longer := max(before, after)
 	if len(names) != longer || len(dials) != longer || min(before, after) < 1 || before == after {
-		return Move{}, fmt.Errorf("a list of %d servers cannot get %d, with %d names and %d addresses",
+		return Move{}, fmt.Errorf("a list of %d servers cannot become one of %d servers, with %d names and %d addresses",
 			before, after, len(names), len(dials))
 	}
 	from, err := clienthash.New(algorithm, names[:before])

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// ring is a list of servers, as clients with a hash use it.
+// ring is a list of servers, with clients that choose a server by a hash.
 type ring struct {
 	algorithm clienthash.Algorithm
 
@@ -52,7 +52,7 @@ func ringOf(t *testing.T, algorithm clienthash.Algorithm, servers []*memcachedte
 	return r
 }
 
-// connected is the same list of servers with its own connections.
+// connected returns the same list of servers with its own connections.
 func (r *ring) connected(t *testing.T) *ring {
 	t.Helper()
 	own := *r

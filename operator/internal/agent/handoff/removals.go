@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// removals removes items of one memcached. It never blocks on an answer, and reports an error to failed only.
+// removals removes items of one memcached. It never waits for an answer, and reports an error only by calling failed.
 type removals struct {
 	failed func(error) // called once
 

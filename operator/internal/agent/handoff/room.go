@@ -1,6 +1,6 @@
 package handoff
 
-// How much memory keys take in a memcached.
+// Computes how much memory keys take in a memcached.
 
 import (
 	"math"
@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	page = 1 << 20 // of slabs
+	page = 1 << 20 // bytes of a slab page
 
 	// largestChunk is the size of an item above which memcached stores it in several chunks.
 	largestChunk = page / 2
 )
 
-// chunks are the sizes of memcached's slab classes. Here, items that are larger than a chunk have classes, too.
+// chunks are the sizes of memcached's slab classes. Here, items that are larger than memcached's largest chunk have
+// classes, too.
 var chunks = func() (sizes []int64) {
 	const smallest, largest, factor, alignment = 96, 1 << 30, 1.25, 8
 	for size := int64(smallest); size < largest; size = int64(float64(size) * factor) {
@@ -41,8 +42,8 @@ func payload(class byte) int64 {
 	return max(1, int64(ofChunk*float64(chunks[class]))-ofHeader)
 }
 
-// need returns how many pages this many items of a class take. Each new memcached has one page of a class that is not
-// full, which all copiers fill.
+// need returns how many pages this many items of a class take. Each new memcached has one page of the class that is not
+// full, and all copiers together fill this page.
 func (r room) need(class int, items int64) float64 {
 	size := chunks[class]
 	if size > largestChunk {
@@ -55,12 +56,13 @@ func (r room) need(class int, items int64) float64 {
 // room is the memory of the new memcacheds for the items of one copier.
 type room struct {
 	pages   float64
-	servers int  // that have the pages
-	copiers int  // that share the servers
-	larger  bool // it is more than the old memcached has, so no key has to be left out
+	servers int  // number of new memcacheds that have the pages
+	copiers int  // number of copiers that share these memcacheds
+	larger  bool // the old memcached has at most this memory, so no key has to be left out
 }
 
-// sure returns how many pages certainly are free for items: memcached keeps some for the class that needs a page next.
+// sure returns how many pages certainly are free for items: memcached reserves some for the class that needs a page
+// next.
 func (r room) sure() float64 {
 	const kept, ofAll = 1, 0.03
 	return r.pages*(1-ofAll) - kept*float64(r.servers)/float64(r.copiers)

@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// Server is a memcached by its address, for a Dial.
+// Server is the address of a memcached, with all that Dial needs to connect to it.
 type Server struct {
 	Address string
 

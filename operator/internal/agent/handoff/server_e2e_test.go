@@ -55,7 +55,7 @@ func TestItemsAreCopiedThroughTLSWithAPassword(t *testing.T) {
 		t.Errorf("%q, %q, %v", answer, value, err)
 	}
 
-	// In a list of another length, servers are not emptied: the agent searches them for the keys to remove.
+	// If the list gets another length, the servers are not emptied: the agent searches them for the keys to remove.
 	names := []string{"shop-0.shop-slots.team.svc:11211", "shop-1.shop-slots.team.svc:11211"}
 	move, err := handoff.Relist(clienthash.CRC32Modulo, names, []handoff.Dial{dial(old, "secret"), dial(next, "secret")}, 1, 2)
 	if err != nil {

@@ -18,8 +18,8 @@ type session struct {
 	sides   []atomic.Pointer[side] // in the order of Move.Servers; the newest side of a memcached that started again
 	fail    context.CancelCauseFunc
 
-	// storing ends when the new memcacheds have stored everything that was sent. A memcached that is emptied before
-	// would not stay empty.
+	// storing ends when the new memcacheds have stored everything that was sent. If a memcached were emptied before that,
+	// it would not stay empty.
 	storing sync.WaitGroup
 
 	pace *pace // of the copy
@@ -27,13 +27,13 @@ type session struct {
 	// settled is whether the session copies nothing, and only follows what clients change.
 	settled atomic.Bool
 
-	// ended counts the sources without which the session continues.
+	// ended counts the sources that are absent, so that the session continues without them.
 	ended atomic.Int64
 
 	forgetting sync.Mutex
 
-	// here counts the keys that clients used at the server that has them, and elsewhere those that they used at a
-	// server that neither has nor gets them.
+	// here counts how often clients changed or missed a key at the server that has it according to Move. elsewhere counts
+	// how often they did so at a server that, according to Move, neither has nor gets the key.
 	here, elsewhere atomic.Int64
 
 	// listed counts the keys that the sources listed, and misplaced those of them that are at another server than Move
@@ -59,7 +59,7 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 		err = work(ctx, s)
 	}
 	if err != nil {
-		fail(err) // unless another error was the first
+		fail(err) // no effect if there was an error before
 	}
 	s.settled.Store(true)
 	<-ctx.Done()
@@ -89,7 +89,8 @@ func (s *session) start(ctx context.Context) error {
 	return s.each(func(side *side) error { return side.ready(ctx) })
 }
 
-// open opens the connections of a side. A session that survives begins without a memcached that does not answer.
+// open opens the connections of a side. If the memcached does not answer, a session that survives this begins without
+// it.
 func (s *session) open(ctx context.Context, side *side) error {
 	err := side.open(ctx)
 	if err == nil {
@@ -159,7 +160,7 @@ func (s *session) follow(ctx context.Context, side *side) {
 	go s.fillGaps(ctx, side)
 }
 
-// flushRemovals sends the removals from other sides that the log of one side has caused.
+// flushRemovals sends to the other sides the removals that the log of one side has caused.
 func (s *session) flushRemovals(number int) {
 	for _, side := range s.present() {
 		if side.number != number {
@@ -211,9 +212,9 @@ func (s *session) changedInNew(from *side, raw []byte) {
 }
 
 // removed is called after changedInNew, once the key is removed from the old memcached. The copy may have read the key
-// before, and may have overwritten the item that a client stored in the new memcached. So until Copied, the removal
-// counts as a change like any other. It must not count earlier, because the copy would read the key again before it is
-// removed.
+// before, and may have overwritten the item that a client stored in the new memcached. So until Copied is called, the
+// removal counts as a change like any other. It must not count before the key is removed, because the copy would then
+// read the old item once more.
 func (s *session) removed(number int, raw []byte) error {
 	from, to := s.move.Of(raw)
 	if s.handoff.counts.copied.Load() || from == to || from != number {
@@ -226,8 +227,8 @@ func (s *session) removed(number int, raw []byte) error {
 	return err
 }
 
-// flushed acts when a client has emptied a memcached. If all items move to the other memcached, and are copied, it also
-// empties that. Otherwise, the changes in the memcached count as unknown.
+// flushed is called when a client has emptied a memcached. If all items move from one memcached to the other, and are
+// copied, it empties the other memcached, too. Otherwise, the changes in the emptied memcached count as unknown.
 func (s *session) flushed(side *side) error {
 	if s.move.whole && s.handoff.counts.copied.Load() {
 		s.side(1 - side.number).heartbeat.empty.Store(true)

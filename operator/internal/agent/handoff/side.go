@@ -1,6 +1,6 @@
 package handoff
 
-// One of the memcacheds of a handoff, with its connections.
+// Connects to one of the memcacheds of a handoff, and watches it.
 
 import (
 	"context"
@@ -49,7 +49,7 @@ type side struct {
 
 // States of a side.
 const (
-	joining = iota // it may be outdated
+	joining = iota // the session connects to it; its keys may be outdated
 	kept           // it is kept consistent with the others
 	absent         // the session continues without it
 )
@@ -80,7 +80,7 @@ func (s *side) isTooLarge(bytes int) bool { return isTooLarge(s.itemSize, bytes)
 func isTooLarge(itemSize, bytes int) bool { return itemSize > 0 && bytes+ofItem > itemSize }
 
 // open opens the connections of a side. They are closed when the side leaves, or the context ends. open writes no
-// markers: these would have to wait until the log is read.
+// markers, because it would have to wait for them, and nothing reads the log yet.
 func (s *side) open(ctx context.Context) error {
 	ctx, s.leave = context.WithCancel(ctx)
 	s.left = ctx.Done()
@@ -114,7 +114,7 @@ func (s *side) connect(ctx context.Context) (net.Conn, error) {
 	return s.connectUntil(ctx, func(connection net.Conn) { _ = connection.Close() })
 }
 
-// connectUntil opens a connection that is ended when the context ends.
+// connectUntil opens a connection, and calls end with it when the context ends.
 func (s *side) connectUntil(ctx context.Context, end func(net.Conn)) (net.Conn, error) {
 	connection, err := s.Dial(ctx)
 	if err != nil {
@@ -124,7 +124,8 @@ func (s *side) connectUntil(ctx context.Context, end func(net.Conn)) (net.Conn, 
 	return connection, nil
 }
 
-// hangUp closes a connection for writing. Memcached then closes it once it has done all commands that were sent.
+// hangUp closes a connection for writing. Memcached then closes the connection once it has executed all commands that
+// were sent.
 func hangUp(connection net.Conn) {
 	_ = connection.SetReadDeadline(time.Now().Add(emptyWithin))
 	if encrypted, ok := connection.(*tls.Conn); ok {
@@ -135,7 +136,7 @@ func hangUp(connection net.Conn) {
 	}
 }
 
-// run reads the log and beats, until the context ends. It calls end when the log has ended.
+// run reads the log, and runs the heartbeat, until the context ends. It calls end when the log has ended.
 func (s *side) run(ctx context.Context, end func(error)) {
 	go func() {
 		err := s.stream.run()
@@ -176,9 +177,9 @@ func (s *side) sync(ctx context.Context) error {
 	}
 }
 
-// lost ends the handoff because of a connection other than the log's. When memcached ends, all its connections end. The
-// end of the log then explains more than other errors, so lost waits for it. It does not wait if memcached only does
-// not answer.
+// lost ends the handoff because of an error of a connection other than the log's. When memcached ends, all its
+// connections end. The end of the log then explains more than other errors, so lost waits for it. It does not wait if
+// memcached only did not answer in time.
 func (s *side) lost(err error) {
 	if s.isAbsent() {
 		return
@@ -210,9 +211,9 @@ func Empty(ctx context.Context, dial Dial) error {
 	return flush(ctx, protocol.New(connection).Within(patience))
 }
 
-// End announces to the agent that took over the items of a memcached that this memcached ends now. Call it right
-// before SIGUSR1, the signal at which memcached delivers the rest of its log: without the announcement, writes may be
-// unknown, and the agent empties the new memcached.
+// End announces to the agent that took over the items of a memcached that this memcached ends now. Call it right before
+// SIGUSR1, the signal at which memcached delivers the rest of its log. Without the announcement, that agent cannot be
+// sure that it knows all writes, and empties the new memcached.
 func End(ctx context.Context, dial Dial) error {
 	connection, err := dial(ctx)
 	if err != nil {

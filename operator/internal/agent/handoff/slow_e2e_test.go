@@ -92,9 +92,9 @@ func late(dial handoff.Dial, by time.Duration) handoff.Dial {
 type lateConnection struct {
 	net.Conn
 
-	parts chan part // closed at the end
+	parts chan part // closed when no more parts arrive
 	first []byte    // the first part that has arrived
-	err   error     // why no more arrives
+	err   error     // the reason why no more parts arrive
 }
 
 func (c *lateConnection) receive(by time.Duration) {

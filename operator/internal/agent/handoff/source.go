@@ -1,6 +1,6 @@
 package handoff
 
-// The consequences of the end of a memcached that keys leave.
+// Handles the end of a memcached that keys leave.
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 )
 
 // sourceEnded ends the session, unless it can continue without the source. All changes are known if the memcached
-// announced its end. If only some of its items moved, the others are lost, and it is unknown here which Pod replaces
-// it.
+// announced its end. But if only some of its items were to move, the session ends with an error: the other items are
+// lost, and the session does not know which Pod replaces the memcached.
 func (s *session) sourceEnded(ctx context.Context, source *side, err error) {
 	if failure(Internal, err).Reason == OldEnded && s.handoff.counts.copied.Load() && source.stream.announced &&
 		slices.Contains(s.move.Leaving, source.number) {

@@ -38,7 +38,7 @@ func TestTheHeapDoesNotGrowWithTheKeys(t *testing.T) {
 		most = max(most, now.HeapAlloc)
 	}
 	took := time.Since(started)
-	r.stop() // reads at full speed are more than memcached can log
+	r.stop() // memcached can't log all reads at full speed
 	_ = r.end(t)
 	if got := held(t, next, *keys); got != *keys {
 		t.Errorf("%d of %d keys", got, *keys)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// spool is a list of keys in a file. They may be secrets of clients, so nobody else can open the file, or read it from
-// the disk.
+// spool is a list of keys in a file. Keys may be secrets of clients. So the file has no name by which another process
+// could open it, and is encrypted on the disk.
 type spool struct {
 	file   *os.File
 	secret [32]byte // never leaves the process
@@ -46,9 +46,10 @@ func newSpool() (*spool, error) {
 	return s, nil
 }
 
-// noFile returns an error of the temporary file as a Failure, because it is no error of memcached.
+// noFile returns an error of the temporary file as a Failure with the reason NoTemporaryFile, because it is no error of
+// memcached.
 func noFile(err error) error {
-	const text = "the keys are listed in a temporary file in %s: make room there, or set TMPDIR to another folder: %w"
+	const text = "the list of keys needs a temporary file in %s: make room there, or set TMPDIR to another folder: %w"
 	return &Failure{Reason: NoTemporaryFile, Err: fmt.Errorf(text, os.TempDir(), err)}
 }
 

@@ -65,7 +65,8 @@ func TestAKeyThatNoCommandCanNameIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestAServerThatDoesNotAnswerKeepsNoOtherOutdated: if one server hangs, the keys are removed from the others.
+// TestAServerThatDoesNotAnswerKeepsNoOtherOutdated: if one server hangs, keys that may be outdated are still removed
+// from the servers that answer.
 func TestAServerThatDoesNotAnswerKeepsNoOtherOutdated(t *testing.T) {
 	t.Parallel()
 	const keys = 5000

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// streamBuffer holds many lines, so that what follows from them is sent in one write. streamBuffers limits those of all
-// memcacheds.
+// streamBuffer is the size of the buffer for the log of a memcached. It holds many lines, so that the removals that
+// these lines cause are sent in one write. streamBuffers limits the buffers of all memcacheds together.
 const (
 	streamBuffer  = 64 << 10
 	streamBuffers = 8 << 20
 )
 
-// stream is the log of one memcached, of changes and of missing items.
+// stream reads the log of one memcached, which has lines about changes and missing items.
 type stream struct {
 	reader  *bufio.Reader
 	markers *markers
@@ -52,7 +52,7 @@ func (s *stream) watch(connection net.Conn) error {
 	case answer == "OK":
 		return connection.SetDeadline(time.Time{})
 	case answer == "ERROR":
-		return &Failure{Reason: tooOld, Err: errors.New("memcached cannot report deletions: it needs 1.6.20")}
+		return &Failure{Reason: tooOld, Err: errors.New("memcached cannot report deletions: use memcached 1.6.20 or later")}
 	case strings.Contains(answer, "not allowed"):
 		return &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers to watch: %s", answer)}
 	}
@@ -105,7 +105,7 @@ func (s *stream) marker(l line) error {
 	case string(l.key) == endKey:
 		s.announced = true
 	case strings.HasPrefix(string(l.key), s.markers.prefix):
-		s.own[l.cfd] = true // before anyone learns of the marker
+		s.own[l.cfd] = true // before see reports the marker
 		s.markers.see(l.key)
 	default:
 		return s.others()

@@ -1,15 +1,15 @@
 package handoff
 
-// The keys that do not fit if a memcached gets less memory.
+// Removes the keys that do not fit if a memcached gets less memory.
 
 import (
 	"context"
 	"math"
 )
 
-// Trim removes the coldest items of a memcached, so that the others certainly fit into this memory for items, in bytes.
-// It returns how many it removed. Without this, memcached would evict all items in the pages that it releases, whether
-// cold or not.
+// Trim removes the coldest items of a memcached, so that the others certainly fit if memcached has this much memory for
+// items, in bytes. It returns how many it removed. Without this, memcached would evict all items in the pages that it
+// releases, whether cold or not.
 func Trim(ctx context.Context, dial Dial, memory int64) (removed int64, err error) {
 	keys, err := list(ctx, dial, anyKey, func() {})
 	if err != nil {

@@ -1,6 +1,6 @@
 package handoff
 
-// Checks whether keys are where Move says, or clients place them by another hash.
+// Checks whether clients place the keys on the servers that Move says, or by another hash.
 
 import "fmt"
 
@@ -8,12 +8,12 @@ const (
 	// fewUses are too few keys to judge where clients look for them.
 	fewUses = 200
 
-	// maxElsewhere limits the keys that clients may look for at another server than Move says, to one of this many
-	// keys: some clients may still have an older list.
+	// maxElsewhere is a share: clients may look for up to one of this many keys at another server than Move says, because
+	// some clients may still have an older list.
 	maxElsewhere = 5
 
-	// mostMisplaced is the percentage of keys at other servers than Move says from which on clients must have placed
-	// them with another hash. With another hash and three servers, two thirds of the keys are at other servers.
+	// mostMisplaced is a percentage. If at least this part of the keys is at other servers than Move says, clients must
+	// have placed them by another hash: with three servers, another hash places two thirds of the keys on other servers.
 	mostMisplaced = 60
 )
 
@@ -27,13 +27,14 @@ func (s *session) checkUses() error {
 		"clients looked for %d of %d keys at another server than clientHash says", elsewhere, here+elsewhere)}
 }
 
-// checkPlaces returns an error if most keys are at another server than Move says. Some keys always are, if clients had
-// a list of another length before.
+// checkPlaces returns an error if most keys are at another server than Move says. Some keys are always at another
+// server if clients had a list of another length before.
 func (s *session) checkPlaces() error {
 	listed, misplaced := s.listed.Load(), s.misplaced.Load()
 	if !s.move.external || listed < fewUses || misplaced < listed*mostMisplaced/100 {
 		return nil
 	}
 	return &Failure{Reason: OtherHash, Err: fmt.Errorf(
-		"%d of %d keys are at another server than clientHash says, with these servers in this order", misplaced, listed)}
+		"%d of %d keys are at another server than clientHash says: check the hash, and that the servers are all servers "+
+			"of the clients, in the clients' order", misplaced, listed)}
 }

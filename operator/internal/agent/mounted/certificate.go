@@ -7,11 +7,12 @@ type Certificate struct {
 	// Dir is the folder where the Secret is mounted.
 	Dir string
 
-	// ClientCA: memcached requests client certificates and loads the CAs of the Secret. Otherwise they are not used.
+	// ClientCA is whether memcached requests client certificates, and so loads the CAs of the Secret. Otherwise, the CAs
+	// are not used.
 	ClientCA bool
 }
 
-// Load reads the folder. It rejects what memcached could not load.
+// Load reads the folder. It returns an error for content that memcached could not load.
 func (c Certificate) Load() (*certs.Content, error) {
 	secret, err := Read(c.Dir, certs.KeyCertificate, certs.KeyPrivateKey, certs.KeyClientCA)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
-// Client returns the configuration for a connection to a server outside of the cache: a certificate by a CA of the
-// Secret's ca.crt has to be for this name. If the Secret has tls.crt and tls.key, they are the client's certificate.
+// Client returns the configuration for a connection to a server outside of the cache. The server must present a
+// certificate for this name that a CA of the Secret's ca.crt signed. If the Secret has tls.crt and tls.key, they are
+// the client's certificate.
 func Client(dir, name string) (*tls.Config, error) {
 	secret, err := Read(dir, certs.KeyCertificate, certs.KeyPrivateKey, certs.KeyClientCA)
 	if err != nil {
@@ -17,7 +18,7 @@ func Client(dir, name string) (*tls.Config, error) {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: name, RootCAs: x509.NewCertPool()}
 	if !config.RootCAs.AppendCertsFromPEM(secret[certs.KeyClientCA]) {
-		return nil, fmt.Errorf("%s has no CA in %s, by which servers are verified: add it", dir, certs.KeyClientCA)
+		return nil, fmt.Errorf("%s has no CA in %s: add the CA by which the servers are verified", dir, certs.KeyClientCA)
 	}
 	hasCertificate, hasKey := len(secret[certs.KeyCertificate]) > 0, len(secret[certs.KeyPrivateKey]) > 0
 	switch {

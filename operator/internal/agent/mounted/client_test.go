@@ -66,7 +66,7 @@ func TestClientRefusesAnIncompleteSecret(t *testing.T) {
 	}{
 		"complete":              {func(map[string]string) {}, "<nil>"},
 		"no client certificate": {func(s map[string]string) { delete(s, "tls.crt"); delete(s, "tls.key") }, "<nil>"},
-		"no CA":                 {func(s map[string]string) { delete(s, "ca.crt") }, " has no CA in ca.crt, by which servers are verified: add it"},
+		"no CA":                 {func(s map[string]string) { delete(s, "ca.crt") }, " has no CA in ca.crt: add the CA by which the servers are verified"},
 		"no key":                {func(s map[string]string) { delete(s, "tls.key") }, " has only one of tls.crt and tls.key"},
 		"another key":           {func(s map[string]string) { s["tls.key"] = agenttest.NewCertificate(t, nil).Key }, ": tls.crt and tls.key are no key pair"},
 	} {

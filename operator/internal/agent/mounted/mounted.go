@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Read returns the named entries of a Secret, all of the same version, without missing ones. A folder that the
-// kubelet did not mount is read as it is.
+// Read returns the named entries of a Secret, except for missing ones. All of them are of the same version. If the
+// kubelet did not mount the folder, its files are read as they are.
 func Read(dir string, names ...string) (map[string][]byte, error) {
 	for range 3 {
 		before, err := version(dir)
@@ -24,7 +24,8 @@ func Read(dir string, names ...string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The kubelet removes the old version after it points at the new one, so the content read may be incomplete.
+		// The kubelet removes the old version once the link points at the new one, so the content that was read may be
+		// incomplete.
 		after, err := version(dir)
 		if err != nil {
 			return nil, err

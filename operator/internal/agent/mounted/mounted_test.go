@@ -54,7 +54,7 @@ func TestReadNeverMixesVersions(t *testing.T) {
 	for range 5000 {
 		got, err := mounted.Read(dir, "a", "b")
 		if err != nil {
-			continue // the files changed too fast for the reader, which returns that as an error
+			continue // the files changed too fast, and Read returned an error that says so
 		}
 		whole++
 		if len(got) != 2 || string(got["a"]) != string(got["b"]) {

@@ -1,6 +1,6 @@
 package mounted
 
-// The TLS configuration for a connection to the memcached of another Pod.
+// Makes the TLS configuration for a connection to the memcached of another Pod.
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
-// UnknownError means that a memcached presents a certificate that is not of the mounted Secret.
+// UnknownError means that a memcached presents a certificate that does not belong to the mounted Secret.
 type UnknownError struct{ Subject string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("memcached presents the certificate of %q, which is no version of the mounted one", e.Subject)
+	return fmt.Sprintf("memcached presents the certificate of %q, which is not a version of the mounted "+
+		"certificate", e.Subject)
 }
 
 // Peer returns the configuration for a connection to the memcached of another Pod of the cache.
@@ -25,11 +26,12 @@ func (e *UnknownError) Error() string {
 // A Pod is addressed by its IP address, which no certificate names. The Secret identifies the cache: the other
 // memcached must present a certificate with the public key of the mounted certificate, because only Pods with the
 // Secret have the private key. While the Secret is rotated, the two Pods may have different versions of it for about 90
-// seconds. So a certificate that was signed by a CA of ca.crt is also accepted, if it is for servers and has a name of
-// the mounted certificate. The CA alone is not enough, because it may sign for a whole company.
+// seconds. So a certificate that a CA of ca.crt signed is accepted, too, if it is for servers and has a name that the
+// mounted certificate has. The CA alone is not enough, because it may sign for a whole company.
 //
 // If memcached requests a client certificate, the mounted certificate is presented, but only if it is for clients and
-// was signed by a CA of ca.crt. Memcached would refuse any other certificate, even if it does not require one.
+// was signed by a CA of ca.crt. Memcached would refuse any other certificate, even if memcached does not require a
+// certificate.
 func (c Certificate) Peer() (*tls.Config, error) {
 	secret, err := Read(c.Dir, certs.KeyCertificate, certs.KeyPrivateKey, certs.KeyClientCA)
 	if err != nil {
@@ -38,7 +40,7 @@ func (c Certificate) Peer() (*tls.Config, error) {
 	return PeerBy(secret)
 }
 
-// PeerBy does the same with the content of the Secret.
+// PeerBy does the same as Certificate.Peer, with the content of the Secret.
 func PeerBy(secret map[string][]byte) (*tls.Config, error) {
 	own, err := certs.Parse(secret, false)
 	if err != nil {

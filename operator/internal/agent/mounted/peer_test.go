@@ -83,7 +83,7 @@ func TestASecretThatIsNotValidHasNoPeer(t *testing.T) {
 	}
 }
 
-// peer is the configuration of an agent with a mounted certificate.
+// peer returns the configuration of an agent with a mounted certificate.
 func peer(t *testing.T, own, ca *agenttest.Certificate) *tls.Config {
 	t.Helper()
 	dir, secret := t.TempDir(), own.Secret()
@@ -119,7 +119,7 @@ func shake(t *testing.T, client *tls.Config, served *agenttest.Certificate) (pre
 			return
 		}
 		defer accepted.Close()
-		_, _ = accepted.Read(make([]byte, 1)) // the client may refuse the handshake
+		_, _ = accepted.Read(make([]byte, 1)) // an error means that the client refused the handshake
 		server <- len(accepted.(*tls.Conn).ConnectionState().PeerCertificates)
 	}()
 	connection, err := net.Dial("tcp", listener.Addr().String())

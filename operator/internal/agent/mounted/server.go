@@ -7,8 +7,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
-// Server returns the configuration for a server with the mounted certificate, which the server reads again for each
-// client, so a changed Secret takes effect with the next connection.
+// Server returns the configuration for a server with the mounted certificate. The server reads the certificate again
+// for each client, so a changed Secret takes effect with the next connection.
 func (c Certificate) Server(require bool, minVersion uint16) *tls.Config {
 	return &tls.Config{
 		MinVersion: minVersion,

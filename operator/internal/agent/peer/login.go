@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// DialAsAny logs in as the first user that memcached accepts, because while users are rotated, it may not know all of
-// them yet.
+// DialAsAny connects to a memcached, and logs in as the first user of the list that memcached accepts. While users are
+// rotated, memcached may not know all of them yet.
 func DialAsAny(ctx context.Context, server handoff.Server, list []users.User) (connection net.Conn, err error) {
 	for _, user := range list {
 		server.User, server.Password = user.Name, user.Password

@@ -1,7 +1,7 @@
 // Package peer connects to memcacheds other than the one next to the agent.
 package peer
 
-// Finds out whether a memcached can be reached, and why not.
+// Finds out whether a memcached can be reached and, if not, why not.
 
 import (
 	"cmp"
@@ -23,14 +23,14 @@ const (
 	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate by its CAs
 )
 
-// Patience is how long a memcached may be unreachable before the copy fails. A NetworkPolicy allows a new Pod only
-// after some seconds, and two Pods may not have the same version of a Secret yet.
+// Patience is how long a memcached may be unreachable before the copy fails. It may take some seconds until a
+// NetworkPolicy allows the connections of a new Pod, and until two Pods have the same version of a Secret.
 const Patience = 10 * time.Second
 
 // retryInterval is how long to wait for a memcached that does not answer.
 const retryInterval = 200 * time.Millisecond
 
-// Reach tries to reach a memcached for some time. The error names the reason.
+// Reach tries to reach a memcached until patience is over. Its error has the reason.
 func Reach(ctx context.Context, server handoff.Member, patience time.Duration) error {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -58,7 +58,8 @@ func unreachable(server handoff.Member) string {
 	return handoff.OldUnreachable
 }
 
-// Answers sends one command, because with TLS 1.3 memcached refuses a client's certificate only after the handshake.
+// Answers returns an error unless memcached answers. It sends a command, because with TLS 1.3, memcached refuses a
+// client's certificate only after the handshake.
 func Answers(ctx context.Context, dial handoff.Dial) error {
 	ctx, cancel := context.WithTimeout(ctx, protocol.Timeout)
 	defer cancel()
@@ -75,7 +76,7 @@ func Answers(ctx context.Context, dial handoff.Dial) error {
 	return err
 }
 
-// reason returns the reason of an error; empty if memcached only does not answer.
+// reason returns the reason of an error; empty if it is only known that memcached does not answer.
 func reason(err error) string {
 	var unknown *mounted.UnknownError
 	var unverified *tls.CertificateVerificationError

@@ -54,8 +54,8 @@ func TestTheServerThatIsNotReachedIsNamed(t *testing.T) {
 	}
 }
 
-// TestAClientCertificateThatIsRequiredIsNamed against a server that requires one, as OpenSSL does: with TLS 1.3 the
-// refusal arrives behind the handshake.
+// TestAClientCertificateThatIsRequiredIsNamed connects to a server that refuses clients without a certificate, as
+// OpenSSL does: with TLS 1.3, the refusal arrives after the handshake.
 func TestAClientCertificateThatIsRequiredIsNamed(t *testing.T) {
 	served := agenttest.NewCertificate(t, nil)
 	pair, err := tls.X509KeyPair([]byte(served.PEM), []byte(served.Key))
@@ -87,8 +87,8 @@ func TestAClientCertificateThatIsRequiredIsNamed(t *testing.T) {
 	}
 }
 
-// TestARefusalOutlivesAConnectionThatIsReset: memcached closes the connection after a refusal. A client that still
-// writes may get a reset before it has read the refusal.
+// TestARefusalOutlivesAConnectionThatIsReset: memcached closes the connection after it has refused a client. If the
+// client still writes, its connection may be reset before it has read the refusal.
 func TestARefusalOutlivesAConnectionThatIsReset(t *testing.T) {
 	attempts := 0
 	dial := func(context.Context) (net.Conn, error) {

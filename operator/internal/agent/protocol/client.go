@@ -1,7 +1,8 @@
-// Package protocol is a client of memcached's ASCII protocol, limited to what the agent needs: to log in, to read
-// statistics, and to reload certificates.
+// Package protocol is a client of memcached's ASCII protocol, limited to what the agent needs: it logs in, reads
+// statistics, and makes memcached reload certificates.
 //
-// After an error other than ErrRefused a client cannot be used any more: the state of its connection is unknown.
+// After an error other than ErrRefused, a client cannot be used any more, because the state of its connection is
+// unknown.
 package protocol
 
 import (
@@ -27,7 +28,7 @@ var ErrRefused = errors.New("memcached refuses the user name or the password")
 type Client struct {
 	connection net.Conn
 	reader     *bufio.Reader
-	limit      time.Duration // of an answer; 0 means Timeout
+	limit      time.Duration // how long an answer may take; 0 means Timeout
 }
 
 // Dial connects to memcached, and uses TLS if config is not nil.
@@ -69,17 +70,17 @@ func (c *Client) Within(limit time.Duration) *Client {
 	return c
 }
 
-// Connection returns the client's connection, to use other parts of the protocol from now on.
+// Connection returns the client's connection, for callers that use other parts of the protocol from then on.
 func (c *Client) Connection() net.Conn { return c.connection }
 
 // Close closes the connection.
 func (c *Client) Close() error { return c.connection.Close() }
 
-// Authenticate logs in. If memcached requires no password, this is an ordinary command that stores its value; the
-// value has expired from the start, so it can never be read.
+// Authenticate logs in. If memcached requires no password, the login is an ordinary command that stores an item. This
+// item has expired from the start, so it can never be read.
 func (c *Client) Authenticate(ctx context.Context, user, password string) error {
 	if strings.ContainsAny(user+password, " \r\n\x00") {
-		return errors.New("memcached takes no blanks and line ends in user names and passwords")
+		return errors.New("memcached accepts no blanks and no line ends in user names and passwords")
 	}
 	answer, err := c.command(ctx,
 		fmt.Sprintf("set memcached-agent 0 -1 %d\r\n%s %s\r\n", len(user)+1+len(password), user, password), readLine)
@@ -94,7 +95,7 @@ func (c *Client) Authenticate(ctx context.Context, user, password string) error 
 	return unexpected(answer)
 }
 
-// Stats returns the statistics of a kind: "settings", "items" or "slabs", or "" for the general ones.
+// Stats returns the statistics of a kind: "settings", "items", "slabs", or "" for the general statistics.
 func (c *Client) Stats(ctx context.Context, kind string) (stats map[string]string, err error) {
 	_, err = c.command(ctx, strings.TrimSpace("stats "+kind)+"\r\n", func(reader *bufio.Reader) (_ string, err error) {
 		stats, err = readStats(reader)
@@ -108,8 +109,9 @@ func (c *Client) Ask(ctx context.Context, request string) (string, error) {
 	return c.command(ctx, request, readLine)
 }
 
-// RefreshCertificates makes memcached reload its certificate, key and client CAs. New connections use them, open ones
-// stay. Check the files first: a mismatched pair replaces the one that worked.
+// RefreshCertificates makes memcached reload its certificate, key and client CAs. New connections use the new ones, and
+// open connections stay open. Check the files first, because memcached would replace a working certificate even if the
+// new certificate and key do not match.
 func (c *Client) RefreshCertificates(ctx context.Context) error {
 	answer, err := c.Ask(ctx, "refresh_certs\r\n")
 	if err != nil || answer == "OK" {
@@ -118,7 +120,7 @@ func (c *Client) RefreshCertificates(ctx context.Context) error {
 	return unexpected(answer)
 }
 
-// command sends a request and reads the answer, until the context ends.
+// command sends a request and reads the answer. It fails if the context ends before the answer has arrived.
 func (c *Client) command(
 	ctx context.Context, request string, read func(*bufio.Reader) (string, error),
 ) (string, error) {

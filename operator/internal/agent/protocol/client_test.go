@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answering is a client whose memcached takes as many lines as the request has, and gives an answer.
+// answering returns a client of a simulated memcached, which reads this number of lines and then sends an answer.
 func answering(t *testing.T, lines int, answer string) (client *Client, request <-chan string) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -60,7 +60,7 @@ func TestAPasswordCanNotBeACommand(t *testing.T) {
 	client, _ := answering(t, 0, "")
 	for _, password := range []string{"a b", "a\r\nflush_all", "a\nb", "a\x00b"} {
 		err := client.Authenticate(t.Context(), "ann", password)
-		if err == nil || !strings.Contains(err.Error(), "no blanks and line ends") || strings.Contains(err.Error(), password) {
+		if err == nil || !strings.Contains(err.Error(), "no blanks and no line ends") || strings.Contains(err.Error(), password) {
 			t.Errorf("%q: error %v", password, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRefreshCertificates(t *testing.T) {
 }
 
 func TestACommandEndsWithItsContext(t *testing.T) {
-	client, _ := answering(t, 5, "") // waits for more lines than the server sends
+	client, _ := answering(t, 5, "") // This memcached waits for more lines than the client sends.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	start := time.Now()

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzReadStats reads whatever a memcached may answer. What was understood can be said again, and is understood again.
+// FuzzReadStats reads any text that a memcached may answer. If it can be read as statistics, these are written and read
+// again, and must be the same.
 func FuzzReadStats(f *testing.F) {
 	f.Add("STAT pid 1\r\nSTAT version 1.6.45\r\nEND\r\n")
 	f.Add("STAT items:1:number 5\nEND\n")

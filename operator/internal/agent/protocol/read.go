@@ -1,6 +1,6 @@
 package protocol
 
-// Reads answers, within limits.
+// Reads memcached's answers, up to limits.
 
 import (
 	"bufio"
@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Limits of an answer. The longest lines name files; each of at most 63 slab classes has fewer than 50 statistics. All
-// of them together have to fit into the agent's memory, even if memcached is compromised.
+// Limits of an answer. The longest lines have names of files. Each of the slab classes, of which there are at most 63,
+// has fewer than 50 statistics. An answer up to these limits must fit into the agent's memory, even if memcached is
+// compromised.
 const (
 	maxLine   = 8 << 10
 	maxStats  = 10000
@@ -53,7 +54,7 @@ func readStats(reader *bufio.Reader) (map[string]string, error) {
 	return nil, fmt.Errorf("memcached answers with more than %d statistics", maxStats)
 }
 
-// unexpected is the error of an unknown answer, with its beginning.
+// unexpected returns an error about an unknown answer, with the beginning of the answer.
 func unexpected(answer string) error {
 	const enough = 200
 	if len(answer) > enough {

@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
-// servedFor is how long memcached's answer is valid. With mutual TLS each request is a failed handshake, which older
-// and newer versions of memcached log.
+// servedFor is for how long Served returns the last certificate without a new connection to memcached. With mutual TLS,
+// each such connection is a failed handshake, and some versions of memcached log it.
 const servedFor = time.Minute
 
 // Certificates are memcached's certificate with its key, and the CAs of its clients.
@@ -34,7 +34,7 @@ type Certificates struct {
 	asked  time.Time
 }
 
-// Read rejects what memcached could not load.
+// Read implements Subject. It returns an error for content that memcached could not load.
 func (c *Certificates) Read() (string, error) {
 	mounted, err := c.Source.Load()
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Certificates) Read() (string, error) {
 	return mounted.Sum, nil
 }
 
-// Reload makes memcached load the files. Memcached adds new client CAs and keeps the old ones.
+// Reload makes memcached load the files. Memcached adds the new client CAs, and continues to accept the old ones.
 func (c *Certificates) Reload(ctx context.Context) error {
 	client, err := c.Login(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Certificates) Check(ctx context.Context) error {
 	return err
 }
 
-// Served returns the certificate that memcached serves, or served within the last minute.
+// Served returns the certificate that memcached serves, or that it served within the last minute.
 func (c *Certificates) Served(ctx context.Context) (*x509.Certificate, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
-// serving serves a certificate, and counts who asked.
+// serving starts a server with a certificate, and counts the requests for it.
 func serving(t *testing.T, certificate *agenttest.Certificate) (address string, asked *atomic.Int64) {
 	t.Helper()
 	pair, err := tls.X509KeyPair([]byte(certificate.PEM), []byte(certificate.Key))
@@ -72,7 +72,7 @@ func TestMemcachedReportsItsCertificateNowAndThen(t *testing.T) {
 	if err := c.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	served(2) // found by the check
+	served(2) // Check has looked again, and Served returns what Check found.
 	c.asked = c.asked.Add(-servedFor)
 	served(3)
 	c.Address, c.asked = "127.0.0.1:1", c.asked.Add(-servedFor)

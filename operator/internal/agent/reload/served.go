@@ -14,7 +14,8 @@ import (
 const handshakeTimeout = 3 * time.Second
 
 // Served returns the certificate that memcached presents. It sends only a handshake, so the server need not be
-// verified. If memcached requires a client certificate, it ends the handshake, but after presenting its own.
+// verified. If memcached requires a client certificate, memcached ends the handshake, but only after it has presented
+// its own certificate.
 func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -35,7 +36,7 @@ func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 		},
 	})
 	if err := secured.HandshakeContext(ctx); err == nil {
-		// Otherwise memcached logs an error about a connection that closed before it read from it.
+		// Otherwise, memcached logs an error, because the connection is closed before memcached has read from it.
 		_ = secured.CloseWrite()
 		_, _ = io.Copy(io.Discard, secured)
 	} else if leaf == nil {

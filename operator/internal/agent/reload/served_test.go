@@ -39,7 +39,7 @@ func TestServed(t *testing.T) {
 	})
 }
 
-// serve lets a function answer each connection.
+// serve starts a server that calls a function for each connection.
 func serve(t *testing.T, answer func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -29,7 +29,7 @@ func TestMemcachedIsFoundByTheNameOfItsProgram(t *testing.T) {
 	for pid, name := range map[string]string{"1": "pause", "7": "memcached", "12": "memcached-agent", "13": "my-memcached", "self": "memcached"} {
 		addProcess(t, proc, pid, name)
 	}
-	if err := os.Mkdir(filepath.Join(proc, "99"), 0o700); err != nil { // has ended
+	if err := os.Mkdir(filepath.Join(proc, "99"), 0o700); err != nil { // a process that has ended
 		t.Fatal(err)
 	}
 	got, err := memcacheds(proc)

@@ -15,10 +15,10 @@ import (
 
 // Users are the users of the cache.
 type Users struct {
-	// Dir is where the Secret is mounted.
+	// Dir is the folder where the Secret is mounted.
 	Dir string
 
-	// File is memcached's authentication file. Only this agent writes it, and always atomically.
+	// File is memcached's authentication file. Only this agent writes this file, and always atomically.
 	File string
 
 	// Address is the loopback address of memcached's plaintext port.
@@ -61,9 +61,9 @@ func (u *Users) Read() (string, error) {
 	return string(users.File(list)), nil
 }
 
-// resume reads the file that an earlier run of the agent wrote, with which memcached was started.
+// resume reads the file that an earlier run of the agent wrote. Memcached was started with this file.
 func (u *Users) resume() {
-	content, _ := os.ReadFile(u.File) // if it cannot be read, it is written again
+	content, _ := os.ReadFile(u.File) // if the file cannot be read, Read writes it again
 	if list, err := users.ParseFile(content); err == nil {
 		u.wanted = list
 		u.login.Store(&list[0])
@@ -76,12 +76,13 @@ func (u *Users) Started() error {
 	return err
 }
 
-// Reload sends the signal to memcached, once it answers: before that, the signal would end memcached. Since memcached
-// 1.6.40 the same signal reloads the certificates, so it has to wait until the mounted ones can be loaded.
+// Reload sends SIGHUP to memcached once memcached answers: before that, the signal would end memcached. Since memcached
+// 1.6.40, the same signal also reloads the certificates, so Reload sends it only if the mounted certificates can be
+// loaded.
 func (u *Users) Reload(ctx context.Context) error {
 	if u.Certificate != nil {
 		if _, err := u.Certificate.Load(); err != nil {
-			return fmt.Errorf("users are not loaded until the certificate can be loaded, too: %w", err)
+			return fmt.Errorf("memcached can't load the users before it can load the certificate: %w", err)
 		}
 	}
 	client, err := protocol.Dial(ctx, u.Address, nil)

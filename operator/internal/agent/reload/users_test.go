@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
-// memcached accepts the users of the file that it last loaded.
+// memcached is a simulated memcached that accepts the users of the file that it last loaded.
 type memcached struct {
 	address string
 	mutex   sync.Mutex
@@ -193,7 +193,7 @@ func TestASignalNeedsMemcachedAndItsProcess(t *testing.T) {
 	}{
 		"memcached does not answer, so it is not signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "cannot reach memcached"},
 		"no process is to be seen":                          {func(*Users) {}, "the Pod needs shareProcessNamespace"},
-		"certificates that memcached could not load":        {func(u *Users) { u.Certificate = &mounted.Certificate{Dir: certificates} }, "users are not loaded until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
+		"certificates that memcached could not load":        {func(u *Users) { u.Certificate = &mounted.Certificate{Dir: certificates} }, "memcached can't load the users before it can load the certificate: tls.crt: 0 certificates begin"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

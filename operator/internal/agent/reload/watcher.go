@@ -1,10 +1,10 @@
 // Package reload makes memcached use the content of its mounted Secrets without a restart.
 //
-// A Watcher reads a folder every few seconds. After a change it signals memcached, and checks until memcached uses
-// the new content. Connections stay open, and no item is lost.
+// A Watcher reads a folder every few seconds. After a change, the Watcher makes memcached load the new content, and
+// repeats this until a check shows that memcached uses it. Connections stay open, and no item is lost.
 package reload
 
-// Loads a mounted Secret again when it changes, and checks that memcached uses it.
+// Makes memcached load a mounted Secret again when the Secret changes, and checks that memcached uses it.
 
 import (
 	"context"
@@ -15,11 +15,12 @@ import (
 	"time"
 )
 
-var errPending = errors.New("memcached was signalled; the next check verifies it")
+var errPending = errors.New("memcached was instructed to load the Secret; the next check shows whether it did")
 
-// Subject is something that can be mounted, and how to make memcached use it.
+// Subject is a kind of mounted Secret, with the way to make memcached use it.
 type Subject interface {
-	// Read returns a version that changes with the mounted Secret, or an error if memcached could not use it.
+	// Read reads the mounted Secret. It returns the version, which is a text that changes with the Secret, or an error if
+	// memcached could not use the Secret.
 	Read() (version string, err error)
 
 	// Reload makes memcached load the version that was last read.
@@ -31,13 +32,13 @@ type Subject interface {
 
 // Watcher keeps one subject up to date.
 type Watcher struct {
-	Secret   string // its purpose: auth or tls
+	Secret   string // the purpose of the Secret: auth or tls
 	Subject  Subject
 	Interval time.Duration
 	Log      *slog.Logger
 
 	reloaded, live string // versions
-	reason         string // why the Secret is not in use, as logged
+	reason         string // why the Secret is not in use, as it was last logged
 	inSync         atomic.Bool
 	reloads        atomic.Int64
 }
@@ -45,10 +46,10 @@ type Watcher struct {
 // InSync reports whether memcached uses the mounted Secret.
 func (w *Watcher) InSync() bool { return w.inSync.Load() }
 
-// Reloads returns how often memcached was signalled.
+// Reloads returns how often memcached was made to load the Secret.
 func (w *Watcher) Reloads() int64 { return w.reloads.Load() }
 
-// Run reads immediately, and then at every interval, until the context ends.
+// Run reads the Secret immediately, and then at every interval, until the context ends.
 func (w *Watcher) Run(ctx context.Context) {
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()
@@ -61,7 +62,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look reads the Secret once, and logs changes.
+// look takes one step. It logs when memcached begins to use the Secret, and why memcached does not use it.
 func (w *Watcher) look(ctx context.Context) {
 	err := w.guarded(ctx)
 	if ctx.Err() != nil {
@@ -83,7 +84,7 @@ func (w *Watcher) look(ctx context.Context) {
 	w.Log.Info("Memcached uses the mounted Secret")
 }
 
-// guarded turns a panic into an error of this step. A Pod is not ready while one of its containers is down, so the
+// guarded runs a step, and returns a panic as an error. A Pod is not ready while one of its containers is down, so the
 // content of a Secret must not end the agent.
 func (w *Watcher) guarded(ctx context.Context) (err error) {
 	defer func() {
@@ -94,7 +95,7 @@ func (w *Watcher) guarded(ctx context.Context) (err error) {
 	return w.step(ctx)
 }
 
-// step signals memcached about a new version, and checks it at the next step.
+// step makes memcached load a new version. The next step checks whether memcached uses it.
 func (w *Watcher) step(ctx context.Context) error {
 	version, err := w.Subject.Read()
 	if err != nil || version == w.live {

@@ -13,7 +13,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// subject notes what is asked of it.
+// subject is a Subject that records which of its functions are called.
 type subject struct {
 	version             string
 	read, reload, check error
@@ -120,7 +120,7 @@ func TestAReasonIsLoggedOnce(t *testing.T) {
 	want := []string{
 		`"Memcached does not use the mounted Secret" reason="no colon"`,
 		`"Memcached does not use the mounted Secret" reason="no user"`,
-		`"Memcached does not use the mounted Secret" reason="memcached was signalled; the next check verifies it"`,
+		`"Memcached does not use the mounted Secret" reason="memcached was instructed to load the Secret; the next check shows whether it did"`,
 		`"Memcached uses the mounted Secret"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,6 +1,6 @@
 package report
 
-// How the operator learns that a handoff has failed: by the exit code of the agent, and its termination message.
+// Reports to the operator that a handoff has failed: by the exit code of the agent, and by its termination message.
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// Failed is a copy that failed, or whose keys were lost after it was complete. The agent then ends with
-// instruction.ExitCode: the operator reads the reason in the status of the Pod.
+// Failed is the error of a copy that failed, or whose keys were lost after the copy was complete. The agent then ends
+// with instruction.ExitCode, and the operator reads the reason in the status of the Pod.
 type Failed struct{ Err error }
 
 func (f *Failed) Error() string { return fmt.Sprintf("the copy failed: %v", f.Err) }
@@ -19,7 +19,7 @@ func (f *Failed) Error() string { return fmt.Sprintf("the copy failed: %v", f.Er
 // Unwrap returns the cause.
 func (f *Failed) Unwrap() error { return f.Err }
 
-// FailureOf returns what the operator learns about a Failed; false for other errors.
+// FailureOf returns what the operator is to learn about a Failed; false for other errors.
 func FailureOf(err error) (instruction.Failure, bool) {
 	var failed *Failed
 	if !errors.As(err, &failed) {

@@ -6,7 +6,7 @@ import "github.com/example-inc/memcached-operator/operator/internal/agent/export
 var (
 	handoffKeys = &exporter.Metric{
 		Name: "memcached_agent_handoff_keys_total", Kind: exporter.Counter,
-		Help: "Keys copied from the Pod that held the slot before, or from the servers outside of the cache.",
+		Help: "Keys that were copied from the Pod that had the slot before, or from servers outside of the cache.",
 	}
 	handoffBytes = &exporter.Metric{
 		Name: "memcached_agent_handoff_bytes_total", Kind: exporter.Counter,
@@ -14,7 +14,8 @@ var (
 	}
 	handoffSkipped = &exporter.Metric{
 		Name: "memcached_agent_handoff_skipped_keys_total", Kind: exporter.Counter,
-		Help: "Keys that were not copied: numbers, keys about to expire, and the coldest if memory or time did not suffice.",
+		Help: "Keys that were not copied: keys whose value is a number, keys about to expire, and the coldest keys if " +
+			"there was not enough memory or time.",
 	}
 	handoffDuration = &exporter.Metric{
 		Name: "memcached_agent_handoff_duration_seconds", Kind: exporter.Gauge,
@@ -22,7 +23,7 @@ var (
 	}
 	handoffProgress = &exporter.Metric{
 		Name: "memcached_agent_handoff_progress_ratio", Kind: exporter.Gauge,
-		Help: "How much of the old servers' memory the last copy has copied so far, from 0 to 1.",
+		Help: "Part of the old servers' memory that the last copy has copied so far, from 0 to 1.",
 	}
 	handoffInvalidations = &exporter.Metric{
 		Name: "memcached_agent_handoff_invalidations_total", Kind: exporter.Counter,

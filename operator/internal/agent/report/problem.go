@@ -2,7 +2,7 @@ package report
 
 import "log/slog"
 
-// Problem is the last problem that was logged, so that a repeated one is logged once.
+// Problem is the last problem that was logged. It is kept so that a repeated problem is logged only once.
 type Problem string
 
 // Log logs an error, unless it is the same as at the last call. An err of nil means that the problem has ended.

@@ -1,7 +1,7 @@
-// Package report is how the agent reports a handoff: in its log, as metrics, and to the operator if it fails.
+// Package report reports the handoffs of the agent: in its log, as metrics, and to the operator if a handoff fails.
 package report
 
-// The progress of the handoffs of an agent.
+// Tracks the progress of the handoffs of an agent.
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// interval is the interval at which the progress of a copy is logged, and followInterval the one while the handoff only
-// follows changes.
+// interval is the interval at which the progress of a copy is logged. followInterval is the interval while the handoff
+// only follows changes.
 const (
 	interval       = 2 * time.Second
 	followInterval = time.Minute
@@ -25,25 +25,25 @@ type Tracker struct {
 	mutex sync.Mutex
 	stats Stats
 	now   *handoff.Handoff // nil unless a handoff is in progress
-	since time.Time        // when it began, until all is copied
+	since time.Time        // when the copy in progress began; zero if there is none
 	ended time.Time        // when the last copy ended; zero if there was none
-	lost  string           // why what the last Copy had copied is lost; empty if it is not
+	lost  string           // why the keys that the last Copy had copied are lost; empty if they are not
 }
 
 // Stats are the sums of all handoffs since the agent started.
 type Stats struct {
 	Keys, Bytes, Skipped, Invalidations, Failures int64
 
-	// Duration is how long the last copy took, or has taken so far, and Progress how much of the old servers' memory it
+	// Duration is how long the last copy took, or has taken so far. Progress is which part of the old servers' memory it
 	// has copied, from 0 to 1.
 	Duration time.Duration
 	Progress float64
 }
 
-// Copy runs a handoff that copies, once reach returns.
+// Copy waits until reach returns, and then runs a handoff that copies keys.
 func (t *Tracker) Copy(ctx context.Context, h *handoff.Handoff, reach func(context.Context) error) error {
 	t.begin(h, true)
-	h.Hurry(h.Settings.Within) // Within counts from the instruction, and reach may take a while.
+	h.Hurry(h.Settings.Within) // Within counts from the instruction, not from the end of reach.
 	copied, followed := h.Copied, h.Followed
 	h.Copied = func() {
 		t.endOfCopy()
@@ -65,7 +65,7 @@ func (t *Tracker) Copy(ctx context.Context, h *handoff.Handoff, reach func(conte
 	return err
 }
 
-// Resume resumes a handoff.
+// Resume runs the Resume of a handoff.
 func (t *Tracker) Resume(ctx context.Context, h *handoff.Handoff) error {
 	t.begin(h, false)
 	err := h.Resume(ctx, t.whyLost())
@@ -73,7 +73,7 @@ func (t *Tracker) Resume(ctx context.Context, h *handoff.Handoff) error {
 	return err
 }
 
-// Copied returns when the last copy ended: now while there is one, and zero if there was none.
+// Copied returns when the last copy ended: the current time during a copy, and zero if there was none.
 func (t *Tracker) Copied() time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -97,7 +97,7 @@ func (t *Tracker) Lost() string {
 	return t.lost
 }
 
-// Stats returns the sums.
+// Stats returns the sums, including a handoff in progress.
 func (t *Tracker) Stats() Stats {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -111,7 +111,8 @@ func (t *Tracker) Stats() Stats {
 	return stats
 }
 
-// ratio returns which part is copied, from 0 to 1. The memory of the old servers includes more than keys and values.
+// ratio returns which part is copied, from 0 to 1. During a copy it may be too low, because the memory of the old
+// servers includes more than keys and values.
 func ratio(p handoff.Progress) float64 {
 	switch {
 	case p.Copied, p.Followed:
@@ -138,7 +139,8 @@ func (t *Tracker) begin(h *handoff.Handoff, copies bool) {
 	}
 }
 
-// whyLost returns why a handoff is resumed: the last handoff failed, or an earlier run of the agent had begun it.
+// whyLost returns why a handoff is resumed: the reason for which the last handoff lost its keys or, if there is none,
+// AgentRestarted, because an earlier run of the agent had begun the handoff.
 func (t *Tracker) whyLost() string { return cmp.Or(t.Lost(), handoff.AgentRestarted) }
 
 func (t *Tracker) endOfCopy() {

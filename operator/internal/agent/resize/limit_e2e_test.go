@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// container is a memcached in a container that is resized in the way of the operator.
+// container is a memcached in a container, whose memory is changed as the operator would change it.
 type container struct {
 	*followed
 	pressure.Group
@@ -26,7 +26,8 @@ type container struct {
 	settings memcached.Settings
 }
 
-// becomes changes the memory for items. Before the memory grows, it raises the limit, which never falls.
+// becomes changes the memory for items. Before this memory grows, becomes raises the memory limit of the container,
+// which is never lowered.
 func (c *container) becomes(t *testing.T, mebibytes int64) {
 	t.Helper()
 	const mostClasses = 63
@@ -66,7 +67,7 @@ func TestTheMemoryLimitSufficesAfterManyChanges(t *testing.T) {
 		c.becomes(t, []int64{most, 64, 128, 32}[n%4])
 	}
 	used()
-	if resident := c.resident(t); resident > 32+40 { // The allocator has returned the freed memory to the system.
+	if resident := c.resident(t); resident > 32+40 { // The allocator must have returned the freed memory.
 		t.Errorf("%d MiB are resident", resident)
 	}
 	c.becomes(t, most)

@@ -1,6 +1,6 @@
 package resize
 
-// The memory that a memcached has for items now.
+// Reads how much memory a memcached has taken for items.
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // pages is the memory that memcached has taken for items, in pages of a mebibyte for each slab class.
 type pages struct {
 	taken    int64 // bytes
-	classes  int64 // that have a page: memcached takes the first one whatever its limit is, and keeps it
-	roomiest int   // the class that can give up a page and has most bytes in free chunks; 0 if none can
+	classes  int64 // classes with a page: memcached takes the first page regardless of its limit, and keeps it
+	roomiest int   // of the classes that can give up a page, the one with most bytes in free chunks; 0 if none can
 }
 
 // fit reports whether memcached has no more than it may have, except for the first pages of its classes.

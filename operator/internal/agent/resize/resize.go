@@ -1,7 +1,7 @@
 // Package resize changes how much memory a memcached has for items, while it serves.
 package resize
 
-// Checks whether a memcached has the memory that it should have, and takes the steps to it.
+// Checks whether a memcached has the memory that it should have, and if not, changes it.
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// interval is the interval at which memcached's memory is checked, because after a restart, it has the memory that it
-	// starts with.
+	// interval is the interval at which memcached's memory is checked, even if the wanted memory has not changed: after a
+	// restart, memcached has the memory that it starts with.
 	interval = time.Second
 
 	// within limits how long a memcached may take to answer a command.
@@ -47,7 +47,7 @@ type Follower struct {
 	undone report.Problem
 }
 
-// Run follows until the context ends.
+// Run gives memcached the wanted memory, again and again, until the context ends.
 func (f *Follower) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if wanted := f.Wanted(); wanted > 0 {
@@ -57,7 +57,8 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// Give changes the memory for items to this many bytes, if memcached has another limit.
+// Give changes the memory for items to this many bytes. It does nothing if memcached already has this limit, and has
+// not taken more memory.
 func (f *Follower) Give(ctx context.Context, wanted int64) error {
 	connection, err := f.Dial(ctx)
 	if err != nil {
@@ -93,8 +94,8 @@ type memcached struct {
 }
 
 // resize changes the memory, and returns how many keys it removed for that. To reduce the memory, it first removes the
-// coldest keys that will not fit, so that memcached finds room for the other keys in a page that it releases. Until
-// then, memcached may take no more memory than it has.
+// coldest keys that will not fit, so that memcached finds room for the other keys of a page that it releases. While
+// these keys are removed, memcached may take no more memory than it has.
 func (m *memcached) resize(ctx context.Context, now pages, wanted int64) (removed int64, err error) {
 	if now.taken > wanted {
 		if err := m.limit(ctx, now.taken); err != nil {
@@ -133,7 +134,8 @@ func (m *memcached) giveBack(ctx context.Context, wanted int64) error {
 		case time.Since(since) > stalledAfter && now.fit(wanted):
 			return nil
 		case time.Since(since) > stalledAfter:
-			return fmt.Errorf("memcached holds %d MiB for items, and gives up no more: memcached 1.6.42 or newer does",
+			return fmt.Errorf("memcached keeps %d MiB for items, and releases no more: use memcached 1.6.42 or newer, "+
+				"which releases them",
 				now.taken/mebibyte)
 		}
 		if err := m.giveUp(ctx, now, (now.taken-wanted+mebibyte-1)/mebibyte); err != nil {
@@ -144,7 +146,7 @@ func (m *memcached) giveBack(ctx context.Context, wanted int64) error {
 
 // giveUp makes memcached release up to this many pages of the class with most room.
 func (m *memcached) giveUp(ctx context.Context, now pages, count int64) error {
-	const most = 16 // then find again the class with most room
+	const most = 16 // after that, giveBack looks again for the class with most room
 	for range min(count, most) {
 		answer, err := m.client.Ask(ctx, fmt.Sprintf("slabs reassign %d 0\r\n", now.roomiest))
 		switch known, _, _ := strings.Cut(answer, " "); {
@@ -152,7 +154,8 @@ func (m *memcached) giveUp(ctx context.Context, now pages, count int64) error {
 			return err
 		case known == "OK", known == "BUSY", known == "NOSPARE", known == "BADCLASS", known == "SAME":
 		default:
-			return fmt.Errorf("memcached answers %q to slabs reassign: it needs -o slab_reassign, which is its default", answer)
+			return fmt.Errorf("memcached answers %q to slabs reassign: start it with -o slab_reassign, which is its "+
+				"default", answer)
 		}
 		if err := handoff.Wait(ctx, busy); err != nil {
 			return err

@@ -176,7 +176,8 @@ func TestAMemcachedThatGrowsKeepsAllKeysAndTakesMore(t *testing.T) {
 	}
 }
 
-// TestAMemcachedThatShrinksKeepsTheHottestKeysAndGivesMemoryBack, while clients read and write and see no error.
+// TestAMemcachedThatShrinksKeepsTheHottestKeysAndGivesMemoryBack: in the meantime, clients read and write, and see no
+// error.
 func TestAMemcachedThatShrinksKeepsTheHottestKeysAndGivesMemoryBack(t *testing.T) {
 	cold, hot := 600*(*memory), 300*(*memory)
 	f := follow(t, start(t, *memory))
@@ -236,7 +237,8 @@ func TestAMemcachedThatRestartsGetsTheMemoryAgain(t *testing.T) {
 	f.becomes(t, 100)
 }
 
-// TestAMemcachedThatShrinksTakesNoMoreUntilItHas: its container loses memory a few seconds after the instruction.
+// TestAMemcachedThatShrinksTakesNoMoreUntilItHas: while the agent removes keys so that memcached can
+// shrink, memcached takes no more memory than it had when this began.
 func TestAMemcachedThatShrinksTakesNoMoreUntilItHas(t *testing.T) {
 	const whole, small = 512, 64
 	f := follow(t, start(t, whole))

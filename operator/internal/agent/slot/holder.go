@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// lookupTimeout limits a question to the DNS servers.
+// lookupTimeout limits how long a lookup at the DNS servers may take.
 const lookupTimeout = 5 * time.Second
 
 // resolvConf is where the kubelet writes the domains of the cluster.
@@ -24,7 +24,7 @@ const resolvConf = "/etc/resolv.conf"
 // resolver reports a failed DNS server as an error, and not as a name that does not exist.
 var resolver = &net.Resolver{PreferGo: true, StrictErrors: true}
 
-// HolderByName finds out who has a slot by the name that clients use.
+// HolderByName finds out which Pod has a slot, by resolving the DNS name that clients use.
 func HolderByName(ctx context.Context, slot string) Holder {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -40,7 +40,7 @@ func HolderByName(ctx context.Context, slot string) Holder {
 
 // hostOf returns the whole name of a slot, such as shop-0.shop-slots.team.svc.cluster.local. for shop-0. It is empty if
 // the domain of the Pod's namespace is not known. A shorter name would also be looked up at DNS servers outside of the
-// cluster, and their answer would count if the cluster has none.
+// cluster, and their answer would count if no such name exists in the cluster.
 func hostOf(slot, resolvConf string) string {
 	cache := slot[:max(strings.LastIndex(slot, "-"), 0)]
 	for line := range strings.Lines(resolvConf) {
@@ -76,8 +76,8 @@ func holderOf(addresses []netip.Addr, err error, own []net.Addr) Holder {
 	return AnotherPod
 }
 
-// IsCopied reports whether another client watches the log of this memcached, as the agent of a successor does while it
-// copies, and until this memcached has ended.
+// IsCopied reports whether another client watches the log of this memcached. The agent of a successor does so from the
+// beginning of its copy until this memcached has ended.
 func (m *Memcached) IsCopied(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, protocol.Timeout)
 	defer cancel()

@@ -50,8 +50,8 @@ type Memcached struct {
 	Tracker report.Tracker
 }
 
-// Copy implements Copier. It waits for memcached, which may start after the agent. It first gives memcached its
-// memory, because not all keys may fit into less.
+// Copy implements Copier. It first waits for memcached, which may start after the agent, and gives it the memory that
+// the instruction requires, because not all keys may fit into less.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
 	h, err := m.handoff(order)
 	if err != nil {
@@ -78,8 +78,8 @@ func (m *Memcached) reach(ctx context.Context, order instruction.Instruction, se
 	return nil
 }
 
-// give gives this memcached the memory for the keys that it is to get. If some attempts fail, the copy begins without
-// it, and only the keys that fit are copied.
+// give gives this memcached the memory for the keys that it is to get. If mostGives attempts fail, the copy begins
+// without this memory, and only the keys that fit are copied.
 func (m *Memcached) give(ctx context.Context, order instruction.Instruction) error {
 	if order.Role != instruction.Receive || order.Memory == 0 {
 		return nil
@@ -149,8 +149,8 @@ func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, er
 }
 
 // until returns when a copy has to be complete: the operator counts the timeout from the time of its instruction. If
-// the timeout is over already, or that time is in the future, the clock of the Node differs from the operator's,
-// because the operator would have given another instruction.
+// that time is in the future, the clock of this Node differs from the operator's. If the timeout is over already, the
+// clocks differ, too: otherwise, the operator would have given another instruction by now.
 func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Time {
 	if m.Timeout <= 0 {
 		return time.Time{}
@@ -165,7 +165,8 @@ func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Tim
 	return now.Add(m.Timeout - waited)
 }
 
-// move returns which keys move: all keys of one Pod to this Pod, or the keys whose server changes with clients' list.
+// move returns which keys move: all keys of one Pod to this Pod, or the keys whose server changes because the clients'
+// list of servers changes.
 func (m *Memcached) move(order instruction.Instruction) (handoff.Move, error) {
 	scale := order.Scale
 	if scale == (instruction.Scale{}) {

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// TestACopyWaitsForTheMemory that memcached is to have: with less memory, memcached could not store all keys.
+// TestACopyWaitsForTheMemory: until memcached has the memory that it is to have, it could not store all keys.
 func TestACopyWaitsForTheMemory(t *testing.T) {
 	from, to := memcachedtest.Start(t, watched), memcachedtest.Start(t, watched)
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -1,6 +1,6 @@
 package slot
 
-// The actions of the agent when its instruction changes.
+// Does what a changed instruction requires.
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// begin starts to follow another instruction. It waits for nothing before the agent reports that it is not ready.
+// begin starts to follow another instruction. If the agent is not ready any more, it reports this before begin waits
+// for anything.
 func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now time.Time) {
 	f.Log.Info("Following the instruction", "slot", order.Slot, "role", order.Role, "from", order.From)
 	previous := f.job
@@ -63,8 +64,8 @@ func (f *Follower) prepare(order instruction.Instruction, previous *job, now tim
 	}
 }
 
-// leavesDirty reports whether this memcached may have a part of a copy. It has none if its own keys are copied to other
-// Pods.
+// leavesDirty reports whether this memcached may have a part of a copy. It has no such part if its own keys are copied
+// to other Pods.
 func (j *job) leavesDirty() bool {
 	return j != nil && j.order.Role != instruction.Send && (!j.hasEnded() || j.err != nil)
 }
@@ -72,8 +73,9 @@ func (j *job) leavesDirty() bool {
 // scales reports whether the instruction is about a change to clients' list of servers.
 func scales(order instruction.Instruction) bool { return order.Scale != (instruction.Scale{}) }
 
-// keepsJob reports whether the copier continues with another instruction. If not all keys were copied, the changes that
-// clients made in this memcached in the meantime are unknown, so the role Moved starts the copier again.
+// keepsJob reports whether the copier continues to run although the instruction has changed. If not all keys were
+// copied, the changes that clients made in this memcached in the meantime are unknown, so the role Moved starts the
+// copier again.
 func (f *Follower) keepsJob(order instruction.Instruction) bool {
 	switch order.Role {
 	case instruction.Moved:
@@ -94,8 +96,9 @@ func (f *Follower) empty(ctx context.Context) error {
 	return err
 }
 
-// resume first empties this memcached, because the agent may have missed changes by clients in the other one. If only
-// some keys move, the copier removes only these.
+// resume starts the copier again. Before that, it empties this memcached, because the agent may have missed changes by
+// clients in the other one. If only some keys move, it does not empty memcached, and the copier removes only these
+// keys.
 func (f *Follower) resume(ctx context.Context) error {
 	if !scales(f.order) {
 		if err := f.empty(ctx); err != nil {
@@ -106,8 +109,8 @@ func (f *Follower) resume(ctx context.Context) error {
 	return nil
 }
 
-// checkJob examines once how the copier ended. If that is after the copy, the agent continues to run, because clients
-// already use this Pod.
+// checkJob examines once how the copier ended. If it ended after all keys were copied, and clients may already use this
+// Pod, the agent continues to run.
 func (f *Follower) checkJob(ctx context.Context) error {
 	job := f.job
 	if job == nil || job.judged || !job.hasEnded() || ctx.Err() != nil {
@@ -149,7 +152,7 @@ func (f *Follower) reason() string {
 		return "the Pod has no slot"
 	case instruction.Serve, instruction.Cold:
 		if f.todo != nil {
-			return "memcached is to be emptied first"
+			return "memcached must be emptied first"
 		}
 	case instruction.Receive:
 		if !f.job.hasCopied() {
@@ -202,7 +205,7 @@ func (f *Follower) start(ctx context.Context, resume bool) {
 func (f *Follower) wakeUp() {
 	select {
 	case f.wake <- struct{}{}:
-	default: // it is about to take it
+	default: // Run is about to take its next step anyway
 	}
 }
 
@@ -225,8 +228,8 @@ func (j *job) hasEnded() bool {
 // stopTimeout is how long the copier may take to end.
 const stopTimeout = 15 * time.Second
 
-// stop ends the copier and waits for it: it must not write to memcached any more. If it does not end, the supervisor
-// restarts the agent, which closes its connections.
+// stop ends the copier and waits for its end, because the copier must not write to memcached any more. If it does not
+// end, stop crashes the agent, which closes all connections, and the supervisor starts the agent again.
 func (j *job) stop() {
 	if j == nil {
 		return

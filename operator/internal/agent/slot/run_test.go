@@ -46,7 +46,8 @@ func TestACopyThatFailsEndsTheAgent(t *testing.T) {
 	}
 }
 
-// TestACopyThatNobodyUsedEndsTheAgent although all was copied: the old memcached still has all keys.
+// TestACopyThatNobodyUsedEndsTheAgent: if the handoff fails after all keys were copied, but before a client used them,
+// the agent ends, because the old memcached still has all keys.
 func TestACopyThatNobodyUsedEndsTheAgent(t *testing.T) {
 	s := newScene(t)
 	g := gomega.NewWithT(t)

@@ -2,13 +2,13 @@ package slot
 
 import "github.com/example-inc/memcached-operator/operator/internal/instruction"
 
-// scaled makes it an instruction about clients' list of servers.
+// scaled changes an instruction into one about a change to the clients' list of servers.
 func scaled(i *instruction.Instruction) {
 	i.From = ""
 	i.Scale = instruction.Scale{Hash: "Ketama", Names: "shop-#:11211", Before: 2, After: 1, Servers: "10.0.0.3"}
 }
 
-// rolesWithScale are the roles of Pods that copy keys because clients' list of servers changes.
+// rolesWithScale are the cases of TestRoles in which a slot is added or removed, or was to be removed.
 var rolesWithScale = map[string][]step{
 	"a slot that is removed": {
 		{order(serve), "ready:"}, {order(send), "waits: copy "}, {copied, "waits:"}, {after(12), "ready:"},

@@ -1,9 +1,9 @@
-// Package slot follows what the operator writes into the Pod about its slot: it copies the keys of the Pod that held
-// the slot before, keeps both Pods invalidated while clients use both, and ends memcached when the Pod has given its
-// slot away.
+// Package slot follows the instructions that the operator writes into an annotation of the Pod. It copies the keys of
+// the Pod that had the slot before, keeps both Pods consistent while clients use both, and ends memcached when the Pod
+// has given its slot away.
 //
-// Data flows one way: the kubelet writes the annotation of the Pod into a file, Follower reads it and chooses, a
-// Copier acts, and /ready answers whether the Pod may serve the slot.
+// Data flows one way: the kubelet writes the annotation of the Pod into a file, a Follower reads the file and chooses
+// what to do, a Copier does it, and /ready answers whether the Pod may serve the slot.
 package slot
 
 import (
@@ -24,14 +24,15 @@ const interval = 200 * time.Millisecond
 
 // Copier acts on this Pod's memcached, and on that of the Pod that the instruction names.
 type Copier interface {
-	// Copy removes the keys that move from the memcacheds that are to get them, copies them, and calls copied. Then it
-	// removes each key that changes in one memcached from the others. It returns nil when a memcached that keys leave
-	// has ended in order, and an error also when the context ends. After a failure, it has removed the copied keys. If
-	// the failure was after the copy, it has removed the keys that move from all memcacheds, where it could.
+	// Copy first removes, from each memcached that is to get keys, the keys that it is to get. Then it copies these keys,
+	// and calls copied. From then on, it removes each key that changes in one memcached from the others. It returns nil
+	// when a memcached that keys leave has ended in order, and otherwise an error, even if only the context ends. After a
+	// failure, it has removed the copied keys. If it failed after the copy, it has removed the keys that move from all
+	// memcacheds that it could reach.
 	Copy(ctx context.Context, order instruction.Instruction, copied func()) error
 
-	// Resume removes the keys that move from all memcacheds. Then it removes each key that changes in one of them from
-	// the others, until a memcached that keys leave ends.
+	// Resume removes from all memcacheds the keys that move. Then it removes each key that changes in one of them from the
+	// others, until a memcached that keys leave ends.
 	Resume(ctx context.Context, order instruction.Instruction) error
 
 	// Hurry makes a Copy in progress end within this time, faster than its rate if necessary.
@@ -43,7 +44,7 @@ type Copier interface {
 	// Empty empties this memcached.
 	Empty(ctx context.Context) error
 
-	// End ends this memcached, which sends the rest of its log before.
+	// End ends this memcached, which first sends the rest of its log.
 	End(ctx context.Context) error
 }
 
@@ -57,7 +58,7 @@ type Follower struct {
 	ordered  atomic.Pointer[instruction.Instruction] // a copy of order, for other goroutines
 	job      *job
 	dirty    bool                        // memcached may hold a part of a copy
-	lost     string                      // why the copied keys of the slot are lost while it only serves; empty if not
+	lost     string                      // with the role Serve, why the copied keys are lost; empty if they are not
 	todo     func(context.Context) error // the rest of the work for the order; nil if it is done
 	due      time.Time                   // when to do this work
 	began    time.Time                   // when the order was read
@@ -155,8 +156,8 @@ func (f *Follower) read() (instruction.Instruction, error) {
 	return decoded.Order(), err
 }
 
-// differs ignores the speed of the copy, and the memory, because a change to these must not start a copy again. A
-// changed rate applies to the next copy.
+// differs reports whether two instructions differ in anything other than the speed of the copy and the memory. A change
+// to the speed or the memory must not start a copy again. A changed rate applies to the next copy.
 func differs(a, b instruction.Instruction) bool {
 	a.Rate, a.Within, a.Memory = b.Rate, b.Within, b.Memory
 	return a != b

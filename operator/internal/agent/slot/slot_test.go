@@ -123,7 +123,7 @@ func obeys(_ *testing.T, s *scene)   { s.refuse = nil }
 func loses(_ *testing.T, s *scene)   { s.lostCopy = handoff.LogLinesLost }
 func nothing(*testing.T, *scene)     {}
 
-// ends is the event that the copier ends. The next look notices it.
+// ends is the event that the copier ends. The next call of look notices it.
 func ends(err error) func(*testing.T, *scene) {
 	return func(_ *testing.T, s *scene) {
 		s.finish <- err

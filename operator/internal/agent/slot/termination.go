@@ -1,6 +1,6 @@
 package slot
 
-// How long a Pod that is deleted continues to serve its slot.
+// Decides how long a deleted Pod continues to serve its slot.
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const (
 // kubelet gives it no new instruction.
 type Holder int
 
-// Holders.
+// Values of Holder.
 const (
 	Unknown    Holder = iota // DNS gave no answer
 	ThisPod                  // the slot's DNS name resolves to this Pod
@@ -50,7 +50,8 @@ type Termination struct {
 	Log *slog.Logger
 }
 
-// Wait returns when memcached may end, or when the context ends. Ordered is the last instruction that the Pod saw.
+// Wait returns when memcached may end, or when the context ends. Its parameter ordered is the last instruction that the
+// Pod saw.
 func (t *Termination) Wait(ctx context.Context, ordered instruction.Instruction) {
 	end := ending{role: ordered.Role, drain: t.Drain, timeout: t.Timeout, began: time.Now()}
 	ticker := time.NewTicker(look)
@@ -83,7 +84,7 @@ type ending struct {
 	began          time.Time
 
 	copied bool      // a copy began
-	had    bool      // the name had this Pod's address, so an answer with another one is not from before that
+	had    bool      // the name had this Pod's address, so a later answer with another address is not outdated
 	holder Holder    // the last answer
 	since  time.Time // when this answer was first given
 }
@@ -110,7 +111,7 @@ func (e *ending) until() (until time.Time, why string) {
 	case e.role == instruction.None:
 		return e.began, "it has no slot"
 	case e.role == instruction.Leave:
-		return e.began.Add(e.drain), "it gave its slot away, and clients with open connections still use it"
+		return e.began.Add(e.drain), "this Pod gave its slot away, and clients with open connections still use it"
 	case e.holder == AnotherPod && e.had:
 		return e.since.Add(e.drain), "another Pod has the slot, and clients with open connections still use this one"
 	case e.holder == AnotherPod:

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// seen is what a Pod that terminates sees from a second on.
+// seen is what a terminating Pod finds out from this time on.
 type seen struct {
 	from   time.Duration
 	holder Holder

@@ -39,11 +39,12 @@ func (m *Memcached) version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(answer, "VERSION "), err
 }
 
-// checkVersion accepts versions that it cannot parse: those of a fork, or of a future memcached.
+// checkVersion returns an error for a version that is too old. It accepts versions that it cannot parse, because they
+// may be those of a fork, or of a future memcached.
 func checkVersion(version string) error {
 	if isTooOld(version) {
-		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, "+
-			"or remove spec.slots", version, oldestPatch)
+		return fmt.Errorf("memcached %s is too old for slots: use an image with memcached 1.6.%d or later, or remove "+
+			"spec.slots", version, oldestPatch)
 	}
 	return nil
 }

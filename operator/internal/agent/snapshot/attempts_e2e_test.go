@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
 )
 
-// overtaken is the store of an attempt that another attempt overtakes before its first object, and that is killed
-// before its second object.
+// overtaken is the store of an attempt to save. Just before this attempt writes its first object, another attempt makes
+// the whole snapshot. This attempt is killed before it writes its second object.
 type overtaken struct {
 	*memory
 	overtake func()
@@ -36,7 +36,8 @@ func (o *overtaken) Add(ctx context.Context, name string, content []byte) error 
 	return o.memory.Add(ctx, name, content)
 }
 
-// TestAnAttemptThatWasOvertakenHarmsNoSnapshot: the Node of the attempt was lost, and the attempt still writes.
+// TestAnAttemptThatWasOvertakenHarmsNoSnapshot: for example, the Node of the attempt was lost, another Pod made the
+// snapshot, and the attempt still writes.
 func TestAnAttemptThatWasOvertakenHarmsNoSnapshot(t *testing.T) {
 	servers, store := cache(t, 1), newMemory()
 	fill(t, servers[0], 0)
@@ -59,7 +60,8 @@ func TestAnAttemptThatWasOvertakenHarmsNoSnapshot(t *testing.T) {
 	}
 }
 
-// slow is the store of an attempt that another attempt overtakes before its manifest.
+// slow is the store of an attempt to save. Just before this attempt writes its manifest, another attempt makes the
+// whole snapshot.
 type slow struct {
 	*memory
 	overtake func()
@@ -77,7 +79,7 @@ func TestOfTwoAttemptsOneIsTheSnapshot(t *testing.T) {
 		want          string // the error of second; empty: it reports the snapshot of first
 	}{
 		"the attempts of one Job": {&Save{Owner: "a", Once: true}, &Save{Owner: "a", Once: true}, ""},
-		"of two owners":           {&Save{Owner: "a", Once: true}, &Save{Owner: "b", Once: true}, `It is that of the owner "a", and not of the owner "b"`},
+		"of two owners":           {&Save{Owner: "a", Once: true}, &Save{Owner: "b", Once: true}, `It was made for the owner "a", and not for the owner "b"`},
 		"by hand":                 {&Save{}, &Save{}, `the snapshot "daily" exists`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -107,7 +109,8 @@ func TestOfTwoAttemptsOneIsTheSnapshot(t *testing.T) {
 	}
 }
 
-// lostAnswer is a store that adds an object, but answers that the object exists already, as after a repeated request.
+// lostAnswer is a store that adds an object, but answers that the object exists already. This happens if the answer to
+// a request is lost, and the library repeats the request.
 type lostAnswer struct{ *memory }
 
 func (l lostAnswer) Add(ctx context.Context, name string, content []byte) error {

@@ -18,11 +18,11 @@ type Restore struct {
 	Name    string
 	Servers []Server // in the order in which clients list them
 
-	// Hash is how clients place keys on the servers, by their addresses. Without it, each server gets the items of the
-	// server with its name.
+	// Hash is the hash by which clients choose a server for a key, from the addresses of the servers. Without it, each
+	// server gets the items that the server with the same name had.
 	Hash clienthash.Algorithm
 
-	// Pace limits the bytes of keys and values.
+	// Pace limits the bytes of keys and values per second.
 	Pace *handoff.Pace
 
 	Progress Progress
@@ -63,7 +63,8 @@ func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, erro
 	case err == nil:
 		err = ended // later errors follow from the first one
 	case added.Items > 0:
-		err = fmt.Errorf("%w. %d items were added before: they are as they were saved, and not all", err, added.Items)
+		err = fmt.Errorf("%w. %d items were added before this error: each is as it was saved, but other items are "+
+			"missing", err, added.Items)
 	}
 	return m, added, err
 }
@@ -86,7 +87,7 @@ func (r *Restore) add(ctx context.Context, m format.Manifest, adders []*handoff.
 	return nil
 }
 
-// end waits until the servers have all items, and returns the sum.
+// end waits until the servers have all items, and returns the sum of what they answered.
 func (r *Restore) end(adders []*handoff.Adder) (total handoff.Added, err error) {
 	for i, adder := range adders {
 		added, ended := adder.Close()
@@ -102,7 +103,7 @@ func (r *Restore) end(adders []*handoff.Adder) (total handoff.Added, err error) 
 	return total, err
 }
 
-// places returns which server an item goes to.
+// places returns the function that chooses the server for an item.
 func (r *Restore) places(m format.Manifest) (place, error) {
 	var names, addresses []string
 	for _, server := range r.Servers {
@@ -114,7 +115,7 @@ func (r *Restore) places(m format.Manifest) (place, error) {
 	}
 	had := m.Names()
 	if !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(names))) {
-		return nil, fmt.Errorf("the snapshot has the servers %s, and --server names %s: name the same ones, or set "+
+		return nil, fmt.Errorf("the snapshot has the servers %s, but --server names %s: name the same servers. Or set "+
 			"--client-hash, and repeat --server in the order in which clients list the servers, with the addresses that "+
 			"clients use",
 			strings.Join(had, ", "), strings.Join(names, ", "))

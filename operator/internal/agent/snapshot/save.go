@@ -16,16 +16,17 @@ import (
 // Save is a snapshot to be made.
 type Save struct {
 	Store   Store
-	Name    string // of the snapshot
-	Cache   string // its name, for people
-	Owner   string // whom the snapshot is for, because several owners may choose the same name
+	Name    string // the name of the snapshot
+	Cache   string // the name of the cache, by which a snapshot without an owner is recognized
+	Owner   string // for whom the snapshot is made, because several owners may choose the same name
 	Servers []Server
 
-	// Once: if a whole snapshot with the name and the owner exists, it is the result, because an earlier attempt may
-	// have ended after it was written. If there is no owner, the cache and the servers have to be the same instead.
+	// Once is whether an existing whole snapshot with the same name and owner is the result: an earlier attempt may have
+	// been stopped just after it wrote that snapshot. If there is no owner, the cache and the servers must be the same
+	// instead.
 	Once bool
 
-	// Pace limits the bytes of keys and values.
+	// Pace limits the bytes of keys and values per second.
 	Pace *handoff.Pace
 
 	Progress Progress
@@ -46,7 +47,8 @@ func (s *Save) Run(ctx context.Context) (format.Manifest, error) {
 	return s.publish(ctx, m)
 }
 
-// earlier returns the existing snapshot with the name, if it is the result. The error is ErrMissing if there is none.
+// earlier returns the existing snapshot with the name of this save, if Once allows it as the result. The error is
+// ErrMissing if there is no snapshot with that name.
 func (s *Save) earlier(ctx context.Context) (format.Manifest, error) {
 	written, err := readManifest(ctx, s.Store, s.Name)
 	if err != nil {
@@ -55,15 +57,15 @@ func (s *Save) earlier(ctx context.Context) (format.Manifest, error) {
 	of, want := identity(written.Owner, written.Cache, written.Names()), identity(s.Owner, s.Cache, s.names())
 	switch {
 	case of != want:
-		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it. It is that of %s, "+
-			"and not of %s", s.Name, of, want)
+		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it. It was made "+
+			"for %s, and not for %s", s.Name, of, want)
 	case !s.Once:
 		return format.Manifest{}, fmt.Errorf("the snapshot %q exists: choose another name, or delete it", s.Name)
 	}
 	return manifest(ctx, s.Store, s.Name)
 }
 
-// identity describes whose snapshot it is, for messages and to compare.
+// identity returns a text that says whose snapshot a snapshot is. It is for messages, and for comparing two snapshots.
 func identity(owner, cache string, servers []string) string {
 	if owner != "" {
 		return fmt.Sprintf("the owner %q", owner)
@@ -124,7 +126,7 @@ func (s *Save) publish(ctx context.Context, m format.Manifest) (format.Manifest,
 
 // remove removes the objects of a failed attempt, if the store allows it.
 func (s *Save) remove(ctx context.Context, m format.Manifest) {
-	const patience = 10 * time.Second // of the user who has stopped the program
+	const patience = 10 * time.Second // how long a user who has stopped the program waits at most
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for _, slot := range m.Slots {
@@ -132,7 +134,7 @@ func (s *Save) remove(ctx context.Context, m format.Manifest) {
 	}
 }
 
-// now returns the time in the form of the documents.
+// now returns the time in the form in which objects and manifests have it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // server saves the items of one server. It returns an error if the server restarts, and so loses items.

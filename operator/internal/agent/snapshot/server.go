@@ -1,6 +1,6 @@
 package snapshot
 
-// The state that a server reports before and after its keys are read.
+// Reads the state of a server, before and after its keys are read.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 type state struct {
 	items, bytes int64
 
-	pid     string // always the same in a container
+	pid     string // in a container, a restarted memcached has the same one
 	started int64  // in seconds since 1970
 }
 
@@ -34,15 +34,15 @@ func stateOf(stats map[string]string) state {
 	}
 }
 
-// unchanged returns an error if a server has restarted since. An open connection would also show this, but memcached
-// may close an idle connection.
+// unchanged returns an error if a server has restarted since it had this state. An open connection would also show
+// this, but memcached may close an idle connection.
 func (s state) unchanged(ctx context.Context, server Server) error {
 	stats, err := answer(ctx, server)
 	if err != nil {
 		return err
 	}
 	if !s.isSame(stateOf(stats)) {
-		return fmt.Errorf("%s: it has restarted during the save, and lost what it had: save again", server.Name)
+		return fmt.Errorf("%s: it has restarted during the save, and lost its items: save again", server.Name)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (s state) isSame(other state) bool {
 	return other.pid == s.pid && -adjusted <= apart && apart <= adjusted
 }
 
-// answer returns the statistics of a server, and waits until it answers.
+// answer waits until a server answers, for peer.Patience at most, and returns its statistics.
 func answer(ctx context.Context, server Server) (map[string]string, error) {
 	err := peer.Reach(ctx, handoff.Member{Side: handoff.Old, Name: server.Name, Dial: server.Dial}, peer.Patience)
 	if err != nil {
@@ -73,8 +73,8 @@ func answer(ctx context.Context, server Server) (map[string]string, error) {
 }
 
 // statistics returns the statistics of a server, and an error if an agent copies its keys. Memcached can stand still if
-// two clients list its keys (see handoff.Read). Besides, the copy fails if memcached's log loses lines, and each item
-// that is added causes a line.
+// two clients list its keys (see list in the package handoff). Besides, the agent's copy fails if memcached's log loses
+// lines, and each item that a restore adds causes a line.
 func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	stats, err := answer(ctx, server)
 	if err != nil {
@@ -93,7 +93,8 @@ func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	return stats, nil
 }
 
-// How long, and at which interval, to wait for the end of another client's list of keys.
+// listPatience and listInterval are how long, and at which interval, to wait for the end of another client's list of
+// keys.
 const (
 	listPatience = 2 * time.Minute
 	listInterval = 200 * time.Millisecond
@@ -111,8 +112,8 @@ func untilListsEnd(ctx context.Context, server Server) error {
 		case running == "" || running == "0":
 			return nil
 		case time.Now().After(until):
-			return fmt.Errorf("%s: its LRU crawler has been busy for %s, as with the keys of another save: save again "+
-				"once that has ended", server.Name, listPatience)
+			return fmt.Errorf("%s: its LRU crawler has been busy for %s, for example because another save lists the keys: "+
+				"save again once the other save has ended", server.Name, listPatience)
 		}
 		if err := handoff.Wait(ctx, listInterval); err != nil {
 			return err
@@ -122,14 +123,15 @@ func untilListsEnd(ctx context.Context, server Server) error {
 
 // hints say what to do about a failed copy, by the reason. The reasons themselves are for programs.
 var hints = map[string]string{
-	handoff.OldUnreachable: "it does not answer: correct its address in --server, wait until it runs, or admit this " +
-		"program by its NetworkPolicy, and set --tls-dir if it has TLS",
+	handoff.OldUnreachable: "it does not answer: correct its address in --server, or wait until it runs, or allow " +
+		"this program in its NetworkPolicy; if it uses TLS, set --tls-dir",
 	handoff.DumpForbidden: "it lists no keys: start it without -X and -W, and with the LRU crawler",
-	handoff.CrawlerBusy:   "it lists keys for another client all the time: try again once that has ended",
+	handoff.CrawlerBusy:   "it lists keys for another client all the time: try again once that client has ended",
 	peer.LoginRefused:     "it refuses the user: set --auth-dir to the folder with the Secret of one of its users",
-	peer.ServerCertificateUnknown: "its certificate cannot be verified: set --tls-dir to a folder with its ca.crt, and " +
-		"--tls-server-name if it has another name than the host in --server",
-	peer.ClientCertificateRefused: "it requires a client's certificate: add tls.crt and tls.key of its CA to --tls-dir",
+	peer.ServerCertificateUnknown: "its certificate cannot be verified: set --tls-dir to a folder with its ca.crt, " +
+		"and if the certificate has another name than the host in --server, set --tls-server-name",
+	peer.ClientCertificateRefused: "it requires a client certificate: add tls.crt and tls.key, signed by a CA that " +
+		"it accepts, to the folder of --tls-dir",
 }
 
 // about returns an error of a server with its name, and with a hint instead of the reason, which is for programs.

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// restarting is a store that calls restart as an object of a server is begun.
+// restarting is a store that calls restart when the object of this server is begun.
 type restarting struct {
 	*memory
 	server  string
@@ -62,7 +62,7 @@ func TestAServerThatRestartsIsNotSavedEmpty(t *testing.T) {
 	}
 }
 
-// TestClientsAreServedWhileASaveWaitsForAnotherOne, of a memcached with one thread.
+// TestClientsAreServedWhileASaveWaitsForAnotherOne uses a memcached with only one thread.
 func TestClientsAreServedWhileASaveWaitsForAnotherOne(t *testing.T) {
 	process := memcachedtest.Start(t, "--threads=1", "--memory-limit=200")
 	server := Server{Name: "shop-0", Address: process.Address, Dial: handoff.Server{Address: process.Address}.Dial}

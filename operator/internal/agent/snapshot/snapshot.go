@@ -1,9 +1,10 @@
 // Package snapshot saves the keys of a cache in a store of objects, and restores and verifies what it saved.
 //
-// A snapshot NAME is the objects NAME/SERVER.ATTEMPT, one for each server, and NAME/manifest.json, which is written
-// last, lists them, and is never replaced. So an attempt that is overtaken by another one, such as that of a Pod on a
-// Node that was lost, writes no object of that one. Without the manifest, or with an object that it does not describe,
-// there is no snapshot: nothing of it is restored as whole. See package format.
+// A snapshot with the name NAME has the objects NAME/SERVER.ATTEMPT, one for each server, and NAME/manifest.json, which
+// is written last, lists the other objects, and is never replaced. Several attempts may write the same snapshot at the
+// same time: for example, one in a Pod on a Node that was lost, and one in the next Pod. None of them overwrites an
+// object of another one. If the manifest is missing, or an object is not as the manifest describes it, the snapshot is
+// not whole, and is not restored as if it were. See package format.
 //
 // Items are read and written one after another, so that memory does not grow with their number.
 package snapshot
@@ -24,13 +25,13 @@ import (
 // Store keeps objects by their names, which have slashes.
 type Store interface {
 	// Create writes an object of about this size. The object exists once the writer is closed, but not if the context
-	// ended before.
+	// ended before that.
 	Create(ctx context.Context, name string, size int64) (io.WriteCloser, error)
 
 	// Add writes a small object, and replaces none: the error is ErrExists if there is one.
 	Add(ctx context.Context, name string, content []byte) error
 
-	// Remove removes an object. It is no error if the store forbids this, because nothing depends on it.
+	// Remove removes an object. It is no error if the store forbids this, because nothing depends on the removal.
 	Remove(ctx context.Context, name string)
 
 	// Open reads an object. The error is ErrMissing if there is none.
@@ -72,13 +73,12 @@ func (p *Progress) add(i format.Item) {
 	p.Bytes.Add(int64(len(i.Key) + len(i.Value)))
 }
 
-// manifestName is the last part of the name of a manifest. No server has it.
+// manifestName is the last part of the name of a manifest. No server has this name.
 const manifestName = "manifest.json"
 
 func objectName(snapshot, object string) string { return snapshot + "/" + object }
 
-// ValidateName returns an error for a text that cannot be the name of a snapshot, or of a server, in every kind of
-// bucket.
+// ValidateName returns an error unless a text can be the name of a snapshot, or of a server, in all kinds of buckets.
 func ValidateName(name string) error {
 	const longest = 200
 	allowed := func(r rune) bool {
@@ -105,7 +105,7 @@ func manifest(ctx context.Context, store Store, name string) (format.Manifest, e
 		object := objectName(name, slot.Object)
 		size, err := store.Size(ctx, object)
 		if err == nil && size != slot.Size {
-			err = fmt.Errorf("it has %d bytes, and the manifest says %d: it is cut off, or of another attempt",
+			err = fmt.Errorf("it has %d bytes, but the manifest says %d: it was cut off, or another attempt to save wrote it",
 				size, slot.Size)
 		}
 		if err != nil {
@@ -124,7 +124,7 @@ func readManifest(ctx context.Context, store Store, name string) (format.Manifes
 	return format.ReadManifest(from)
 }
 
-// missing returns an error that names the snapshots that exist.
+// missing returns an error for a snapshot that does not exist. The error names the existing snapshots.
 func missing(ctx context.Context, store Store, name string) error {
 	objects, err := store.List(ctx)
 	if err != nil {
@@ -141,14 +141,14 @@ func missing(ctx context.Context, store Store, name string) error {
 	}
 	slices.Sort(whole)
 	const most = 20
-	text := "there are none"
+	text := "There are no whole snapshots"
 	if len(whole) > 0 {
-		text = "there are " + strings.Join(whole[max(0, len(whole)-most):], ", ")
+		text = "The whole snapshots are " + strings.Join(whole[max(0, len(whole)-most):], ", ")
 	}
 	if unfinished {
-		return fmt.Errorf("the snapshot %q is not whole: it was not finished. Of whole ones, %s", name, text)
+		return fmt.Errorf("the snapshot %q is not whole, because the save was not finished. %s", name, text)
 	}
-	return fmt.Errorf("there is no snapshot %q. Of whole ones, %s", name, text)
+	return fmt.Errorf("there is no snapshot %q. %s", name, text)
 }
 
 // each calls found for each item of a server's object, and returns once the object is known to be whole.
@@ -174,7 +174,7 @@ func eachOf(from io.Reader, m format.Manifest, slot format.Slot, found func(form
 	}
 	defer r.Close()
 	if r.Head.Snapshot != m.Snapshot || r.Head.Slot != slot.Name {
-		return fmt.Errorf("it belongs to %s of another snapshot, or of another attempt", r.Head.Slot)
+		return fmt.Errorf("it is the object of %s, from another snapshot or another attempt to save", r.Head.Slot)
 	}
 	for {
 		i, err := r.Next()
@@ -189,7 +189,7 @@ func eachOf(from io.Reader, m format.Manifest, slot format.Slot, found func(form
 		}
 	}
 	if end := r.End(); end != slot.End {
-		return fmt.Errorf("it has %d items and the checksum %.12s, and the manifest says %d and %.12s",
+		return fmt.Errorf("it has %d items and the checksum %.12s, but the manifest says %d items and the checksum %.12s",
 			end.Items, end.SHA256, slot.Items, slot.SHA256)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// keys of a server fill three blocks.
+// keys is the number of keys of a server: they fill three blocks.
 const keys = 9000
 
 // cache starts servers of the names shop-0, shop-1 and so on.
@@ -62,7 +62,7 @@ func fill(t testing.TB, server Server, from int) {
 	}
 }
 
-// held counts how many of the first keys a server has.
+// held counts how many of the first count keys a server has.
 func held(t testing.TB, server Server, count int) int {
 	t.Helper()
 	var commands strings.Builder
@@ -72,7 +72,7 @@ func held(t testing.TB, server Server, count int) int {
 	return len(talk(t, server, commands.String()))
 }
 
-// saved is a snapshot "daily" of two servers.
+// saved returns a store with the snapshot "daily" of two servers, and these servers.
 func saved(t testing.TB) (*memory, []Server) {
 	t.Helper()
 	from := cache(t, 2)
@@ -162,7 +162,7 @@ func TestASaveThatIsKilledIsNeverRestored(t *testing.T) {
 		if _, err := (&Verify{Store: left, Name: "daily"}).Run(t.Context()); err == nil {
 			t.Fatalf("killed at write %d: it is whole", writes)
 		}
-		if writes%5 == 0 { // the next attempt replaces the objects that are left
+		if writes%5 == 0 { // the next attempt succeeds despite the objects that are left
 			again := &Save{Store: left, Name: "daily", Servers: from, Pace: handoff.Limit(0)}
 			if _, err := again.Run(t.Context()); err != nil {
 				t.Fatalf("killed at write %d: it cannot be saved again: %v", writes, err)

@@ -56,11 +56,11 @@ func TestWhatIsNotWholeIsNamed(t *testing.T) {
 		"nothing happened": {change: func(_, _ map[string][]byte) {}},
 		"another snapshot is requested": {
 			snapshot: "weekly", change: func(_, _ map[string][]byte) {},
-			want: `there is no snapshot "weekly". Of whole ones, there are daily`,
+			want: `there is no snapshot "weekly". The whole snapshots are daily`,
 		},
 		"the manifest is missing": {
 			change: func(objects, _ map[string][]byte) { delete(objects, "daily/manifest.json") },
-			want:   `the snapshot "daily" is not whole: it was not finished. Of whole ones, there are none`,
+			want:   `the snapshot "daily" is not whole, because the save was not finished. There are no whole snapshots`,
 		},
 		"the manifest is cut off": {
 			change: func(objects, _ map[string][]byte) {
@@ -113,12 +113,12 @@ func TestWhatIsNotWholeIsNamed(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatTheManifestDoesNotMeanIsFound although the object and the manifest are each complete.
+// TestAnObjectThatTheManifestDoesNotMeanIsFound, even if both the object and the manifest are complete.
 func TestAnObjectThatTheManifestDoesNotMeanIsFound(t *testing.T) {
 	for want, change := range map[string]func(*format.Manifest){
-		"daily/shop-0: it belongs to shop-0 of another snapshot": func(m *format.Manifest) { m.Snapshot = "DEF" },
-		"daily/shop-1: it has 2 items and the checksum":          func(m *format.Manifest) { m.Slots[1].SHA256 = "0" },
-		"daily/shop-0: it has 3 items and the checksum":          func(m *format.Manifest) { m.Slots[0].Items++ },
+		"daily/shop-0: it is the object of shop-0, from another snapshot": func(m *format.Manifest) { m.Snapshot = "DEF" },
+		"daily/shop-1: it has 2 items and the checksum":                   func(m *format.Manifest) { m.Slots[1].SHA256 = "0" },
+		"daily/shop-0: it has 3 items and the checksum":                   func(m *format.Manifest) { m.Slots[0].Items++ },
 	} {
 		store := stored(t)
 		m, err := format.ReadManifest(strings.NewReader(string(store.objects["daily/manifest.json"])))
@@ -154,23 +154,23 @@ func TestAnAttemptAfterOneThatHasEndedReportsItsSnapshot(t *testing.T) {
 	}{
 		"of the same cache": {save: &Save{Cache: "shop"}},
 		"of another cache": {
-			save: &Save{Cache: "sessions"}, want: `"daily" exists: choose another name, or delete it. It is that of ` +
-				`the cache "shop" with the servers shop-0, shop-1, without an owner, and not of the cache "sessions"`,
+			save: &Save{Cache: "sessions"}, want: `"daily" exists: choose another name, or delete it. It was made for ` +
+				`the cache "shop" with the servers shop-0, shop-1, without an owner, and not for the cache "sessions"`,
 		},
 		"of other servers": {
-			save: &Save{Cache: "shop", Servers: []Server{{Name: "shop-0"}}}, want: "and not of the cache \"shop\" with the servers shop-0,",
+			save: &Save{Cache: "shop", Servers: []Server{{Name: "shop-0"}}}, want: "and not for the cache \"shop\" with the servers shop-0,",
 		},
 		"of the same owner": {owner: "a", save: &Save{Cache: "shop", Owner: "a"}},
 		"of another owner": {
-			owner: "a", save: &Save{Cache: "shop", Owner: "b"}, want: `It is that of the owner "a", and not of the owner "b"`,
+			owner: "a", save: &Save{Cache: "shop", Owner: "b"}, want: `It was made for the owner "a", and not for the owner "b"`,
 		},
 		"of an owner, and this one has none": {
-			owner: "a", save: &Save{Cache: "shop"}, want: `It is that of the owner "a", and not of the cache "shop"`,
+			owner: "a", save: &Save{Cache: "shop"}, want: `It was made for the owner "a", and not for the cache "shop"`,
 		},
 		"of nobody, and this one has an owner": {
-			save: &Save{Cache: "shop", Owner: "b"}, want: `without an owner, and not of the owner "b"`,
+			save: &Save{Cache: "shop", Owner: "b"}, want: `without an owner, and not for the owner "b"`,
 		},
-		"and an object is cut off": {save: &Save{Cache: "shop"}, change: cut, want: "it is cut off"},
+		"and an object is cut off": {save: &Save{Cache: "shop"}, change: cut, want: "it was cut off"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			store := storedFor(t, tc.owner)
@@ -202,7 +202,7 @@ func TestWhereAnItemGoes(t *testing.T) {
 	}{
 		"the same names, in any order":     {servers: two, want: map[string]int{"shop-0/a": 1, "shop-1/a": 0}},
 		"another number, without the hash": {servers: three, refused: "set --client-hash"},
-		"other names, without the hash":    {servers: three[1:], refused: "the servers shop-0, shop-1, and --server names shop-0, shop-2"},
+		"other names, without the hash":    {servers: three[1:], refused: "the servers shop-0, shop-1, but --server names shop-0, shop-2"},
 		"another number, with the hash": {
 			servers: three, hash: clienthash.CRC32Modulo,
 			want: map[string]int{"shop-0/a": 0, "shop-1/a": 0, "shop-0/key": 1, "shop-0/b": 2},

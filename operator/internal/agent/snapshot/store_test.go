@@ -10,13 +10,14 @@ import (
 	"sync"
 )
 
-// memory is a store that is worse than a bucket: what was written of an object is there, whether it was closed or not.
+// memory is a store that is less reliable than a bucket: an object exists as far as it was written, even if its writer
+// was not closed.
 type memory struct {
 	mutex   sync.Mutex
 	objects map[string][]byte
 
-	// left is the number of writes after which the process is killed: half of the last write is in the store. Without a
-	// limit, it is -1.
+	// left is the number of writes after which the process counts as killed. Half of the last write is then in the store.
+	// If left is -1, the process is not killed.
 	left int
 }
 

@@ -1,6 +1,6 @@
 // Package supervisor restarts a program that crashes. While any container of a Pod is down, Kubernetes counts the Pod
-// as not ready; so the agent may crash, but its container must not end. The package imports little: it uses memory in
-// each Pod, and must not crash itself.
+// as not ready. So the container of the agent must not end, even if the agent crashes. The package imports few
+// packages, because it uses memory in each Pod, and must not crash itself.
 package supervisor
 
 import (
@@ -24,7 +24,7 @@ const (
 	steady = time.Minute
 )
 
-// Exit codes of the program. Go's own, for a panic, is 2.
+// Exit codes of the program. Go's own exit code, for a panic, is 2.
 const (
 	// failed reports a permanent error.
 	failed = 1
@@ -45,7 +45,7 @@ type Supervisor struct {
 // Run returns the exit code of the program when it ends for good: after a signal, after an error soon after its first
 // start, such as an invalid flag, or after a failed handoff.
 func (s *Supervisor) Run() int {
-	runtime.LockOSThread() // Linux kills a child process when the thread that started it ends
+	runtime.LockOSThread() // With Pdeathsig, Linux kills the program when the thread that started it ends.
 	defer runtime.UnlockOSThread()
 	pause := time.Duration(0)
 	for restarts := 0; ; restarts++ {
@@ -87,7 +87,7 @@ func (s *Supervisor) once(restarts int) (signalled bool, err error) {
 	}
 }
 
-// next returns the next pause: twice as long, unless the program ran for a while.
+// next returns the next pause. It is twice as long as the last one, or short again if the program ran for a while.
 func (s *Supervisor) next(pause, ran time.Duration) time.Duration {
 	if ran >= steady {
 		pause = 0

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// TestMain is the supervisor of a program where a test starts it as one.
+// TestMain runs a supervisor instead of the tests if a test has started this process as a supervisor.
 func TestMain(m *testing.M) {
 	if script := os.Getenv("SUPERVISE"); script != "" {
 		s := newSupervisor(script)
@@ -58,7 +58,8 @@ func TestAProgramThatEndsByItselfEndsTheSupervisor(t *testing.T) {
 	}
 }
 
-// TestAProgramThatCrashesIsStartedAgain however it ends, and later even after exit code 0: no signal ended the program.
+// TestAProgramThatCrashesIsStartedAgain after each kind of crash. After the first crash, it is started again even after
+// exit code 0, because no signal ended it.
 func TestAProgramThatCrashesIsStartedAgain(t *testing.T) {
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := newSupervisor("echo $AGENT_RESTARTS >> " + starts + `
@@ -152,7 +153,8 @@ func TestAProgramEndsWithItsSupervisor(t *testing.T) {
 	wait(t).Eventually(func() bool { return running(pid) }).Should(gomega.BeFalse())
 }
 
-// running returns false for a zombie, too: maybe no process waits for it.
+// running reports whether a process runs. It returns false for a zombie, too, because maybe no process waits for its
+// end.
 func running(pid int) bool {
 	status := read("/proc/" + strconv.Itoa(pid) + "/status")
 	return status != "" && !strings.Contains(status, "State:\tZ")
@@ -185,7 +187,7 @@ func await(t *testing.T, file, words string) {
 }
 
 func read(file string) string {
-	content, _ := os.ReadFile(file) // it may not be there yet
+	content, _ := os.ReadFile(file) // the file may not exist yet
 	return string(content)
 }
 

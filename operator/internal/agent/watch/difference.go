@@ -1,8 +1,8 @@
 package watch
 
-// Accounts for the reads in memcached's log that are none.
+// Accounts for commands that memcached logs as reads although they are none.
 
-// gets are the number of reads, and how many of them found their item.
+// gets has a number of reads, and how many of these found their item.
 type gets struct{ reads, found int64 }
 
 func (g gets) since(before gets) gets { return gets{g.reads - before.reads, g.found - before.found} }
@@ -11,7 +11,7 @@ func (g gets) since(before gets) gets { return gets{g.reads - before.reads, g.fo
 // increments, touches and deletions of missing keys as reads.
 type difference struct {
 	begun           bool
-	logged, counted gets // when it began
+	logged, counted gets // the numbers at the beginning
 }
 
 func (d *difference) begin(logged gets, now reading) {
@@ -20,8 +20,9 @@ func (d *difference) begin(logged gets, now reading) {
 	}
 }
 
-// ofReads converts a hit ratio of the logged reads to one of the counted reads. It does not if there are too few reads,
-// or if memcached logged fewer reads than it counted, because it then skipped some.
+// ofReads converts a hit ratio of the logged reads to the hit ratio of the counted reads. It returns the ratio
+// unchanged if there are too few reads. It does the same if memcached logged fewer reads than it counted, because
+// memcached then skipped some of them in the log.
 func (d *difference) ofReads(ratio float64, logged gets, now reading) float64 {
 	const enough = 10_000
 	of, counted := logged.since(d.logged), gets{now.reads, now.hits}.since(d.counted)

@@ -1,6 +1,6 @@
 package watch
 
-// How much memory an item takes, in the pages of its slab class.
+// Computes how much memory an item takes, in the pages of its slab class.
 
 import (
 	"strconv"
@@ -14,9 +14,9 @@ const page = 1 << 20
 
 // layout describes how memcached splits its memory into pages, each with chunks of one size.
 type layout struct {
-	chunks  map[int]float64 // bytes of a page for each chunk, by class
-	sizes   map[int]int     // of chunks, by class
-	classes int             // that have a page
+	chunks  map[int]float64 // bytes of a page that each chunk takes, by class
+	sizes   map[int]int     // bytes of a chunk, by class
+	classes int             // number of classes that have a page
 }
 
 func newLayout(slabs map[string]string) layout {
@@ -49,5 +49,5 @@ func (l layout) bytes(i curve.Item) float64 {
 	return float64(i.Size/size)*l.chunks[i.Class] + float64(i.Size%size)
 }
 
-// spare returns the memory without items: free chunks of each class, together about one page for each class.
+// spare returns how much memory has no items: the free chunks of a class take about one page.
 func (l layout) spare() float64 { return float64(l.classes) * page }

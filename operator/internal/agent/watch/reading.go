@@ -1,6 +1,6 @@
 package watch
 
-// Memcached's statistics, and how they changed.
+// Compares memcached's statistics with earlier ones.
 
 import (
 	"math"
@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// recent is how long evictions count, and counted is how long reads count. lately is longer than recent, so that an
-	// agent that is read every five minutes has a reading to compare with.
+	// recent is for how long an eviction counts, and counted for how long a read counts. lately is for how long a read
+	// counts as recent. It is longer than recent, so that there is an earlier reading to compare with, even if the
+	// operator requests a report only every five minutes.
 	recent  = 5 * time.Minute
 	counted = time.Hour
 	lately  = recent + time.Minute
@@ -28,11 +29,11 @@ const (
 // reading has the statistics of memcached at a time.
 type reading struct {
 	at                           time.Time
-	latency, connections         int64 // latency is that of an answer, in microseconds
+	latency, connections         int64 // latency is how long an answer took, in microseconds
 	process                      string
 	memory, hits, reads, flushes int64
 	evicted                      map[string]eviction // by class
-	youngest                     int64               // of the items evicted since the previous reading; none if negative
+	youngest                     int64               // least age of items evicted since the previous reading; -1 if none
 	copied                       time.Time           // when keys were last copied to it
 	evictsCopied                 bool                // it has evicted copied items since the previous reading
 	layout                       layout
@@ -62,8 +63,9 @@ func (r reading) follows(before reading) bool {
 	return r.process == before.process && r.reads >= before.reads && r.hits >= before.hits
 }
 
-// since finds the youngest item that was evicted since a reading with the same memory. A copied item counts as used
-// when it was copied, so the age of items that were last used before the end of the copy is unknown.
+// since finds the youngest item that was evicted since an earlier reading, if memcached had the same memory then. A
+// copied item counts as used when it was copied, so the age of items that were last used before the end of the copy is
+// unknown.
 func (r *reading) since(before reading) {
 	if r.memory != before.memory {
 		return
@@ -72,7 +74,7 @@ func (r *reading) since(before reading) {
 	for class, now := range r.evicted {
 		switch {
 		case now.count <= before.evicted[class].count:
-		case before.at.Add(-time.Duration(now.age)*time.Second - tick).After(r.copied): // It may have been evicted then.
+		case before.at.Add(-time.Duration(now.age)*time.Second - tick).After(r.copied): // It was last used after the copy.
 			least = min(least, now.age)
 		default:
 			r.evictsCopied = true
@@ -83,7 +85,7 @@ func (r *reading) since(before reading) {
 	}
 }
 
-// readsSince returns how many reads there were since a reading, and how many of them found their item.
+// readsSince returns how many reads there were since a reading, and which part of them found their item.
 func (r reading) readsSince(before reading) (reads int64, hitRatio float64) {
 	if reads = r.reads - before.reads; reads == 0 {
 		return 0, 0
@@ -91,8 +93,8 @@ func (r reading) readsSince(before reading) (reads int64, hitRatio float64) {
 	return reads, float64(r.hits-before.hits) / float64(reads)
 }
 
-// lately returns the first reading of about the last five minutes. If there is none, for example after a restart of the
-// operator, it returns the reading before that.
+// lately returns the first reading of about the last five minutes. If there is no earlier reading in this time, for
+// example after a restart of the operator, it returns the last reading before this time.
 func (h *history) lately(now reading) reading {
 	before := h.readings[:len(h.readings)-1]
 	for _, r := range before {
@@ -106,7 +108,7 @@ func (h *history) lately(now reading) reading {
 	return now
 }
 
-// history are the readings of the last hour, ascending.
+// history has the readings of the last hour, the oldest first.
 type history struct{ readings []reading }
 
 // add adds a reading, and returns a report with the changes.
@@ -114,7 +116,7 @@ func (h *history) add(now reading) usage.Report {
 	if last := len(h.readings) - 1; last >= 0 && !now.follows(h.readings[last]) {
 		h.readings = nil
 	}
-	// Readings in faster succession replace each other, so that only a few are kept.
+	// If readings follow one another faster than apart, each replaces the previous one, so that only a few are kept.
 	if last := len(h.readings) - 1; last >= 1 && now.at.Sub(h.readings[last-1].at) < apart {
 		h.readings = h.readings[:last]
 	}

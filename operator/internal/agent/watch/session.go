@@ -1,6 +1,6 @@
 package watch
 
-// Reads what memcached logs over one connection.
+// Reads the log that memcached sends over one connection.
 
 import (
 	"bufio"
@@ -29,8 +29,8 @@ const (
 	// header is how many bytes memcached stores for an item in addition to its key and its value.
 	header = 48 + 8 + 1 + 2
 
-	// expired is the least logged time to live of an item that has expired from the start: memcached logs it without
-	// its minus sign.
+	// expired is the least logged time to live of an item that has expired from the start: memcached logs a negative time
+	// to live as a large positive number.
 	expired = 1 << 31
 )
 
@@ -42,10 +42,10 @@ type session struct {
 	mutex          sync.Mutex
 	tracker        *curve.Tracker
 	clients        uselog.Filter
-	now            time.Duration // since it began
+	now            time.Duration // since the session began
 	lines, skipped float64
-	copied         bool // by an agent
-	reads, found   int  // since they were counted
+	copied         bool // an agent copies keys from or to this memcached
+	reads, found   int  // since the tracker was last informed
 	last           bool // the last read found its item
 	logged         gets // all reads in the log
 	before         difference
@@ -78,7 +78,8 @@ func (w *Watcher) follow(ctx context.Context) error {
 	return s.read(bufio.NewReaderSize(client.Connection(), buffered))
 }
 
-// login connects, and makes memcached send its log. An old memcached does not log deletions.
+// login connects, and makes memcached send its log. From an old memcached, which cannot log deletions, it requests a
+// log without them.
 func (w *Watcher) login(ctx context.Context) (*protocol.Client, error) {
 	client, err := w.Login(ctx)
 	if err != nil {
@@ -119,20 +120,21 @@ func (s *session) measure(ctx context.Context) {
 	}
 }
 
-// snapshot needs to know memcached's slab classes, from the first report.
+// snapshot measures the memory of the used items. It needs memcached's slab classes, so it does nothing before the
+// first report.
 func (s *session) snapshot() {
 	if s.layout.classes > 0 {
 		s.tracker.Snapshot(s.tick(), s.layout.bytes)
 	}
 }
 
-// tick returns the time since it began.
+// tick returns the time since the session began.
 func (s *session) tick() time.Duration {
 	s.now = time.Since(s.began)
 	return s.now
 }
 
-// read reads lines. It processes lines that have arrived together at a time.
+// read reads the log. Lines that have arrived together are processed together.
 func (s *session) read(lines *bufio.Reader) error {
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -155,8 +157,8 @@ func (s *session) read(lines *bufio.Reader) error {
 	}
 }
 
-// errCopied ends a session. An agent that copies keys needs each line of the log, and no client uses the keys that it
-// adds.
+// errCopied ends a session. An agent that copies keys needs each line of the log, so the session does not read the log
+// at the same time. Besides, the keys that this agent adds are not used by clients.
 var errCopied = errors.New("an agent copies keys from it or to it")
 
 // next returns the next line that has arrived.
@@ -199,7 +201,7 @@ func (s *session) count(begin uselog.Begin) {
 	}
 }
 
-// use follows a use of a client.
+// use adds a use of a key by a client to the tracker.
 func (s *session) use(u uselog.Use) {
 	hash, item := maphash.String(s.seed, u.Escaped), curve.Item{Size: header + len(u.Key) + u.Size, Class: u.Class}
 	switch {

@@ -1,7 +1,7 @@
-// Package watch watches how memcached is used while the operator wants to know, and answers it.
+// Package watch observes how memcached is used, while the operator requests this, and answers these requests.
 package watch
 
-// The watch starts with the first request, and ends after the last one.
+// Watches memcached from the first request until usage.Patience after the last one.
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const (
 	// fresh is how long an answer is used again, so that clients of the port can't keep memcached busy.
 	fresh = time.Second
 
-	// leastPause and mostPause limit how long to wait before another connection, after memcached ended one.
+	// leastPause and mostPause limit how long to wait before the next connection, after memcached has ended one.
 	leastPause = time.Second
 	mostPause  = 30 * time.Second
 )
@@ -41,7 +41,7 @@ type Watcher struct {
 	Log *slog.Logger
 
 	start   chan struct{} // there is a request
-	place   chan struct{} // for the one answer that may be made at a time
+	place   chan struct{} // has an element while an answer is made: only one may be made at a time
 	problem report.Problem
 
 	answered time.Time
@@ -51,7 +51,7 @@ type Watcher struct {
 	mutex   sync.Mutex
 	end     *time.Timer // ends the watch after usage.Patience; nil unless memcached is watched
 	session *session    // nil unless memcached sends its log
-	copied  time.Time   // when another agent last copied keys to it, by its log; at first, when this agent started
+	copied  time.Time   // when another agent last copied keys, according to the log; at first, when this agent started
 }
 
 // New returns a watcher that waits for the first request.
@@ -88,7 +88,7 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 		}
 		w.noteCopy(err, pause)
 		if ctx.Err() == nil {
-			w.problem.Log(w.Log, "Memcached does not send its log; what was seen is forgotten", err)
+			w.problem.Log(w.Log, "Memcached does not send its log; the observation of its use begins again", err)
 			wait(ctx, pause)
 		}
 	}
@@ -97,8 +97,8 @@ func (w *Watcher) whileAsked(ctx context.Context) {
 	w.end = nil
 }
 
-// noteCopy records that an agent copies keys, if that ended a session. Until the next session begins, it is unknown
-// whether the agent still does.
+// noteCopy records that an agent copies keys, if this ended a session. Until the next session begins, it is unknown
+// whether that agent still copies, so the pause counts, too.
 func (w *Watcher) noteCopy(err error, pause time.Duration) {
 	if errors.Is(err, errCopied) {
 		w.mutex.Lock()
@@ -160,7 +160,7 @@ func (w *Watcher) ServeHTTP(response http.ResponseWriter, request *http.Request)
 		return
 	}
 	response.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(response).Encode(answer) // the client has disconnected
+	_ = json.NewEncoder(response).Encode(answer) // an error means that the client has disconnected
 }
 
 // report makes one answer at a time.

@@ -109,7 +109,7 @@ func startWatcher(t *testing.T, server *memcachedtest.Server) *Watcher {
 	t.Helper()
 	w := New(func(ctx context.Context) (*protocol.Client, error) { return protocol.Dial(ctx, server.Address, nil) },
 		neverCopied, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	w.copied = time.Now().Add(-time.Hour) // as of an agent that has run for long
+	w.copied = time.Now().Add(-time.Hour) // as if the agent had started an hour ago
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -121,7 +121,7 @@ func startWatcher(t *testing.T, server *memcachedtest.Server) *Watcher {
 }
 
 // TestARealMemcachedWithAnotherMemoryIsAsPredicted watches a memcached, and then uses a memcached with the memory that
-// was predicted for a longer age. Seconds of age stand for hours.
+// was predicted for a longer age. An age of seconds in this test stands for one of hours in production.
 func TestARealMemcachedWithAnotherMemoryIsAsPredicted(t *testing.T) {
 	const rate, keys, slices, aim = 8000, 300_000, 12, 10
 	server := memcachedtest.Start(t, "--memory-limit=64")

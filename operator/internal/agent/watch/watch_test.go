@@ -26,7 +26,7 @@ import (
 type fake struct {
 	mutex       sync.Mutex
 	down        error
-	old         bool // has no log of deletions
+	old         bool // cannot log deletions
 	answers     map[string]string
 	watching    []net.Conn
 	connections int
@@ -216,7 +216,8 @@ func TestMemcachedIsNotWatchedForAReportWithoutCurve(t *testing.T) {
 	})
 }
 
-// TestWhatThisAgentCopiedCountsAsUsed since it ended, and so does all that there was when it started.
+// TestWhatThisAgentCopiedCountsAsUsed: copied items count as used when the copy ended, and all items that existed when
+// the agent started count as used at its start.
 func TestWhatThisAgentCopiedCountsAsUsed(t *testing.T) {
 	f := &fake{answers: statistics(0, 0, 0, 0)}
 	watched(t, f, func(t *testing.T, w *Watcher, _ *strings.Builder) {

@@ -86,8 +86,8 @@ func (c Cluster) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	return decode(found.Object, object)
 }
 
-// List reads all objects that the options choose, page by page. Instead of indexes of the operator's cache, it uses
-// labels.
+// List reads all objects that the options choose, page by page. If the options choose objects by an index of the
+// operator's cache, List chooses them by labels instead.
 func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	resource, kind, err := resourceOf(list)
 	if err != nil {
@@ -113,7 +113,8 @@ func (c Cluster) List(ctx context.Context, list client.ObjectList, options ...cl
 	}
 }
 
-// isKindMissing reports whether the API server does not know the kind of an object: its answer then has no status.
+// isKindMissing reports whether the API server does not know the kind of an object. In this case, its answer has no
+// status.
 func isKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
@@ -134,7 +135,7 @@ func explained(err error, resource schema.GroupVersionResource) error {
 		return fmt.Errorf("the cluster does not have the CRD %s.%s: install the operator, or choose another cluster by "+
 			"--context (%w)", resource.Resource, resource.Group, err)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "): // It is no refusal of a webhook.
-		return fmt.Errorf("%w: docs/kubectl-memcached.md#rights has the role that it takes", err)
+		return fmt.Errorf("%w: docs/kubectl-memcached.md#rights has the role that allows this", err)
 	}
 	return err
 }
@@ -180,7 +181,7 @@ func decodeList(all map[string]any, list client.ObjectList, chosen *client.ListO
 	return nil
 }
 
-// Patch changes an object. With a dry run in the options, it only tries to.
+// Patch changes an object. With a dry run in the options, the API server checks the change, but does not store it.
 func (c Cluster) Patch(
 	ctx context.Context, object client.Object, patch types.PatchType, content []byte, options metav1.PatchOptions,
 ) error {

@@ -28,8 +28,8 @@ type Patience struct {
 	printed  bool
 }
 
-// pause separates two waits: another wait begins if the command did something else, such as print, for this long after
-// the last answer.
+// pause separates two waits: another wait begins if the command sent no request for this long after the last answer,
+// for example because it printed something.
 const pause = 100 * time.Millisecond
 
 // Watch makes p watch the requests of a configuration.

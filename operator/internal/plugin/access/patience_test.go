@@ -48,7 +48,7 @@ func TestAUserWhoWaitsIsShownForWhat(t *testing.T) {
 }
 
 func TestReadsDoNotWaitForEachOther(t *testing.T) {
-	synctest.Test(t, func(*testing.T) { // It fails if all goroutines wait.
+	synctest.Test(t, func(*testing.T) { // The test fails if all goroutines wait.
 		var all sync.WaitGroup
 		all.Add(3)
 		wait := func() error {

@@ -21,7 +21,8 @@ func Ago(before time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-befo
 // uid is the uid of all caches.
 const uid = "11111111-1111-1111-1111-111111111111"
 
-// Memcached is a cache of three Pods in the namespace team, whose condition Ready has a reason, with more conditions.
+// Memcached is a cache of three Pods in the namespace team, whose condition Ready has the given reason, and which has
+// the given further conditions.
 func Memcached(name, reason, message string, conditions ...metav1.Condition) *cachev1.Memcached {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team", Name: name, UID: uid, Generation: 2,

@@ -75,7 +75,7 @@ func (c commands) after(asked overview.Waiting) []Advice {
 	case cachev1.ReasonDefaultsDiffer, cachev1.ReasonUpdateQueued:
 		return []Advice{{c.own("update"), "apply the pending update, which replaces the Pods"}}
 	case cachev1.ReasonClientCARemoved, cachev1.ReasonUserRemoved:
-		return []Advice{{c.own("restart"), "replace the Pods, so that none accepts what was removed"}}
+		return []Advice{{c.own("restart"), "replace the Pods, so that no Pod accepts the removed entries any more"}}
 	case cachev1.ReasonBootstrapFollowing:
 		return []Advice{{c.own("cutover"), "let clients use the cache, too"}}
 	case cachev1.ReasonBootstrapWaiting, cachev1.ReasonBootstrapCopying,
@@ -178,7 +178,7 @@ func (c commands) secrets() []Advice {
 // certificate returns a command that shows the certificate: the Certificate of cert-manager, if cert-manager issues it.
 func (c commands) certificate() []Advice {
 	if tls := c.Memcached.Spec.TLS; tls != nil && tls.IssuerRef != nil {
-		return c.one("describe certificate "+c.Memcached.Name, "see what cert-manager does about it")
+		return c.one("describe certificate "+c.Memcached.Name, "see whether cert-manager issues the certificate")
 	}
 	return c.secrets()
 }

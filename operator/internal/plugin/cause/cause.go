@@ -22,7 +22,8 @@ import (
 type Evidence struct {
 	access.Observed
 
-	// Testimony is about the suspect, and Bootstrap about the Pod that copies the keys of other servers.
+	// Testimony is about the Pod that is the likely cause (Suspect), and Bootstrap about the Pod that copies the keys of
+	// other servers.
 	Testimony
 
 	Bootstrap Testimony
@@ -62,7 +63,7 @@ type Link struct {
 	Says   string `json:"says"`
 }
 
-// Explain returns the chains of all conditions that need an explanation. Ready always does.
+// Explain returns the chains of all conditions that need an explanation. The condition Ready always needs one.
 func Explain(e Evidence) Explanation {
 	mc := e.Memcached
 	explanation := Explanation{Namespace: mc.Namespace, Name: mc.Name, Unread: e.Unread}
@@ -76,7 +77,8 @@ func Explain(e Evidence) Explanation {
 	asked := []overview.Waiting{{Reason: summary.Reason, Message: summary.Message}}
 	if mc.Spec.Suspend && summary.Reason != cachev1.ReasonSuspended {
 		explanation.Chains = append(explanation.Chains, Chain{Condition: "spec.suspend", Status: "true", Links: []Link{{
-			"Memcached " + mc.Name, "it is paused: the operator changes nothing, and replaces no lost slot, until resume",
+			"Memcached " + mc.Name, "it is paused: until kubectl memcached resume, the operator changes nothing, and gives " +
+				"no lost slot to another Pod",
 		}}})
 		asked = append(asked, overview.Waiting{Reason: cachev1.ReasonSuspended})
 	}

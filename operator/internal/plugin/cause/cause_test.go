@@ -94,7 +94,7 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonScaledToZero: ready(cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"),
 		cachev1.ReasonRollingOut: changed(ready(cachev1.ReasonRollingOut, "1 of 3 Pods replaced; the Deployment is paused: "+
 			"kubectl rollout resume deployment shop"), func(e *cause.Evidence) { e.Deployment.Spec.Paused = true }),
-		cachev1.ReasonHandingOver: ready(cachev1.ReasonHandingOver, "1 of 3 Pods replaced; 2 of 3 slots to be handed over, 1 being copied"),
+		cachev1.ReasonHandingOver: ready(cachev1.ReasonHandingOver, "1 of 3 Pods replaced; 2 of 3 slots are still to be handed over, 1 being copied"),
 		cachev1.ReasonResizing: ready(cachev1.ReasonResizing, "1 of 3 Pods are still to be resized; Pod shop-5d8f7c6b9-1aaaa: Deferred: "+
 			"Node didn't have enough resource: memory"),
 		cachev1.ReasonPodsNotReady: crash(ready(cachev1.ReasonPodsNotReady, "2 of 3 Pods ready; 1 Pod: container \"memcached\" exited with code 64 and is restarted")),
@@ -143,7 +143,7 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonConnectionsFell:      healthyBut(usual, cachev1.ReasonConnectionsFell, "When it began, a Pod has 2 connections, usually 100"),
 		cachev1.ReasonLatencyRose:          healthyBut(usual, cachev1.ReasonLatencyRose, "When it began, memcached answers in 9.0 ms, usually in 0.1 ms"),
 		cachev1.ReasonAsUsual:              healthyBut(usual, cachev1.ReasonAsUsual, "The cache is used as on a usual day"),
-		cachev1.ReasonLearning:             healthyBut(usual, cachev1.ReasonLearning, "How the cache is used on a usual day is learned"),
+		cachev1.ReasonLearning:             healthyBut(usual, cachev1.ReasonLearning, "The operator is still learning how the cache is used on a usual day"),
 		cachev1.ReasonNotReported:          healthyBut(usual, cachev1.ReasonNotReported, "No Pod reports how it is used"),
 		cachev1.ReasonBootstrapFailed:      healthyBut(bootstrap, cachev1.ReasonBootstrapFailed, "10.0.0.1:11211: connection refused"),
 	}
@@ -201,7 +201,7 @@ func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
 		}),
 		"Secrets of cert-manager and of users": withTLS(ready(cachev1.ReasonSecretNotFound, "the Secret \"shop-cert\" does not exist: it "+
 			"waits for cert-manager; spec.auth.secretName \"shop-users\" does not exist: create the Secret"), true),
-		"a Secret of others":           withTLS(ready(cachev1.ReasonOwnershipConflict, "Secret \"shop-cert\" may belong to others"), true),
+		"a Secret of others":           withTLS(ready(cachev1.ReasonOwnershipConflict, "Secret \"shop-cert\" may belong to another owner"), true),
 		"a conflict without an object": ready(cachev1.ReasonOwnershipConflict, "it belongs to others"),
 		"ready and paused": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {
 			e.Memcached.Spec.Suspend = true

@@ -30,8 +30,8 @@ func (s Source) String() string {
 	return "Log of " + s.Container
 }
 
-// Suspect returns the Pod that is the most likely cause, and its log if it has one: a Pod with a problem rather than
-// one that is only not ready and, if there are several, the newest, because it has the current template.
+// Suspect returns the Pod that is the most likely cause, and its log if it has one: a Pod with a problem comes before a
+// Pod that is only not ready. Of several such Pods, it is the newest, because that Pod has the current template.
 func Suspect(o access.Observed) (*corev1.Pod, Source, bool) { return suspectOf(o.Pods) }
 
 // BootstrapSuspect returns the Pod that copies the keys of other servers, unless that Pod is ready: clients may then
@@ -64,8 +64,8 @@ func weight(pod *corev1.Pod) int {
 	return 0
 }
 
-// SourceOf returns the log of the first container that ended or, if none did, of the first that runs and is not ready:
-// an agent may only be waiting for memcached.
+// SourceOf returns the log of the first container that ended or, if none did, of the first that runs and is not ready.
+// A container that ended comes first, because an agent that runs may only be waiting for memcached.
 func SourceOf(pod *corev1.Pod) (Source, bool) {
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 	statuses = slices.DeleteFunc(statuses, func(status corev1.ContainerStatus) bool { return status.Ready })

@@ -112,7 +112,7 @@ func Of(in Input) (Change, error) {
 		return c, err
 	}
 	if !known {
-		c.Notes = append(c.Notes, "The present spec is invalid, so what changes in which objects is not known")
+		c.Notes = append(c.Notes, "The current spec is invalid, so it is not known which objects would change, and how")
 		return c, nil
 	}
 	c.Objects, err = objects(former, render.Objects(planned, template, in.Current.Deployment))
@@ -130,8 +130,8 @@ func specOf(mc *cachev1.Memcached) any {
 // newImage stands for the operator's default image, which the plugin does not know.
 const newImage = "default-of-the-operator"
 
-// defaultsOf returns the inputs that the Pods are made from. For a new cache, they stand for the operator's current
-// inputs. The plugin does not know these, so it only shows which objects are created.
+// defaultsOf returns the inputs that the Pods are made from. For a new cache, the result only stands for the operator's
+// current inputs, which the plugin does not know: the plugin then only shows which objects are created.
 func defaultsOf(in Input) (plan.Record, plan.Defaults, error) {
 	revisions := render.Revisions()
 	defaults := plan.Defaults{
@@ -143,12 +143,12 @@ func defaultsOf(in Input) (plan.Record, plan.Defaults, error) {
 	record, known := plan.Recorded(in.After, in.Current.Deployment)
 	if !known {
 		return record, defaults, errors.New("the Memcached and its Deployment have no record of what the Pods are made " +
-			"from, so what a change does is not known: check that the operator manages them")
+			"from, so it is not known what a change would do: check that the operator manages both")
 	}
 	last := slices.Index(revisions, record.Revision)
 	if last < 0 {
-		return record, defaults, fmt.Errorf("the Pods have the template revision %d, and this plugin knows %v: "+
-			"install the plugin of the operator's version", record.Revision, revisions)
+		return record, defaults, fmt.Errorf("the Pods have the template revision %d, and this plugin knows only the "+
+			"revisions %v: install the plugin in the operator's version", record.Revision, revisions)
 	}
 	defaults.Revisions, defaults.Image, defaults.AgentImage = revisions[:last+1], record.Image, record.Agent
 	defaults.Architectures, defaults.Platform = record.Architectures, record.Platform

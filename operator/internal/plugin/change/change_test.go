@@ -197,7 +197,7 @@ func TestOfAnInvalidSpecItIsNotKnownWhatChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"The present spec is invalid, so what changes in which objects is not known"}
+	want := []string{"The current spec is invalid, so it is not known which objects would change, and how"}
 	if diff := cmp.Diff(want, got.Notes); diff != "" || len(got.Objects) > 0 || got.Pods != change.PodsAreReplaced {
 		t.Errorf("%s objects %+v, Pods %s", diff, got.Objects, got.Pods)
 	}

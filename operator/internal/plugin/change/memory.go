@@ -24,7 +24,7 @@ func memoryNote(in Input) string {
 	case 1:
 		return "The Pods, and memcached in them, get more memory without a restart"
 	case -1:
-		return "Memcached gives memory back without a restart, and the coldest keys that do not fit are lost"
+		return "Memcached releases memory without a restart, and loses the coldest keys, which do not fit any more"
 	}
 	return ""
 }

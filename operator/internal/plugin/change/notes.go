@@ -44,7 +44,7 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 		found = append(found, note)
 	}
 	if in.After.Spec.Suspend {
-		found = append(found, "spec.suspend is true: the operator does nothing of this until it is false")
+		found = append(found, "spec.suspend is true: the operator applies nothing of this change until spec.suspend is false")
 	}
 	pending := meta.FindStatusCondition(in.After.Status.Conditions, cachev1.ConditionUpdatePending)
 	updates := c.Pods == PodsAreReplaced || in.After.Spec.UpdatePolicy == cachev1.UpdateAutomatic
@@ -58,7 +58,7 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	return found
 }
 
-// hashNote says what a change to the client hash means: it moves no key by itself.
+// hashNote says what a change to the client hash means. Such a change alone moves no key.
 func hashNote(before, after *cachev1.Memcached) string {
 	if before == nil || before.Spec.Slots == nil || after.Spec.Slots == nil {
 		return ""
@@ -67,11 +67,11 @@ func hashNote(before, after *cachev1.Memcached) string {
 	case former == next:
 		return ""
 	case next == "":
-		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change of the size loses the keys that "+
-			"clients look for elsewhere", former)
+		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change to the size loses the keys that "+
+			"clients will look for in another slot", former)
 	case former == "":
-		return fmt.Sprintf("spec.slots.clientHash %s moves no key now. From then on, a change of the size moves keys by it: "+
-			"it has to be how clients choose", next)
+		return fmt.Sprintf("spec.slots.clientHash %s moves no key now. From then on, a change to the size moves keys by "+
+			"this hash: it has to be the hash by which clients choose a slot", next)
 	default:
 		return fmt.Sprintf("spec.slots.clientHash %s to %s moves no key. Clients that choose by %s from then on look for "+
 			"most keys in another slot, and miss them", former, next, next)

@@ -23,7 +23,8 @@ const completionTimeout = 3 * time.Second
 // completion finds what a shell completes.
 type completion = func(ctx context.Context) ([]string, error)
 
-// completed returns a completion for cobra. If there is no answer, it completes nothing: names of files would be wrong.
+// completed returns a completion for cobra. If there is no answer, it completes nothing, because the shell would
+// otherwise complete names of files, which would be wrong.
 func completed(find completion) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(command.Context(), completionTimeout)

@@ -77,7 +77,7 @@ func (p *plugin) confirm(ctx context.Context, options changeOptions, question st
 	case "y", "yes":
 		return nil
 	case "":
-		return errors.New("nothing was changed, because the question was not answered by y: add --yes to skip it")
+		return errors.New("nothing was changed, because the answer to the question was not y: add --yes to skip the question")
 	}
-	return errors.New("nothing was changed, because the question was not answered by y")
+	return errors.New("nothing was changed, because the answer to the question was not y")
 }

@@ -29,8 +29,8 @@ func newDiff(p *plugin) *cobra.Command {
 	options := &diffOptions{}
 	command := &cobra.Command{
 		Use:   "diff -f FILE",
-		Short: "Show what a change of a Memcached would do to its Pods and keys",
-		Long: "Shows what a change of a Memcached would do: which objects change, whether Pods are replaced, and whether " +
+		Short: "Show what a change to a Memcached would do to its Pods and keys",
+		Long: "Shows what a change to a Memcached would do: which objects change, whether Pods are replaced, and whether " +
 			"keys are\nkept, handed over or lost. The API server validates the manifest and fills in defaults, and nothing " +
 			"is changed.\nThe rest is computed by the same code as the operator's. Secrets are not read.",
 		Example: "  kubectl memcached diff -f sessions.yaml\n  kubectl kustomize overlays/prod | kubectl memcached diff -f -",

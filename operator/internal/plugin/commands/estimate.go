@@ -28,8 +28,8 @@ func newEstimate(p *plugin) *cobra.Command {
 		Short: "Predict the hit ratio with half and with twice the memory",
 		Long: "Predicts the hit ratio of each server with half and with twice the memory, from the requests of --for. It " +
 			"reads the log\nof memcached, which costs each server CPU time for each request; memcached skips lines rather " +
-			"than have clients wait.\nIt is computed from a sample of the keys on this computer. A ratio with ~ is less " +
-			"certain, as too few keys were used in\nthat time: raise --for.",
+			"than have clients wait.\nThe prediction is computed on this computer, from a sample of the keys. A ratio with " +
+			"~ is less certain, because\nclients used too few keys in that time: raise --for.",
 		Example:           "  kubectl memcached estimate sessions -n team\n  kubectl memcached estimate sessions --for=5m",
 		Args:              oneName,
 		ValidArgsFunction: p.name,
@@ -73,7 +73,7 @@ func (p *plugin) estimate(ctx context.Context, name string, options watchOptions
 	})
 }
 
-// sampled has the observed requests of a server, and its statistics from before.
+// sampled has the observed requests of a server, and its statistics from before these requests.
 type sampled struct {
 	traffic.Seen
 
@@ -96,7 +96,8 @@ func sample(limits traffic.Limits) func(context.Context, *reach.Connection) (*sa
 }
 
 // estimate predicts hit ratios from the observed requests, and from the statistics after them. If the Pod does not run
-// any more, it uses the statistics from before: the server then counts as evicting if it has ever evicted an item.
+// any more, estimate uses the statistics from before the requests. In that case, the server counts as evicting if it
+// has ever evicted an item.
 func (s *sampled) estimate(after reach.Answer[load.Sample]) screen.Prediction {
 	var l load.Load
 	server := estimate.Server{}

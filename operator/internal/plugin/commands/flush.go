@@ -28,8 +28,8 @@ func newFlush(p *plugin) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "flush NAME [--slot SLOT]",
 		Short: "Remove all keys of a cache, or of a slot",
-		Long: "Removes all keys of a cache, or of a slot, by flush_all. It first shows how many keys and bytes each server " +
-			"has, and\nasks. Clients get no errors, but read every key from its source again.",
+		Long: "Removes all keys of a cache, or of a slot, by flush_all. It first shows how many keys and bytes each " +
+			"server has, and\nasks whether to continue. Clients get no errors, but read every key from its source again.",
 		Example: "  kubectl memcached flush sessions --dry-run\n" +
 			"  kubectl memcached flush sessions --slot=sessions-1 --yes",
 		Args:              oneName,
@@ -122,7 +122,7 @@ func flushQuestion(r *reached) string {
 	}
 	for i := range r.mc.Status.Slots {
 		if r.mc.Status.Slots[i].State == cachev1.SlotCopying {
-			question += " Keys are being copied between Pods, and those on their way may stay: flush again afterwards."
+			question += " Keys are being copied between Pods, and keys that are in a copy now may stay: flush again afterwards."
 			break
 		}
 	}

@@ -28,8 +28,8 @@ func newGet(p *plugin) *cobra.Command {
 		Use:   "get KEY [--cache NAME]",
 		Short: "Show what the server of a key holds: size, age, time to live, flags",
 		Long: "Shows what memcached holds for a key, on the server that clients choose by the hash of spec.slots.clientHash" +
-			" or of\n--hash. Without slots or a hash, all servers are asked. The item is not used by that: it stays where it " +
-			"is in the LRU.\nThe statistics count it as a read. The value is shown only with --value.",
+			" or of\n--hash. Without slots or a hash, all servers are asked. This does not count as a use of the item: it " +
+			"keeps its place in the LRU list.\nThe statistics count it as a read. The value is shown only with --value.",
 		Example: "  kubectl memcached get user:7:profile --cache sessions -n team\n" +
 			"  kubectl memcached get user:7 --cache sessions --value",
 		ValidArgsFunction: cobra.NoFileCompletions,

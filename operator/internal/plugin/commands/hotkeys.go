@@ -27,7 +27,7 @@ type watchOptions struct {
 func (o *watchOptions) addFlags(command *cobra.Command, duration time.Duration, lines int) {
 	flags := command.Flags()
 	flags.DurationVar(&o.limits.For, "for", duration, "How long to read the log of requests.")
-	flags.IntVar(&o.limits.Lines, "lines", lines, "How many lines of the log to read of each server at most.")
+	flags.IntVar(&o.limits.Lines, "lines", lines, "How many lines of each server's log to read at most.")
 	o.output.addFlag(command)
 	o.reachOptions.addFlags(command)
 }

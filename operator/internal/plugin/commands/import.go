@@ -30,10 +30,11 @@ func newImport(p *plugin) *cobra.Command {
 	options := &importOptions{}
 	command := &cobra.Command{
 		Use:   "import [FILE|-]",
-		Short: "Turn the values of a chart, or the description of a managed cache, into a Memcached",
+		Short: "Convert the values of a chart, or the description of a managed cache, into a Memcached",
 		Long: "Reads the values of a Helm release, or the description of a cache of Amazon ElastiCache or Google " +
-			"Memorystore, from a\nfile or stdin, and prints a Memcached, to edit and apply. What could not be translated goes " +
-			"to standard error. It\nconnects to nothing: --namespace is that of the Memcached.",
+			"Memorystore, from a\nfile or stdin, and prints a Memcached, to edit and apply. Reports about settings that " +
+			"could not be translated go to standard error. It\nconnects to no cluster: --namespace is only the namespace " +
+			"in the manifest.",
 		Example: "  helm get values sessions -n team --all -o json |\n" +
 			"    kubectl memcached import --release sessions --release-namespace team >sessions.yaml\n" +
 			"  gcloud memcache instances describe shop --region europe-west1 --format json |\n" +
@@ -45,12 +46,13 @@ func newImport(p *plugin) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.memory, "memory", "",
-		"Memory for items of one server, limit_maxbytes of its stats: ElastiCache does not describe it.")
+		"Memory for items of one server: limit_maxbytes in its stats. Required for ElastiCache, whose descriptions do "+
+			"not have it.")
 	flags.StringVar(&options.Chart, "chart", "",
 		"Chart of the values: "+strings.Join(migrate.Charts, ", ")+". Defaults to a guess from the values.")
 	flags.StringVar(&options.Release, "release", "", "Name of the Helm release; values do not have it.")
 	flags.StringVar(&options.ReleaseNamespace, "release-namespace", "",
-		"Namespace of the Helm release, and of the Memcached without --namespace.")
+		"Namespace of the Helm release. Without --namespace, the Memcached gets this namespace, too.")
 	flags.StringVar(&options.clientHash, "client-hash", "",
 		"How clients choose the slot of a key, as spec.slots.clientHash: "+owner.Hashes()+".")
 	complete := func(flag string, from ...string) { // The flags exist.
@@ -90,7 +92,8 @@ func (p *plugin) importCache(files []string, options importOptions) error {
 	return err
 }
 
-// input reads a file, or stdin. It refuses a terminal that is not named explicitly: the user has forgotten the input.
+// input reads a file, or stdin. It refuses a terminal that is not named explicitly, because the user has probably
+// forgotten the input.
 func (p *plugin) input(files []string) ([]byte, error) {
 	if len(files) > 0 && files[0] != "-" {
 		return os.ReadFile(files[0])

@@ -41,7 +41,8 @@ func TestImportedManifestsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestTheDocsShowAnImport: a manifest, which the API server validates like the manifests of all pages, and the reports.
+// TestTheDocsShowAnImport checks that a page shows the manifest and the reports of an import. The API server validates
+// the manifest, like the manifests of all pages.
 func TestTheDocsShowAnImport(t *testing.T) {
 	for file, input := range map[string]string{"leaving.md": "memorystore", "migrating.md": "release"} {
 		manifest, reports := page.Read(t, "../migrate/testdata/"+input+".yaml"), page.Read(t, "../migrate/testdata/"+input+".txt")
@@ -57,7 +58,7 @@ func TestWhatCannotBeImportedIsAnError(t *testing.T) {
 	tests := map[string]struct{ input, arguments, want string }{
 		"the memory of a node type": {
 			strings.Replace(cluster, ", OTHER", "", 1), "",
-			"give --memory, which this command prints:\nprintf 'stats\\r\\nquit\\r\\n' | nc a.0001 11211",
+			"give --memory; this command prints its value:\nprintf 'stats\\r\\nquit\\r\\n' | nc a.0001 11211",
 		},
 		"the memory of a node type with TLS": {
 			strings.NewReplacer(", OTHER", "", `"NumCacheNodes"`, `"TransitEncryptionEnabled": true, "NumCacheNodes"`).

@@ -26,7 +26,8 @@ func pause(mc *cachev1.Memcached) (step, error) {
 	}
 	return step{
 		patch: `{"spec":{"suspend":true}}`, done: "paused",
-		question: fmt.Sprintf("The operator will change nothing of %s/%s, and replace no lost slot, until resume.",
+		question: fmt.Sprintf("Until kubectl memcached resume, the operator will change nothing of %s/%s, and give no "+
+			"lost slot to another Pod.",
 			mc.Namespace, mc.Name),
 	}, nil
 }
@@ -34,7 +35,7 @@ func pause(mc *cachev1.Memcached) (step, error) {
 func newResume(p *plugin) *cobra.Command {
 	return p.changes(resume, &cobra.Command{
 		Use:     "resume NAME",
-		Short:   "Resume what pause paused",
+		Short:   "Resume a paused cache",
 		Long:    "Removes spec.suspend of a Memcached: the operator applies the spec again, and continues a paused rollout.",
 		Example: "  kubectl memcached resume sessions -n team --yes",
 	})

@@ -40,8 +40,8 @@ func newReport(p *plugin, version string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "report NAME -o FILE",
 		Short: "Write a page about an incident: state, causes, slots, events and figures",
-		Long: "Writes one HTML page about a cache, to attach to an incident: what status, why, top, slabs and sizes print, " +
-			"all events,\nthe spec, and plots. It has no content of Secrets, no keys and no values, and loads " +
+		Long: "Writes one HTML page about a cache, to attach to an incident: the output of status, why, top, slabs and " +
+			"sizes, all events,\nthe spec, and plots. It has no content of Secrets, no keys and no values, and loads " +
 			"nothing. It lists\nanything that could not be read.",
 		Example: "  kubectl memcached report sessions -n team -o report.html\n" +
 			"  kubectl memcached report sessions -o - | gzip >report.html.gz",
@@ -130,7 +130,7 @@ func (b *builder) add(title string, show func(screen.Screen) error) {
 // clients.
 func (b *builder) addCauses(e cause.Evidence) {
 	if isVerbose(e.Memcached) && e.Log != "" {
-		e.Log, e.LogErr = "", errors.New("left out, as spec.extraArgs has memcached log keys")
+		e.Log, e.LogErr = "", errors.New("left out, because an argument in spec.extraArgs makes memcached log keys")
 	}
 	b.add("Causes", func(s screen.Screen) error { return s.Explanation(cause.Explain(e)) })
 }

@@ -127,7 +127,8 @@ func (p *plugin) list(ctx context.Context, all bool) ([]cachev1.Memcached, error
 	err = cluster.List(ctx, caches, client.InNamespace(namespace))
 	switch {
 	case all && apierrors.IsForbidden(err):
-		return nil, fmt.Errorf("list Memcacheds of all namespaces: %w; -n NAMESPACE instead of -A shows those of one", err)
+		return nil, fmt.Errorf("list Memcacheds of all namespaces: %w; -n NAMESPACE instead of -A shows the Memcacheds "+
+			"of one namespace", err)
 	case err != nil:
 		return nil, fmt.Errorf("list Memcacheds: %w", err)
 	}

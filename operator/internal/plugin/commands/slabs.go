@@ -20,8 +20,8 @@ func newSlabs(p *plugin) *cobra.Command {
 		Use:   "slabs NAME",
 		Short: "Show how each server divides its memory among sizes of items",
 		Long: "Shows the slab classes of each server: the size of their chunks, their pages, how many chunks are used and " +
-			"how much of\nthese is filled, the age of the item at the end of the LRU, and evictions. It costs memcached two " +
-			"commands.",
+			"how much of\nthese is filled, the age of the item at the end of the LRU, and evictions. It sends two commands " +
+			"to each server.",
 		Example: "  kubectl memcached slabs sessions -n team",
 	}, func(servers []screen.Slabs, o output) error {
 		return p.print(o, "CacheSlabs", items(servers), func() error { return p.screen.Slabs(servers) })

@@ -87,7 +87,7 @@ func (c *curve) estimated(items float64) float64 {
 	return c.points[max(0, next-1)].ratio
 }
 
-// at returns the hit ratio of a memory, and whether enough keys were used to know it.
+// at returns the hit ratio of a memory, and whether clients used enough keys to know this hit ratio.
 func (c *curve) at(items float64) (ratio float64, known bool) {
 	last := c.last()
 	switch {

@@ -1,16 +1,17 @@
 // Package estimate predicts the hit ratio of a memcached server with another memory, from the requests of some seconds.
 // It is pure.
 //
-// Memcached removes about what was not used for longest, so a read of a key is a hit if fewer other keys were used
-// since its last use than fit into memory: its reuse distance. The share of reads below a distance is the hit ratio of
-// a memory for that many items. Two problems are solved:
+// Memcached removes roughly the items that were not used for the longest time. The reuse distance of a read is the
+// number of other keys that were used since the last use of its key. The read is a hit if this distance is smaller than
+// the number of items that fit into memory. So the hit ratio of a memory is the share of the reads whose distance is
+// smaller than that number. Two problems are solved:
 //
 //   - The distances of all keys would need much memory and time. A share of the keys suffices, chosen by a hash, with
-//     distances scaled by that share (SHARDS: Waldspurger et al., FAST '15). As there, hot keys that the sample has too
-//     few or too many of are made up for at the smallest distance.
-//   - The last use of a key may lie before the first request. Its distance is only known to be above the number of keys
-//     used since then. Such reads are censored values for the product-limit estimator (Kaplan and Meier, 1958), so that
-//     a short time does not make every first read a miss.
+//     distances scaled by that share (SHARDS: Waldspurger et al., FAST '15). If the sample has too few or too many
+//     reads, because of hot keys, the number of reads at the smallest distance is corrected, as in that paper.
+//   - The last use of a key may lie before the first request. The distance of the key's first read is then only known
+//     to be above the number of keys that were used since the first request. Such reads are censored values for the
+//     product-limit estimator (Kaplan and Meier, 1958), so that a short time does not make every first read a miss.
 package estimate
 
 import (
@@ -21,7 +22,7 @@ import (
 )
 
 // sampledKeys is about how many of the keys that fit into memory are sampled. In the paper (FAST '15), the errors with
-// so many are below 1%.
+// so many sampled keys are below 1%.
 const sampledKeys = 8192
 
 // Sampler collects the requests of a server.
@@ -74,7 +75,8 @@ type Prediction struct {
 
 	HitRatio float64 `json:"hitRatio"`
 
-	// Extrapolated: too few keys were used to know the ratio, which continues the curve of smaller memories.
+	// Extrapolated: too few keys were used to know the ratio, so it is estimated by continuing the curve of
+	// smaller memories.
 	Extrapolated bool `json:"extrapolated,omitempty"`
 }
 

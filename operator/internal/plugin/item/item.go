@@ -52,8 +52,8 @@ const largest = 1 << 30
 // longestBase64 is memcached's limit of a key in base64, in bytes.
 const longestBase64 = 250
 
-// Read reads an item with a meta get. The flag u keeps its place in the LRU list and its last access as they were. The
-// flag b means that the key is in base64.
+// Read reads an item with a meta get. With the flag u, the read changes neither the item's place in the LRU list nor
+// its last access. The flag b means that the key is in base64.
 func Read(key string, withValue bool) func(context.Context, *reach.Connection) (Item, error) {
 	request := "mg " + key + " s t f h l u"
 	encoded := owner.Base64(key)
@@ -71,7 +71,7 @@ func Read(key string, withValue bool) func(context.Context, *reach.Connection) (
 		if _, err := io.WriteString(connection, request+"\r\n"); err != nil {
 			return Item{}, fmt.Errorf("memcached accepts no commands: %w", err)
 		}
-		return parse(bufio.NewReader(connection)) // It buffers nothing else: one answer was requested.
+		return parse(bufio.NewReader(connection)) // It can't buffer another answer, because only one was requested.
 	}
 }
 

@@ -49,13 +49,15 @@ var memcachedOptions = []option{
 	{"U", "udp-port", true, unless("0", "there is no UDP")},
 	{"l", "listen", true, unless("0.0.0.0 :: 0.0.0.0,::", "the operator sets where memcached listens")},
 	{"B", "protocol", true, unless("auto ascii", "both protocols are served; clients that log in need the text protocol")},
-	{"u", "user", true, unless("memcached nobody root", "the Pods run as user 11211, or one of OpenShift's")},
+	{"u", "user", true, unless("memcached nobody root", "the Pods run as user 11211 or, on OpenShift, as a user that "+
+		"OpenShift assigns")},
 	{"X", "disable-dumping", false, (*release).reportDumping},
 	{"W", "disable-watch", false, instead("not possible with slots, or if a cache copies the keys of this release")},
 	{"F", "disable-flush-all", false, instead("not possible with slots, which need flush_all")},
 	{"Z", "enable-ssl", false, instead("set spec.tls")},
-	{"S", "enable-sasl", false, instead("SASL is of the binary protocol; set spec.auth, a login of the text protocol")},
-	{"Y", "auth-file", true, instead("set spec.auth, with the same lines as users of a Secret")},
+	{"S", "enable-sasl", false, instead("SASL is a part of the binary protocol; set spec.auth, which is a login of " +
+		"the text protocol")},
+	{"Y", "auth-file", true, instead("set spec.auth, and write the same lines into the entry users of its Secret")},
 	{"e", "memory-file", true, instead("there are no volumes; with slots, a new Pod copies the keys of the old one")},
 	{"k", "lock-memory", false, instead("the restricted Pod Security Standard forbids it")},
 	{"A", "enable-shutdown", false, instead("any client could stop memcached")},
@@ -186,5 +188,5 @@ func (r *release) reportDumping(a argument) {
 			r.options.Release, r.options.ReleaseNamespace, a.path)
 	}
 	instead("memcached refuses to list its keys, so they cannot be copied until the release runs without it: "+without+
-		". That replaces its Pods, which start empty: copy when they are full again")(r, a)
+		". This replaces the Pods of the release, which start empty: copy the keys when these Pods are full again")(r, a)
 }

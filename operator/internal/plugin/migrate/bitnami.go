@@ -49,7 +49,8 @@ func bitnamiArguments(r *release) (all []commandLine) {
 	}
 	program, words := command[:first], command[first:]
 	if slices.ContainsFunc(program, isShell) {
-		r.report("command and args [%s]: a shell; write memcached's arguments into the manifest", strings.Join(command, " "))
+		r.report("command and args [%s]: they start a shell; write memcached's arguments into the "+
+			"manifest", strings.Join(command, " "))
 		return nil
 	}
 	if len(program) == 0 || slices.ContainsFunc(program, isRunScript) {
@@ -100,14 +101,14 @@ func (r *release) setScraping() {
 	r.set(field{"metrics.podAnnotations", "podTemplate.metadata.annotations"}, texts)
 }
 
-// reportBitnamiImage: the image starts with its own script, so it cannot run in the Pods of a Memcached.
+// reportBitnamiImage reports the image, which starts with its own script and so cannot run in the Pods of a Memcached.
 func (r *release) reportBitnamiImage() {
 	registry, repository := cmp.Or(r.text("global.imageRegistry"), r.text("image.registry")), r.text("image.repository")
 	tag := cmp.Or(r.text("image.digest"), r.text("image.tag"))
 	if registry == "docker.io" && repository == "bitnami/memcached" && tag == r.defaults["image.tag"] {
 		return
 	}
-	r.report("image %s/%s:%s: such an image starts by a script of Bitnami; spec.image is for copies of the official "+
+	r.report("image %s/%s:%s: such an image starts with a script of Bitnami; spec.image is for copies of the official "+
 		"image, from 1.6.40 on with slots", registry, repository, tag)
 }
 
@@ -119,7 +120,8 @@ func (r *release) setSASL() {
 	r.at("auth")
 	existing := cmp.Or(r.text("auth.existingPasswordSecret"), r.fullName)
 	r.sasl = true
-	r.report("auth.enabled true: SASL is of the binary protocol, and clients now need the login of the text protocol "+
+	r.report("auth.enabled true: SASL is a part of the binary protocol, and clients now need the login of the text "+
+		"protocol "+
 		"(docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s --from-literal=username=%s "+
 		`--from-literal=password="$(kubectl -n %s get secret %s -o jsonpath='{.data.memcached-password}' | base64 -d)"`,
 		r.namespace, r.setLogin(existing), r.text("auth.username"), r.options.ReleaseNamespace, existing)

@@ -80,8 +80,8 @@ func newCache(name string, size int32, memory resource.Quantity, o Options) *cac
 		Discovery: &cachev1.Discovery{},
 	}}
 	if o.ClientHash == "" {
-		c.report("slots.mode is ClusterIP, which suits all clients; slots.clientHash is for you to set: " +
-			"docs/slots.md has both by client")
+		c.report("slots.mode is ClusterIP, which suits all clients; set slots.clientHash yourself: docs/slots.md lists " +
+			"both for each client")
 	}
 	return c
 }

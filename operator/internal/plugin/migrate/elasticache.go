@@ -56,7 +56,8 @@ func readClusters(clusters []cluster, o Options) (caches []*cache, err error) {
 
 func (c cluster) cache(o Options) (*cache, error) {
 	if o.Memory == nil {
-		return nil, fmt.Errorf("ElastiCache does not describe the memory of %s: give --memory, which this command prints:\n"+
+		return nil, fmt.Errorf("ElastiCache does not describe the memory of %s: give --memory; this command prints its "+
+			"value:\n"+
 			`printf 'stats\r\nquit\r\n' | %s | grep limit_maxbytes`, c.CacheNodeType, c.connect())
 	}
 	result := newCache(c.CacheClusterID, c.NumCacheNodes, *o.Memory, o)

@@ -65,8 +65,8 @@ func (r *release) setTLS() {
 			r.report("%s %s: give the Secret %s this entry as %s, too", entry.path, name, tls.SecretName, entry.name)
 		}
 	}
-	r.report("tls.existingSecret %s: TLS has the port 11212, and the certificate needs the names of the Memcached "+
-		"(docs/memcached/network.md#tls)", tls.SecretName)
+	r.report("tls.existingSecret %s: clients use port 11212 with TLS, and the certificate needs the DNS names "+
+		"of the Memcached and of its slots (docs/memcached/network.md#tls)", tls.SecretName)
 }
 
 // setUsers translates the login. The chart's Secret has the lines of users in an entry with another name.
@@ -79,7 +79,8 @@ func (r *release) setUsers() {
 	name := r.setLogin(existing)
 	if r.text("auth.mode") == "sasl" {
 		r.sasl = true
-		r.report("auth.mode sasl: SASL is of the binary protocol, and its database has no passwords to read. Clients need "+
+		r.report("auth.mode sasl: SASL is a part of the binary protocol, and the passwords can't be read from its "+
+			"database. Clients need "+
 			"the login of the text protocol (docs/clients.md); make the Secret %s with username and password", name)
 		return
 	}
@@ -88,8 +89,8 @@ func (r *release) setUsers() {
 		existing, strings.ReplaceAll(r.text("auth.authFileKey"), ".", `\.`), r.namespace, name)
 }
 
-// setHelmForgePolicy translates the NetworkPolicy. Without it, the NetworkPolicy of the Memcached allows all clients,
-// too.
+// setHelmForgePolicy translates the NetworkPolicy. If the chart's NetworkPolicy is not enabled, all clients are
+// allowed, as with the default NetworkPolicy of a Memcached.
 func (r *release) setHelmForgePolicy() {
 	if !r.on("networkPolicy.enabled") {
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// common and copied are the fields of the spec that have values of the charts as they are.
+// common and copied are the fields of the spec that get values of the charts unchanged.
 var (
 	common = []field{
 		{"commonLabels", "commonMetadata.labels"}, {"commonAnnotations", "commonMetadata.annotations"},
@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// field is one of the spec, with the path of the value that it has.
+// field is a field of the spec, by its name, with the path of the chart's value that it gets.
 type field struct{ path, name string }
 
 // copy sets a field of the spec to a value. Labels and annotations are added to those that are set already.
@@ -60,7 +60,7 @@ func (r *release) set(f field, value any) {
 func (r *release) setServiceAccount() {
 	token := "serviceAccount.automountServiceAccountToken"
 	if r.options.Chart == "bitnami" {
-		token = "automountServiceAccountToken" // The other value is about the ServiceAccount.
+		token = "automountServiceAccountToken" // The other value is for the ServiceAccount.
 	}
 	if r.on(token) {
 		r.set(field{token, "podTemplate.automountServiceAccountToken"}, true)

@@ -5,7 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// peer are the Pods with some labels, in namespaces with some labels; without these, in that of the Memcached.
+// peer selects the Pods with some labels, in the namespaces with some labels. Without labels of namespaces, it selects
+// Pods in the namespace of the Memcached.
 func peer(pods, namespaces map[string]string) (found networkingv1.NetworkPolicyPeer) {
 	if len(pods) > 0 {
 		found.PodSelector = &metav1.LabelSelector{MatchLabels: pods}
@@ -23,8 +24,8 @@ func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) 
 		return peers
 	}
 	label := r.name + "-client"
-	r.report("%s: the release's NetworkPolicy allows no client; so that not all are allowed, the manifest has only Pods "+
-		"with the label %s=true", path, label)
+	r.report("%s: the release's NetworkPolicy allows no client; the manifest allows only Pods with the label "+
+		"%s=true, because an empty list would allow all clients", path, label)
 	return []networkingv1.NetworkPolicyPeer{peer(map[string]string{label: "true"}, nil)}
 }
 

@@ -86,7 +86,7 @@ func (r *release) resources(path string) *cachev1.Resources {
 	}{{"requests", resources.Requests}, {"limits", resources.Limits}} {
 		if memory, found := list.amount[corev1.ResourceMemory]; found {
 			delete(list.amount, corev1.ResourceMemory)
-			r.report("%s.%s.memory %s: left out, because the operator derives what is enough; see docs/memory.md",
+			r.report("%s.%s.memory %s: left out, because the operator derives an amount that is enough; see docs/memory.md",
 				path, list.name, &memory)
 		}
 	}
@@ -115,7 +115,7 @@ func (r *release) setDisruption() {
 	}
 }
 
-// others returns how many Pods there are except some: a number or a percentage, like some.
+// others returns how many Pods remain without some of them: a number or a percentage, like some.
 func (r *release) others(some string) intstr.IntOrString {
 	if percentage, found := strings.CutSuffix(some, "%"); found {
 		number, err := strconv.Atoi(percentage)

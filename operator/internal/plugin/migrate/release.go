@@ -77,7 +77,8 @@ func readRelease(given map[string]any, o Options) (*cache, error) {
 		return nil, fmt.Errorf("the values are not recognized as those of one chart: name it by --chart, one of %q", Charts)
 	}
 	if o.Release == "" || o.ReleaseNamespace == "" {
-		return nil, errors.New("values have no name: give --release and --release-namespace, as helm list -A has them")
+		return nil, errors.New("the values do not name the release: give --release and --release-namespace, as helm " +
+			"list -A shows them")
 	}
 	known, found := knownCharts[o.Chart]
 	if !found {
@@ -155,8 +156,9 @@ func (r *release) translate(known chart) {
 	r.setServers(known.servers(r))
 }
 
-// setLogin requires a login, so that a cache with one does not become one without. It returns the name of the Secret of
-// the login. The user has to create this Secret, because its entries differ from those of the release's Secret.
+// setLogin requires a login, so that a cache with a login does not become a cache without one. It returns the name of
+// the Secret of the login. The user has to create this Secret, because its entries differ from those of the release's
+// Secret.
 func (r *release) setLogin(existing string) string {
 	name := r.name + "-users"
 	if name == existing {
@@ -166,7 +168,7 @@ func (r *release) setLogin(existing string) string {
 	return name
 }
 
-// leaveOutDefaults removes fields whose value is the default of a Memcached. It is called last: later arguments
+// leaveOutDefaults removes fields whose value is the default of a Memcached. It is called last, because later arguments
 // override earlier ones, and the default of threads depends on resources.
 func (r *release) leaveOutDefaults() {
 	if size := r.spec.MaxItemSize; size != nil && size.Value() == mebibyte {
@@ -186,7 +188,7 @@ func (r *release) leaveOutDefaults() {
 func get[T any](r *release, path string) (result T) {
 	content, err := json.Marshal(r.at(path))
 	if err == nil && bytes.Contains(content, []byte("{{")) {
-		r.report("%s: is a template of the chart; write what it makes into the manifest", path)
+		r.report("%s: is a template of the chart; write its result into the manifest", path)
 		return result
 	}
 	if err == nil {

@@ -11,7 +11,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// translated is the Memcached and the reports of a release sessions in the namespace team, without those of each release.
+// translated returns the Memcached and the reports for a release named sessions in the namespace team, without the
+// reports that every release gets.
 func translated(t *testing.T, chart, content string) (cachev1.MemcachedSpec, string, string) {
 	t.Helper()
 	var given map[string]any
@@ -76,8 +77,7 @@ func TestArgumentsAreReadAsMemcachedReadsThem(t *testing.T) {
 		},
 		"refused dumps": {
 			`[-X]`, cachev1.MemcachedSpec{}, "config.extraArgs -X: memcached refuses to list its keys, so they cannot be copied until " +
-				"the release runs without it: remove it from config.extraArgs. That replaces its Pods, which start empty: copy when they " +
-				"are full again",
+				"the release runs without it: remove it from config.extraArgs. This replaces the Pods of the release, which start empty: copy the keys when these Pods are full again",
 		},
 	}
 	for name, tc := range tests {
@@ -98,7 +98,7 @@ func TestArgumentsAreReadAsMemcachedReadsThem(t *testing.T) {
 	}
 }
 
-// TestThreadsStayUnlessTheyAreTheDefaultOfTheResources, which is one thread with a limit of one CPU.
+// TestThreadsStayUnlessTheyAreTheDefaultOfTheResources: with a limit of one CPU, the default is one thread.
 func TestThreadsStayUnlessTheyAreTheDefaultOfTheResources(t *testing.T) {
 	for limit, want := range map[string]*int32{"1": new(int32(4)), "4": nil} {
 		got, _, _ := translated(t, "cloudpirates", `{config: {extraArgs: [-t4]}, resources: {limits: {cpu: "`+limit+`"}}}`)
@@ -197,7 +197,7 @@ func TestValuesAreTranslated(t *testing.T) {
 	tests := map[string]struct{ chart, values, manifest, reports string }{
 		"a command in a shell": {
 			"bitnami", "{command: [sh, -c, memcached -m 512]}", "memory: 64Mi",
-			"command and args [sh -c memcached -m 512]: a shell",
+			"command and args [sh -c memcached -m 512]: they start a shell",
 		},
 		"variables that another command ignores": {
 			"bitnami", "{command: [memcached, -m, '512'], extraEnvVars: [{name: MEMCACHED_CACHE_SIZE, value: '128'}]}",
@@ -226,7 +226,7 @@ func TestValuesAreTranslated(t *testing.T) {
 		"another tag of the official image": {"cloudpirates", "{image: {tag: 1.6.44}}", "", "image.tag 1.6.44: the image is"},
 		"SASL": {
 			"helmforge", "{auth: {enabled: true, mode: sasl, existingSecret: a}, memcached: {protocol: binary}}",
-			"secretName: sessions-users", "auth.mode sasl: SASL is of the binary protocol",
+			"secretName: sessions-users", "auth.mode sasl: SASL is a part of the binary protocol",
 		},
 		"an old version of TLS": {
 			"helmforge", "{tls: {enabled: true, existingSecret: a, minVersion: '0', verifyMode: '1'}}", "clientAuth: Request",

@@ -10,7 +10,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// setServers lets the cache copy the keys of the release. Without the hash of the clients, that setting is a comment.
+// setServers lets the cache copy the keys of the release. If the options do not name the hash of the clients, the
+// setting is only a comment in the manifest.
 func (r *release) setServers(servers []string) {
 	if r.sasl {
 		r.report("auth: keys cannot be copied from servers with SASL; start with an empty cache (docs/leaving.md)")
@@ -37,8 +38,8 @@ func (r *release) setServers(servers []string) {
 			r.comment += "  # " + line
 		}
 	}
-	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md).%s Write servers as clients do, in "+
-		"their order", comment)
+	r.report("spec.bootstrap: copies the keys of the release (docs/moving-in.md).%s Write the servers as clients do, "+
+		"in the same order", comment)
 }
 
 // podServers returns the addresses of the Pods of a StatefulSet, with their names.

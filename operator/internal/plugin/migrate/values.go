@@ -44,7 +44,7 @@ func unmarshal(content []byte, target any) error {
 	return decoder.Decode(target)
 }
 
-// peek returns the value at a path such as image.tag, or the chart's default. Nil: it has neither.
+// peek returns the value at a path such as image.tag, or the chart's default. It returns nil if there is neither.
 func (v *values) peek(path string) any {
 	var value any = v.given
 	for key := range strings.SplitSeq(path, ".") {
@@ -71,8 +71,8 @@ func (v *values) text(path string) string {
 	return ""
 }
 
-// on returns whether a value is true, and marks it as translated if it is. Otherwise it is reported if it is not the
-// default.
+// on returns whether a value is true, and marks it as translated if it is. A value that is not true is reported, unless
+// it is the chart's default.
 func (v *values) on(path string) bool {
 	if fmt.Sprint(v.peek(path)) != "true" {
 		return false

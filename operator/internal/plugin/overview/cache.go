@@ -33,7 +33,7 @@ type Cache struct {
 	Unread []string `json:"unread,omitempty"`
 }
 
-// Memory is the operator's finding about the memory of the Pods, from its use.
+// Memory is the operator's finding about the memory of the Pods, from the use of the cache.
 type Memory struct {
 	Reason      string `json:"reason"`
 	Message     string `json:"message"`

@@ -1,6 +1,6 @@
 package overview
 
-// The slots of a cache with their Pods, or the Pods.
+// The slots of a cache with their Pods or, without slots, the Pods.
 
 import (
 	"cmp"
@@ -69,7 +69,7 @@ func serverOf(pod *corev1.Pod, nodes map[string]corev1.Node) Server {
 	}
 }
 
-// StatusOf returns the state of a Pod in one word, as kubectl get pods does for most of them.
+// StatusOf returns the state of a Pod in one word: for most Pods, the same word as kubectl get pods shows.
 func StatusOf(pod *corev1.Pod) string {
 	if !pod.DeletionTimestamp.IsZero() {
 		return "Terminating"

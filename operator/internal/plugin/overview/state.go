@@ -1,4 +1,4 @@
-// Package overview turns what a user may read of caches into what a screen shows of them. It is pure.
+// Package overview converts the parts of caches that a user may read into the values that a screen shows. It is pure.
 package overview
 
 import (
@@ -42,8 +42,8 @@ type Summary struct {
 	Ready int32 `json:"ready"`
 }
 
-// noStatus is the message about a cache that the operator has not seen, and outdated about one of which it has seen
-// only an older generation.
+// noStatus is the message about a cache that the operator has not seen. outdated is the message about a cache of which
+// the operator has seen only an older generation.
 const (
 	noStatus = "The operator has written no status: check that it runs and serves this namespace"
 	outdated = "The operator has not seen generation %d of the spec yet, but %d: check that it runs"

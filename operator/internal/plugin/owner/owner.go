@@ -46,7 +46,7 @@ func Of(mc *cachev1.Memcached, hash string, keys []string) ([]Owner, error) {
 	var addresses []string
 	for _, slot := range slots {
 		if slot.Address == "" {
-			return nil, fmt.Errorf("slot %s has no address yet: try again once it has", slot.Name)
+			return nil, fmt.Errorf("slot %s has no address yet: try again once it has one", slot.Name)
 		}
 		addresses = append(addresses, slot.Address)
 	}
@@ -115,7 +115,8 @@ func Keys(arguments []string, inBase64 bool) ([]string, error) {
 	return keys, nil
 }
 
-// Base64 returns a key in base64, as JSON and the text protocol require it for some bytes; empty for other keys.
+// Base64 returns a key in base64 if it has bytes for which JSON or the text protocol requires base64; empty for other
+// keys.
 func Base64(key string) string {
 	if utf8.ValidString(key) && !strings.ContainsFunc(key, isOdd) {
 		return ""

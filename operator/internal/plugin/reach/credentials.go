@@ -117,8 +117,9 @@ func (s source) tlsByFiles(files Files) (*tls.Config, error) {
 	return config, nil
 }
 
-// byAuthority accepts certificates that a CA issued for one of the names with which clients connect to the cache. A Pod
-// can't be verified by the name with which it is reached here, its name in the API.
+// byAuthority accepts certificates that a CA issued for one of the names with which clients connect to the cache. The
+// plugin reaches a Pod by its name in the API, which is not in the certificate, so it can't verify the Pod by that
+// name.
 func (s source) byAuthority(authorities []byte, from string) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authorities) {

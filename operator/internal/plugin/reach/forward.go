@@ -23,8 +23,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Forward connects to Pods through the API server, as kubectl port-forward does, but opens no port on this computer, to
-// which other users of it could connect, too.
+// Forward connects to Pods through the API server, as kubectl port-forward does, but opens no port on this computer,
+// because other users of the computer could connect to such a port, too.
 type Forward struct{ Config *rest.Config }
 
 // Dial connects to a port of a Pod.
@@ -81,7 +81,8 @@ func (f Forward) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	}), nil
 }
 
-// explained names the right that is missing. The refusal of an upgraded connection is only a text.
+// explained names the right that is missing. It has to look for a text, because the API server refuses an upgraded
+// connection without a status.
 func explained(err error, pod *corev1.Pod) error {
 	if apierrors.IsForbidden(err) || strings.Contains(err.Error(), "forbidden") {
 		return fmt.Errorf("you have no right to create pods/portforward in namespace %s: %w", pod.Namespace, err)
@@ -123,7 +124,7 @@ type forwarded struct {
 	failure atomic.Pointer[error]
 }
 
-// receive copies the data that the Pod sends, and records why they end.
+// receive copies the data that the Pod sends, and records the error with which the connection ends.
 func (f *forwarded) receive(data, failures io.Reader, far net.Conn) {
 	noted := make(chan struct{})
 	go func() {

@@ -191,7 +191,7 @@ func (c *Cache) connect(ctx context.Context, server Server) (*Connection, error)
 	if encrypted {
 		if c.Credentials.TLS == nil {
 			return nil, errors.Join(connection.Close(), errors.New(
-				"it still requires TLS, but spec.tls is not set any more: try again after the rollout"))
+				"memcached in this Pod still requires TLS, but spec.tls is not set any more: try again after the rollout"))
 		}
 		if connection, err = protocol.Secure(ctx, connection, c.Credentials.TLS); err != nil {
 			return nil, fmt.Errorf("TLS handshake: %w", err)
@@ -204,7 +204,7 @@ func (c *Cache) connect(ctx context.Context, server Server) (*Connection, error)
 	return &Connection{Conn: connection, Client: client}, nil
 }
 
-// logIn tries all users: while they are rotated, memcached may not know all of them yet.
+// logIn tries all users, because memcached may not know all of them yet while they are rotated.
 func (c *Cache) logIn(ctx context.Context, client *protocol.Client) (err error) {
 	for _, user := range c.Credentials.Users {
 		if err = client.Authenticate(ctx, user.Name, user.Password); !errors.Is(err, protocol.ErrRefused) {

@@ -56,7 +56,7 @@ func (s Screen) headline(summary overview.Summary) string {
 	return line
 }
 
-// facts prints the properties of which a cache has one each.
+// facts prints the properties that a cache has only once, such as its endpoint.
 func (s Screen) facts(cache overview.Cache) {
 	fact := func(name, value string) {
 		if value != "" {

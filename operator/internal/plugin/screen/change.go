@@ -29,7 +29,7 @@ var (
 func (s Screen) Change(c change.Change) {
 	fmt.Fprintf(s, "Memcached %s/%s\n", c.Namespace, c.Name)
 	if len(c.Problems) > 0 {
-		fmt.Fprintln(s, "\n"+s.painted("The spec is invalid, and nothing would be done:", Red))
+		fmt.Fprintln(s, "\n"+s.painted("The spec is invalid, and the operator would do nothing:", Red))
 		for _, problem := range c.Problems {
 			fmt.Fprintln(s, "  "+printers.EscapeTerminal(problem))
 		}

@@ -64,8 +64,8 @@ func (s Screen) Estimates(estimates []Estimate, memories []float64) error {
 		s.unreached(e.Server, e.Error)
 		s.Ended(e.Server, e.Estimate.Seen)
 		if all := e.Estimate.Requested; float64(e.Estimate.Reads) < fewReads*float64(all) {
-			fmt.Fprintf(s, "\nPod %s: the log has %d of %d reads, so the estimate is uncertain:\n  memcached skipped lines, or "+
-				"--lines were read.\n", e.Pod, e.Estimate.Reads, all)
+			fmt.Fprintf(s, "\nPod %s: the log has %d of %d reads, so the estimate is uncertain:\n  memcached skipped "+
+				"lines, or the limit --lines was reached.\n", e.Pod, e.Estimate.Reads, all)
 		}
 	}
 	return nil

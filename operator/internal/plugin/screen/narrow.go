@@ -1,6 +1,6 @@
 package screen
 
-// Makes texts and tables fit a terminal that is narrower than they are: a terminal would break them within words.
+// Breaks texts and tables that are wider than the terminal, because the terminal would break them within words.
 
 import (
 	"os"

@@ -47,7 +47,7 @@ func healthy() access.Observed {
 
 func withSlots() access.Observed {
 	o := healthy()
-	const message = "1 of 3 Pods replaced; 2 of 3 slots to be handed over, 1 being copied"
+	const message = "1 of 3 Pods replaced; 2 of 3 slots are still to be handed over, 1 being copied"
 	o.Memcached = cachetest.Memcached("shop", cachev1.ReasonHandingOver, message)
 	o.Memcached.Status.ReadyReplicas = 2
 	o.Memcached.Status.TLS = &cachev1.TLSStatus{NotAfter: new(cachetest.Ago(-5 * 24 * time.Hour))}

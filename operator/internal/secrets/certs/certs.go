@@ -35,8 +35,9 @@ type Content struct {
 	Sum string
 }
 
-// Parse reads the entries of a Secret. It rejects content that memcached could not load, because memcached replaces the
-// certificate before it checks the key and the CAs, so with a mismatched pair every new handshake would fail.
+// Parse reads the entries of a Secret. It rejects content that memcached could not load: memcached replaces the
+// certificate before it checks the key and the CAs, so every new handshake would fail with a certificate and a key that
+// do not match.
 func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	for _, key := range []string{KeyCertificate, KeyPrivateKey} {
 		if len(secret[key]) == 0 {

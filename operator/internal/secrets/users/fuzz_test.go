@@ -20,7 +20,7 @@ func FuzzParseFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// 1.6.32 reads one byte more than earlier versions, so it reads a last line without a line end in full.
+		// Memcached 1.6.32 reads one byte more than earlier versions, so it reads a last line without a line end in full.
 		for _, spare := range []int{0, 1} {
 			if diff := cmp.Diff(pairs(list), asMemcachedReads(File(list), spare)); diff != "" {
 				t.Errorf("memcached reads other users (-written +read):\n%s", diff)

@@ -37,8 +37,8 @@ func newCounts(began time.Duration) *counts {
 	}
 }
 
-// ratios returns the share of the reads whose last use was within each age. A read whose last use is unknown counts for
-// the ages at which it would be known (the Kaplan-Meier estimator).
+// ratios returns, for each age, the share of the reads whose key was used within that age before the read. A read whose
+// key has an unknown last use counts only for the ages at which that use would be known (the Kaplan-Meier estimator).
 func (c *counts) ratios() []float64 {
 	left := c.never
 	for i := range c.again {

@@ -24,17 +24,18 @@ type item struct {
 	class   uint8
 
 	// In a memory where items stay for the age with the index gap, the last store of this item would not have happened,
-	// because the read before it would have found the item. There, the item expires at before.
+	// because the read before it would have found the item. In such a memory, the item expires at the time before.
 	before time.Duration // 0 if it does not
 	gap    uint8
 
 	missed uint8 // 1 + the index of the age at which the last read found nothing; 0 if it found the item
 }
 
-// readAgain returns an item after a read. It was last used an age ago, whose index is since.
+// readAgain returns an item after a read. since is the index of its age at the read, which is the time since its last
+// use.
 func (i item) readAgain(at time.Duration, since int, found bool, of Item) item {
 	if i.expired(at) {
-		i.expires = 0 // A client must have changed when it expires, which memcached does not log.
+		i.expires = 0 // A client must have changed its expiry, which memcached does not log.
 	}
 	if i.gone(at) {
 		i.before, i.gap = 0, 0
@@ -67,8 +68,8 @@ func (i item) expired(at time.Duration) bool { return i.expires > 0 && i.expires
 type sample struct {
 	items map[uint64]item
 
-	// thresholds are the highest hashes of keys that are followed, by the age for which they were not used. They
-	// descend.
+	// thresholds are the highest hashes of keys that are followed, by the age for which the keys were not used. The
+	// thresholds of longer ages are lower.
 	thresholds []uint64
 }
 
@@ -98,7 +99,7 @@ func (s *sample) keep(at time.Duration, hash uint64, of item) {
 	}
 }
 
-// fit lowers the thresholds of the ages with most items, so that all of them have about as many.
+// fit lowers the thresholds of the ages with most items, so that all ages have about the same number of items.
 func (s *sample) fit(at time.Duration) {
 	s.trim(at)
 	counts := make([]int, len(ages))

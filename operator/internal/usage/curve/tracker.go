@@ -1,13 +1,14 @@
-// Package curve estimates what another memory would bring to a memcached, from the requests of its clients: how much
-// memory keeps items that are not used for how long, and how many reads find their item with it. It is pure.
+// Package curve estimates the effects of other amounts of memory for a memcached, from the requests of its clients: for
+// how long each amount keeps items that are not used, and how many reads then find their item. It is pure.
 //
-// It follows keys whose hash is below a threshold, and lowers the threshold when they become too many (SHARDS:
+// It follows keys whose hash is below a threshold, and lowers the threshold when it follows too many keys (SHARDS:
 // Waldspurger et al., FAST '15). Each age has a threshold: most items have not been used for long, and would leave no
 // room for those from which the memory for short ages is estimated.
 //
-// An item stays in an LRU of some memory for as long as what was used since then fits into it. So the memory for an age
-// is that of all items that were used within that time (the working set: Denning, CACM 1968), and a read finds its item
-// if its last use is no longer ago than that age at this moment (AET: Hu et al., USENIX ATC '16).
+// An item stays in an LRU for as long as all items that were used since its last use fit into the memory of the LRU. So
+// the memory for an age is that of all items that were used within that time (the working set: Denning, CACM 1968), and
+// a read finds its item if the last use of the item is no longer ago than the age that the memory allows at this moment
+// (AET: Hu et al., USENIX ATC '16).
 package curve
 
 // Counts how long ago the sampled keys were used before, and measures how much memory they take.

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// follow lets a tracker see uses of a few keys for an hour, and returns what it says about an age of a minute.
+// follow lets a tracker see uses of a few keys for an hour, and returns the tracker's point for an age of a minute.
 func follow(use func(t *Tracker, at time.Duration, second int)) usage.Point {
 	tracker := New()
 	for second := range 3600 {

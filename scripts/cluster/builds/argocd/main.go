@@ -1,5 +1,6 @@
-// Argocd is the two programs of Argo CD that the local cluster runs, in one file. It acts by the name that it is called
-// with. Argo CD's own main has more of them, and with its command line and its server a third more code to compile.
+// Argocd is the two programs of Argo CD that the local cluster runs, in one file. The name by which the file is called
+// decides which program it is. Argo CD's own main has more programs, such as its command line and its server, which
+// would be a third more code to compile.
 package main
 
 import (

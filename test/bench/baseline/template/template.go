@@ -1,7 +1,7 @@
 // Package template is the format of the requests that the baseline sends for each Memcached.
 package template
 
-// Placeholders in requests, for values of the Memcached.
+// Placeholders in recorded requests. The baseline replaces them by the values of each Memcached.
 const (
 	Name      = "$(NAME)"
 	Namespace = "$(NAMESPACE)"

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/clients/recipes"
 )
 
-// loki is the cache of Loki's chunks. A fetch that failed is an error.
+// loki is Loki's client for its cache of chunks. It returns an error if a fetch fails.
 type loki struct{ cache lokicache.Cache }
 
 func newLoki(recipe []byte, servers []string) (load.Cache, error) {
@@ -41,7 +41,7 @@ func (l loki) Get(key string) ([]byte, error) {
 	return values[0], nil
 }
 
-// Set returns before the value is stored. If that fails, the key is missing later.
+// Set returns before the value is stored. If storing it fails, a later Get misses the key.
 func (l loki) Set(key, value string) error {
 	return l.cache.Store(context.Background(), []string{key}, [][]byte{[]byte(value)})
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/clients/load"
 )
 
-// program is one of the programs of docs/recipes. Each returns a fetch that failed in its own way: see its file.
+// program is one of the programs of docs/recipes. Each of them reports a failed fetch in another way, which the comment
+// in its file describes.
 type program struct {
 	name    string
-	module  string // has the client, and its version
+	module  string // the Go module that contains the client, and whose version is printed
 	connect func(recipe []byte, servers []string) (load.Cache, error)
 }
 
-// programs are chosen by the environment.
+// programs has the programs by name. The environment says which one runs.
 var programs = map[string]program{
 	"thanos": {"Thanos", "github.com/thanos-io/thanos", newThanos},
 	"loki":   {"Loki", "github.com/grafana/loki/v3", newLoki},

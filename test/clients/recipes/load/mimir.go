@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/clients/recipes"
 )
 
-// mimir is the client of Mimir. If Mimir calls GetMulti, a fetch that failed is a miss, as for Thanos.
-// GetMultiWithError and Set, which Mimir's client has in addition, return what failed.
+// mimir is Mimir's client. Its GetMulti returns a failed fetch as a miss, as Thanos' client does. Its additional
+// methods GetMultiWithError and Set return the error.
 type mimir struct{ cache dskit.Cache }
 
 func newMimir(recipe []byte, servers []string) (load.Cache, error) {

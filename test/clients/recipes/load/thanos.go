@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/clients/load"
 )
 
-// thanos is the client of Thanos. To Thanos, a fetch that failed is a miss. Its metric alone knows better.
+// thanos is Thanos' client. It returns a failed fetch as a miss. Only the client's metrics show that the fetch failed.
 type thanos struct {
 	client  cacheutil.RemoteCacheClient
 	metrics *prometheus.Registry
@@ -71,7 +71,7 @@ func (t *thanos) count() error {
 	return err
 }
 
-// Set returns before the value is stored. If that fails, the key is missing later.
+// Set returns before the value is stored. If storing it fails, a later Get misses the key.
 func (t *thanos) Set(key, value string) error {
 	return t.client.SetAsync(key, []byte(value), load.Expiry)
 }

@@ -1,5 +1,5 @@
-// Command thanos watches the servers of a cache as Thanos does: with its provider of auto discovery. It prints each
-// list that differs from the one before as a line of JSON.
+// Command thanos watches the servers of a cache with the provider that Thanos uses for auto discovery. Whenever the
+// list of servers changes, it prints the list as a line of JSON.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/thanos-io/thanos/pkg/discovery/memcache"
 )
 
-// seen is a list of servers, and when it was read first.
+// seen is a list of servers, and when the program read it first.
 type seen struct {
 	At      time.Time
 	Servers []string
@@ -39,7 +39,7 @@ func main() {
 }
 
 func watch(ctx context.Context, endpoints []string, every time.Duration) error {
-	// This is enough time for a busy machine, so an error is one of discovery.
+	// This is enough time even on a busy machine, so an error means that discovery does not work.
 	provider := memcache.NewProvider(log.NewNopLogger(), nil, 2*time.Minute)
 	var last seen
 	for ticker := time.NewTicker(every); ctx.Err() == nil; {

@@ -1,10 +1,11 @@
-// Package format is what a snapshot of a cache is made of: one object with the items of each server, and a manifest
-// that is written last and names all of them. It is pure: it reads and writes streams, and knows neither memcached nor
-// where objects are kept.
+// Package format defines the content of a snapshot of a cache: one object with the items of each server, and a manifest
+// that is written last and names all these objects. The package only reads and writes streams: it knows neither
+// memcached nor the place where objects are kept.
 //
 // An object is a sequence of frames: a head, blocks of items, and an end. Each frame has a number and two checksums, so
-// that no item of a damaged block is ever returned. The end has the counts and the SHA-256 of all before it, and the
-// manifest has them, too. So an object that was cut off, or belongs to another attempt, is noticed.
+// that no item of a damaged block is ever returned. The end has the counts of all items, and the SHA-256 of everything
+// before the end. The manifest has both, too. So a reader notices if an object was cut off, or belongs to another
+// attempt to save.
 package format
 
 import (
@@ -27,7 +28,7 @@ type Item struct {
 	// Key is the key as it is: not base64.
 	Key []byte
 
-	// Flags are the client's.
+	// Flags are the flags that the client stored with the item.
 	Flags uint32
 
 	// Expires is when the item expires, in seconds since 1970; 0 is never.
@@ -60,7 +61,7 @@ type Head struct {
 	Slot string `json:"slot"`
 }
 
-// Counts are what an object has.
+// Counts are the numbers of items and bytes in an object.
 type Counts struct {
 	Items  int64 `json:"items"`
 	Bytes  int64 `json:"bytes"` // of keys and values

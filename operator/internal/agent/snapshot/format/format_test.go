@@ -18,7 +18,7 @@ var head = Head{
 	Slots: []string{"shop-0", "shop-1"}, Slot: "shop-1",
 }
 
-// write returns an object, and what its end says.
+// write returns an object with these items, and its end.
 func write(t testing.TB, items ...Item) ([]byte, End) {
 	t.Helper()
 	var object bytes.Buffer
@@ -57,7 +57,7 @@ func read(object io.Reader) (items []Item, end End, err error) {
 	}
 }
 
-// noise does not get smaller by compression.
+// noise returns bytes that compression does not make smaller.
 func noise(size int) []byte {
 	value, state := make([]byte, size), uint32(1)
 	for i := range value {
@@ -154,7 +154,7 @@ func TestEachFlippedByteIsFound(t *testing.T) {
 	}
 }
 
-// TestNoItemOfADamagedBlockIsReturned so that nobody stores it.
+// TestNoItemOfADamagedBlockIsReturned: otherwise, a restore would store it.
 func TestNoItemOfADamagedBlockIsReturned(t *testing.T) {
 	object, _ := write(t, Item{Key: []byte("good"), Value: noise(BlockSize)}, Item{Key: []byte("bad"), Value: noise(BlockSize)})
 	object[len(object)-BlockSize] ^= 1

@@ -1,6 +1,6 @@
 package format
 
-// A frame is a header of fixed size, and the content.
+// Reads frames, and makes their headers. A frame is a header of fixed size, and the content.
 
 import (
 	"bytes"
@@ -21,11 +21,11 @@ const (
 // magic begins each header.
 const magic = "MCSN"
 
-// The header of a frame: magic, kind, three bytes 0, number, size, size before compression, items, checksum of the
-// content, and checksum of the header. All numbers are little endian and have 4 bytes.
+// headerSize is the size of the header of a frame: magic, kind, three bytes 0, number, size, size before compression,
+// items, checksum of the content, and checksum of the header. All numbers are little endian and have 4 bytes.
 const headerSize = 32
 
-// maxContent limits a block: one item of the largest size.
+// maxContent limits the content of a frame: it is enough for a block with one item of the largest size.
 const maxContent = MaxValue + 1<<10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -50,7 +50,8 @@ func (f frame) header(number uint32) []byte {
 	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
 
-// readFrame reads the frame with a number. Its content is in the buffer, and valid until the next frame is read.
+// readFrame reads the next frame, which must have this number. Its content is in the buffer, and valid until the next
+// frame is read.
 func readFrame(from io.Reader, number uint32, buffer *bytes.Buffer) (frame, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(from, header[:]); err != nil {
@@ -65,14 +66,14 @@ func readFrame(from io.Reader, number uint32, buffer *bytes.Buffer) (frame, erro
 	}
 	size := int64(field(1))
 	if size > maxContent || field(2) > maxContent {
-		return frame{}, damaged("block %d has %d bytes", number, size)
+		return frame{}, damaged("block %d, with %d bytes, is larger than a block may be", number, size)
 	}
 	buffer.Reset()
 	if _, err := io.CopyN(buffer, from, size); err != nil {
 		return frame{}, cut(err)
 	}
 	if field(4) != crc32.Checksum(buffer.Bytes(), castagnoli) {
-		return frame{}, damaged("the checksum of block %d is another", number)
+		return frame{}, damaged("block %d does not have the checksum that its header has", number)
 	}
 	return frame{kind: header[len(magic)], content: buffer.Bytes(), plain: int(field(2)), items: int(field(3))}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzReader reads whatever may be in a bucket. What is read as whole is what a writer wrote: written again, its end says
-// the same.
+// FuzzReader reads any content that a bucket may have. If an object is read without an error, the test writes its items
+// again: the new end must have the same counts.
 func FuzzReader(f *testing.F) {
 	for _, items := range [][]Item{nil, {{Key: []byte("a"), Value: []byte("v")}}, large()} {
 		object, _ := write(f, items...)
@@ -26,8 +26,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzCutItem reads any content of a block. An item that was read is written with the same bytes, if its numbers are
-// short.
+// FuzzCutItem reads any content of a block. If an item is found, the test writes it again: the same item must then be
+// found.
 func FuzzCutItem(f *testing.F) {
 	f.Add(appendItem(nil, Item{Key: []byte("a"), Value: []byte("v"), Flags: 7, Expires: 1780000000, Used: 1770000000}))
 	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 3, 0, 0, 0})

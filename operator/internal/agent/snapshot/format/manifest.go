@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxManifest limits what is read: a thousand servers need a tenth of it.
+// maxManifest limits how many bytes of a manifest are read. The manifest of a thousand servers needs a tenth of it.
 const maxManifest = 4 << 20
 
 // Manifest names all objects of a snapshot. It is written last: a snapshot without it is not whole.
@@ -19,8 +19,8 @@ type Manifest struct {
 	Snapshot string `json:"snapshot"`
 	Cache    string `json:"cache"`
 
-	// Owner is whom the snapshot was made for, because several owners may choose the same name; empty if there is no
-	// owner.
+	// Owner says for whom the snapshot was made, because several owners may choose the same name for a snapshot. It is
+	// empty if there is no owner.
 	Owner string `json:"owner"`
 
 	Time  time.Time `json:"time"`
@@ -28,7 +28,7 @@ type Manifest struct {
 	Slots []Slot    `json:"slots"`
 }
 
-// Slot is the object of one server.
+// Slot describes the object of one server.
 type Slot struct {
 	Name   string `json:"name"`
 	Object string `json:"object"` // its name has the names of the slot and of the attempt
@@ -42,8 +42,8 @@ type Slot struct {
 // LeftOut counts items that are not in a snapshot.
 type LeftOut struct {
 	Numbers  int64 `json:"numbers"`  // values that incr and decr change
-	Stale    int64 `json:"stale"`    // invalidated, or a client is to write them again
-	Expiring int64 `json:"expiring"` // within a second
+	Stale    int64 `json:"stale"`    // items that are marked as stale, or that a client is to write again
+	Expiring int64 `json:"expiring"` // items that expire within a second
 	Unnamed  int64 `json:"unnamed"`  // items whose key no command can name
 	Failed   int64 `json:"failed"`   // items that memcached could not return
 }
@@ -102,7 +102,7 @@ func ReadManifest(from io.Reader) (Manifest, error) {
 	}
 	want, err := s.Manifest.Encode()
 	if err != nil || !bytes.Equal(want, content) {
-		return Manifest{}, damaged("the manifest has another checksum")
+		return Manifest{}, damaged("the manifest does not have the checksum that it contains")
 	}
 	return s.Manifest, nil
 }

@@ -23,9 +23,9 @@ type Reader struct {
 	number   uint32
 
 	buffer bytes.Buffer // the content of a frame
-	plain  []byte       // the same, unpacked
-	block  []byte       // the rest of the block
-	items  int          // number of items in the rest of the block
+	plain  []byte       // the same content without compression
+	block  []byte       // the items of the block that Next has not returned yet
+	items  int          // their number
 	counts Counts
 	end    *End
 }
@@ -104,7 +104,7 @@ func (r *Reader) next() error {
 		return damaged("block %d is of an unknown kind", r.number-1)
 	}
 	if f.items == 0 || len(r.block) != f.plain {
-		return damaged("block %d has another size than it says", r.number-1)
+		return damaged("block %d does not have the size that its header says", r.number-1)
 	}
 	r.items = f.items
 	r.counts.Blocks++
@@ -130,7 +130,7 @@ func (r *Reader) finish(f frame, sum string) error {
 		return damaged("its end cannot be read: %w", err)
 	}
 	if want := (End{Counts: r.counts, SHA256: sum}); end != want {
-		return damaged("it has %d items and the checksum %.12s, but its end says %d and %.12s",
+		return damaged("it has %d items and the checksum %.12s, but its end says %d items and the checksum %.12s",
 			want.Items, want.SHA256, end.Items, end.SHA256)
 	}
 	switch _, err := io.ReadFull(r.from, make([]byte, 1)); {

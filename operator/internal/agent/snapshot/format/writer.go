@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// BlockSize is the size from which on a block is written. An item is in one block, so a block may be larger by one.
+// BlockSize is the size at which a block is written. No item is split, so a block may be larger by one item.
 const BlockSize = 256 << 10
 
 // Writer writes an object.

@@ -1,4 +1,4 @@
-// Applicationset is the controller that makes Applications of ApplicationSets.
+// Applicationset is Argo CD's controller that makes Applications from ApplicationSets.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Controlplane is the programs of Kubernetes that need no Node, in one file: most of their code is the same, and is
-// linked once. It acts by the name that it is called with.
+// Controlplane is the programs of Kubernetes that need no Node, in one file, because most of their code is the same,
+// and is then linked once. The name by which the file is called decides which program it is.
 package main
 
 import (

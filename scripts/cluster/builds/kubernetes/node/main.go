@@ -1,4 +1,5 @@
-// Node is the programs of Kubernetes that run on a Node, in one file. It acts by the name that it is called with.
+// Node is the programs of Kubernetes that run on a Node, in one file. The name by which the file is called decides
+// which program it is.
 package main
 
 import (
@@ -17,7 +18,7 @@ import (
 func main() {
 	programs := map[string]func() *cobra.Command{
 		"kubelet":    newKubelet,
-		"kubelet-2":  newKubelet, // that of a second Node
+		"kubelet-2":  newKubelet, // the kubelet of a second Node
 		"kube-proxy": proxy.NewProxyCommand,
 	}
 	os.Exit(cli.Run(programs[filepath.Base(os.Args[0])]()))
