@@ -73,7 +73,7 @@ func TestACacheIsSavedInS3AndRestored(t *testing.T) {
 		t.Errorf("%+v", restored)
 	}
 	_, err := run(t, "verify", "--from="+bucket, "--name=other")
-	if err == nil || !strings.Contains(err.Error(), "there are "+saved.Name) {
+	if err == nil || !strings.Contains(err.Error(), "The whole snapshots are "+saved.Name) {
 		t.Error(err)
 	}
 	_, err = run(t, "save", "--to="+bucket, "--name="+saved.Name, "--server=shop-0="+from.Address)
