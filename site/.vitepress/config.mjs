@@ -61,7 +61,20 @@ export default defineConfig({
   vite: { plugins: [vueOutside], build: { chunkSizeWarningLimit: 2000 } }, // the longest page is of 1 MB
   themeConfig: {
     logo: { src: icon, alt: '' },
-    search: { provider: 'local' },
+    // Short words, such as "a", match only themselves: otherwise the longest sections would have the most matches of
+    // nearly all searches.
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            fuzzy: (word) => word.length > 3 && 0.2,
+            prefix: (word) => word.length > 3,
+            boost: { title: 8, text: 2, titles: 1 },
+          },
+        },
+      },
+    },
     outline: [2, 3],
     sidebar: steps.map(([text, pages]) => ({ text, items: pages.map(entry) })),
     nav: [
