@@ -39,7 +39,8 @@ func runCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "run", Short: "Carry out the plans of some seeds, and judge what happened", Args: cobra.NoArgs,
 		Long: `Run carries out the plan of each seed, and judges the history. It fails if a run violates a rule. Then it
-prints the rule, the last entries of the history, the command that repeats the seed, and the smallest plan that still fails.
+prints the rule, the last entries of the history, the command that repeats the seed, and the smallest plan that still
+fails.
 
 With --every-write it kills the operator instead, once in each run: before, during and after each write of a creation,
 a rollout, a change to the memory, changes to the size with and without keys that move to other slots, a copy of keys
