@@ -98,7 +98,7 @@ func (d *demo) checkObjects(ctx context.Context) result {
 			"use the same repository, branch and install method for this demo. Or, if nobody needs what it installed, "+
 				"delete it, with the caches in its Git repository: "+remove)
 	case d.Git == nil:
-		return result{Status: skipped, Found: "skipped: this check needs the check Git repository to pass"}
+		return result{Status: skipped, Found: "needs Git repository"}
 	}
 	if d.Objects, err = d.Bootstrap(); err != nil {
 		return fail(err.Error(), "`make gitops-verify` shows more")

@@ -33,17 +33,13 @@ const (
 )
 
 var reaches = []reach{
-	{field: "image", names: "an image", limit: "as for the author of any Pod: runs in a restricted Pod, with no " +
-		"token of the API server unless the spec mounts it",
+	{field: "image", names: "an image", limit: "as for the author of any Pod: runs in a restricted Pod, with no token of the API server unless the spec mounts it",
 		test: "FuzzThePodsOfAnySpecAreRestricted"},
-	{field: "imagePullSecrets[].name", names: "Secrets of the same namespace", limit: "the kubelet uses them; " +
-		"neither the Pod nor the operator reads them",
+	{field: "imagePullSecrets[].name", names: "Secrets of the same namespace", limit: "the kubelet uses them; neither the Pod nor the operator reads them",
 		test: "TestAnAuthorReachesNoObjectOfAnotherNamespace"},
-	{field: "extraArgs[]", names: "options of memcached", limit: "those that name a file, a port, a user or a " +
-		"process are refused",
+	{field: "extraArgs[]", names: "options of memcached", limit: "those that name a file, a port, a user or a process are refused",
 		test: "TestNoArgumentReachesAFileAPortOrAProcess"},
-	{field: "resources.limits{key}", names: "resources of a Node, such as a GPU", limit: "as for the author of any " +
-		"Pod: a ResourceQuota limits them",
+	{field: "resources.limits{key}", names: "resources of a Node, such as a GPU", limit: "as for the author of any Pod: a ResourceQuota limits them",
 		test: "FuzzThePodsOfAnySpecAreRestricted"},
 	{field: "resources.requests{key}", names: "the same", limit: "the same", test: "FuzzThePodsOfAnySpecAreRestricted"},
 	{field: "agent.resources.limits{key}", names: "the same", limit: "the same", test: "FuzzThePodsOfAnySpecAreRestricted"},
@@ -54,80 +50,59 @@ var reaches = []reach{
 		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{field: "placement.affinity.nodeAffinity", below: selector, names: "labels and names of Nodes", limit: ownNodes,
 		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
-	{field: "placement.affinity.podAffinity", below: selector + " matchLabelKeys[] mismatchLabelKeys[] namespaces[] " +
-		"topologyKey",
-		names: "Pods of any namespace, by their labels", limit: "the scheduler compares labels, so the author may learn " +
-			"on which Node such a Pod " +
+	{field: "placement.affinity.podAffinity", below: selector + " matchLabelKeys[] mismatchLabelKeys[] namespaces[] topologyKey",
+		names: "Pods of any namespace, by their labels", limit: "the scheduler compares labels, so the author may learn on which Node such a Pod " +
 			"runs. A ResourceQuota with the scope CrossNamespacePodAffinity forbids it",
 		test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
-	{field: "placement.affinity.podAntiAffinity", below: selector + " matchLabelKeys[] mismatchLabelKeys[] " +
-		"namespaces[] topologyKey",
+	{field: "placement.affinity.podAntiAffinity", below: selector + " matchLabelKeys[] mismatchLabelKeys[] namespaces[] topologyKey",
 		names: "the same", limit: "the same", test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
 	{field: "placement.topologySpreadConstraints",
 		below: selector + " matchLabelKeys[] nodeAffinityPolicy nodeTaintsPolicy topologyKey whenUnsatisfiable",
 		names: "Pods of the same namespace, labels of Nodes", limit: "the scheduler compares labels", test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
-	{field: "placement.priorityClassName", names: "a PriorityClass", limit: "as for the author of any Pod: the Pods " +
-		"may preempt others. " +
+	{field: "placement.priorityClassName", names: "a PriorityClass", limit: "as for the author of any Pod: the Pods may preempt others. " +
 		"A ResourceQuota with the scope PriorityClass forbids it", test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
-	{field: "placement.runtimeClassName", names: "a RuntimeClass", limit: "the administrator creates these; others " +
-		"are refused",
+	{field: "placement.runtimeClassName", names: "a RuntimeClass", limit: "the administrator creates these; others are refused",
 		test: "TestPodsNotReadyNamesTheCause"},
 	{field: "placement.schedulerName", names: "a scheduler", limit: "without such a scheduler, the Pods stay pending",
 		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{field: "commonMetadata.labels", below: "labels{key} labels{}", names: "labels of the managed objects", limit: "those that the operator and " +
 		"the controllers rely on are refused. Other controllers act on the rest as on the author's own objects", test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
-	{field: "commonMetadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the " +
-		"managed objects", limit: "the same",
+	{field: "commonMetadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the managed objects", limit: "the same",
 		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
 	{field: "podTemplate.metadata.labels", below: "labels{key} labels{}", names: "labels of the Pods", limit: "Services, NetworkPolicies and " +
 		"PodDisruptionBudgets of the same namespace may select the Pods. Those of other caches do not: `app` and `memcached_cr` are refused",
 		test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
-	{field: "podTemplate.metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the " +
-		"Pods", limit: "one that lifts " +
+	{field: "podTemplate.metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the Pods", limit: "one that lifts " +
 		"the AppArmor profile is refused. Webhooks and network plugins act on the rest as on the author's own Pods", test: "FuzzThePodsOfAnySpecAreRestricted"},
-	{field: "podTemplate.serviceAccountName", names: "a ServiceAccount of the same namespace", limit: "as for the " +
-		"author of any Pod: " +
+	{field: "podTemplate.serviceAccountName", names: "a ServiceAccount of the same namespace", limit: "as for the author of any Pod: " +
 		"with `automountServiceAccountToken`, the image of the spec has its rights. An admission policy can forbid it ([above](#who-may-create-memcacheds))",
 		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{field: "podTemplate.dnsConfig", below: "nameservers[] searches[] name value", names: "DNS servers and domains",
 		limit: "only the Pods of the author use them", test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{field: "service.metadata.labels", below: "labels{key} labels{}", names: "labels of the Service", limit: "as in `commonMetadata`. The Service is headless, " +
 		"without external addresses", test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
-	{field: "service.metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the " +
-		"Service", limit: "the same",
+	{field: "service.metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the Service", limit: "the same",
 		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
-	{field: "tls.secretName", names: "a Secret of the same namespace", limit: "the Pods of the author mount it, so " +
-		"the author may read it: " +
+	{field: "tls.secretName", names: "a Secret of the same namespace", limit: "the Pods of the author mount it, so the author may read it: " +
 		"only if it holds a valid certificate, and is no token and no registry's password. The status contains only the " +
-		"end of the certificate, which names of slots and of discovery it does not have, and the names of removed " +
-		"client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+		"end of the certificate, which names of slots and of discovery it does not have, and the names of removed client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
 	{field: "tls.issuerRef", below: "name kind group", names: "an Issuer of the same namespace, or a ClusterIssuer", limit: "the author gets a certificate " +
 		"with the names of the cache's own Services, and of no others. cert-manager writes it into `tls.secretName` only if there is no such Secret, or it wrote " +
 		"that for this cache. An approval policy of cert-manager limits it further", test: "TestOwnershipConflictKeepsTheSecretsAndNamesOfOthers"},
-	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. " +
-		"The status contains " +
+	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. The status contains " +
 		"nothing of it", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
-	{field: "bootstrap.from.servers[]", names: "memcached servers in the network", limit: "as for the author of any " +
-		"Pod: the agent's " +
+	{field: "bootstrap.from.servers[]", names: "memcached servers in the network", limit: "as for the author of any Pod: the agent's " +
 		"Pod connects to them, and copies and changes keys there. A NetworkPolicy of those servers limits who may", test: "TestACacheIsFilledFromOtherServers"},
-	{field: "bootstrap.from.tls.secretName", names: "a Secret of the same namespace", limit: "the agent uses it to " +
-		"connect to the " +
+	{field: "bootstrap.from.tls.secretName", names: "a Secret of the same namespace", limit: "the agent uses it to connect to the " +
 		"servers, and shows nothing of it", test: "FuzzThePodsOfAnySpecAreRestricted"},
-	{field: "bootstrap.from.auth.secretName", names: "the same", limit: "the agent logs in with it at the servers of " +
-		"the spec, " +
+	{field: "bootstrap.from.auth.secretName", names: "the same", limit: "the agent logs in with it at the servers of the spec, " +
 		"so the author may read it, as with `auth`: only if it holds valid users", test: "FuzzThePodsOfAnySpecAreRestricted"},
-	{field: "bootstrap.from.snapshot.name", names: "a folder of the bucket or the volume", limit: "the name is one " +
-		"folder, without a slash", test: "TestASnapshotIsRestoredOnce"},
-	{field: "bootstrap.from.snapshot.url", names: "a bucket", limit: "a Pod reads it with the credentials that the " +
-		"author names", test: "TestASnapshotIsRestoredOnce"},
-	{field: "bootstrap.from.snapshot.credentials.secretName", names: "a Secret of the same namespace", limit: "the " +
-		"Pod of a Job has it in its environment, and shows nothing of it", test: "TestThePodsOfSnapshotsAreRestricted"},
-	{field: "bootstrap.from.snapshot.credentials.serviceAccountName", names: "a ServiceAccount of the same " +
-		"namespace", limit: "the Pod of a Job has its workload identity, and no token of the API server", test: "TestThePodsOfSnapshotsAreRestricted"},
-	{field: "bootstrap.from.snapshot.persistentVolumeClaim.claimName", names: "a PersistentVolumeClaim of the same " +
-		"namespace", limit: "the Pod of a Job mounts it, and reads the folder of the snapshot", test: "TestThePodsOfSnapshotsAreRestricted"},
-	{field: "binding.secretName", names: "a Secret of the same namespace", limit: "the operator creates it, with the " +
-		"address of " +
+	{field: "bootstrap.from.snapshot.name", names: "a folder of the bucket or the volume", limit: "the name is one folder, without a slash", test: "TestASnapshotIsRestoredOnce"},
+	{field: "bootstrap.from.snapshot.url", names: "a bucket", limit: "a Pod reads it with the credentials that the author names", test: "TestASnapshotIsRestoredOnce"},
+	{field: "bootstrap.from.snapshot.credentials.secretName", names: "a Secret of the same namespace", limit: "the Pod of a Job has it in its environment, and shows nothing of it", test: "TestThePodsOfSnapshotsAreRestricted"},
+	{field: "bootstrap.from.snapshot.credentials.serviceAccountName", names: "a ServiceAccount of the same namespace", limit: "the Pod of a Job has its workload identity, and no token of the API server", test: "TestThePodsOfSnapshotsAreRestricted"},
+	{field: "bootstrap.from.snapshot.persistentVolumeClaim.claimName", names: "a PersistentVolumeClaim of the same namespace", limit: "the Pod of a Job mounts it, and reads the folder of the snapshot", test: "TestThePodsOfSnapshotsAreRestricted"},
+	{field: "binding.secretName", names: "a Secret of the same namespace", limit: "the operator creates it, with the address of " +
 		"the cache and what the Secrets of `tls` and `auth` hold for clients. One that exists stays as it is", test: "TestOwnershipConflictWhereASecretHasTheNameOfTheBinding"},
 	{field: "networkPolicy.from", below: selector + " cidr except[]", names: "Pods, namespaces and addresses", limit: "they may connect to the " +
 		"Pods of this cache, and to no other", test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},

@@ -13,9 +13,8 @@ import (
 
 func TestHelmLintFindsNothing(t *testing.T) {
 	for name, values := range map[string]string{
-		"the defaults": "",
-		"all that is optional": "{replicas: 2, watchNamespaces: [a], monitoring: {enabled: true}, tolerations: " +
-			"[{operator: Exists}]}",
+		"the defaults":         "",
+		"all that is optional": "{replicas: 2, watchNamespaces: [a], monitoring: {enabled: true}, tolerations: [{operator: Exists}]}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			lint := action.NewLint()

@@ -55,8 +55,7 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 	w.needs(96, true)
 	w.Eventually(func() string { return w.foundSize().Reason }).Should(gomega.Equal(cachev1.MemoryTooSmall))
 	want := cachev1.SizeAutoscalingStatus{
-		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 3 Pods, and for less " +
-			"with 2 Pods",
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods",
 		Recommended: new(int32(3)), ExpectedHitRatioPercent: new(int32(95)), HitRatioPercent: new(int32(80)),
 	}
 	if diff := cmp.Diff(want, w.foundSize()); diff != "" {
@@ -82,8 +81,7 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 	w.needs(96, true)
 	w.has(3)
 	w.Eventually(func() []string { return w.notes("SizeChosen") }).Should(gomega.ContainElement(
-		"The number of Pods changes from 2 to 3. Items that are not used stay for 1h0m0s with 3 Pods, and for less with " +
-			"2 Pods"))
+		"The number of Pods changes from 2 to 3. Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods"))
 
 	// A HorizontalPodAutoscaler can't set the size at the same time.
 	mc := get(w.world, "cache", &cachev1.Memcached{})
@@ -166,8 +164,7 @@ func TestAutoscalingIsNotLeftWithFewerPodsThanWereChosen(t *testing.T) {
 	if err := cluster.Status().Patch(t.Context(), live, patch); err != nil {
 		t.Fatal(err)
 	}
-	const leaves, changes = "set it to status.autoscaling.size.current", "size can't be changed while " +
-		"autoscaling.size.mode is Act"
+	const leaves, changes = "set it to status.autoscaling.size.current", "size can't be changed while autoscaling.size.mode is Act"
 	for spec, message := range map[string]string{
 		`{` + pods + `}`:          leaves,
 		`{size: 4, ` + pods + `}`: leaves,

@@ -26,8 +26,7 @@ const (
 	bundled    = "bundle/" + csvFile
 	definition = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
 
-	affinity, operand, labels = ": the node affinity", ": OPERAND_ARCHITECTURES", ": the labels " +
-		"operatorframework.io/arch.*"
+	affinity, operand, labels = ": the node affinity", ": OPERAND_ARCHITECTURES", ": the labels operatorframework.io/arch.*"
 )
 
 // wanted returns the architectures that each place must name if the operator's image supports these platforms.

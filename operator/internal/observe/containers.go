@@ -62,7 +62,7 @@ func wrongArchitecture(container, message string) string {
 		return ""
 	}
 	return ": the image claims the Node's architecture, but its program is for another architecture; " +
-		"" + otherImage(container)
+		otherImage(container)
 }
 
 // pullFix names the pull Secrets. Only the kubelet knows whether they exist and match, because the operator does not

@@ -108,8 +108,8 @@ var script string
 // apt-get would leave packages half installed, so install never interrupts it.
 func install(ctx context.Context, missing []Need) error {
 	names := packages(missing)
-	progress.Note(ctx, "This needs packages of your distribution, which apt-get now installs: "+
-		"%s", strings.Join(names, " "))
+	progress.Note(ctx, "This needs packages of your distribution, which apt-get now installs: %s",
+		strings.Join(names, " "))
 	return progress.Stage(ctx, "Install packages", func(update func(string)) error {
 		update(strings.Join(names, " "))
 		command := exec.CommandContext(context.WithoutCancel(ctx), "sh", append([]string{"-c", script, "sh"}, names...)...)

@@ -173,7 +173,7 @@ func (r *run) unreached() {
 		if !r.builder.Cache.Read(file) {
 			line := "# - ../" + path.Base(path.Dir(file))
 			r.fail("unreached", file, "name it in the kustomization to which it belongs, in a line or in a comment such as "+
-				""+line,
+				line,
 				"no install method and no option renders it")
 		}
 	}
