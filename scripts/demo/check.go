@@ -84,8 +84,8 @@ func (d *demo) check(ctx context.Context, checks []check, format string) error {
 		fmt.Fprintln(out, string(content))
 	}
 	if failures > 0 {
-		return fmt.Errorf("nothing was changed, because %d of these checks failed (✗); the fix is below each of "+
-			"them", failures)
+		return fmt.Errorf("nothing was changed, because %d of these checks failed (✗); "+
+			"the fix is below each of them", failures)
 	}
 	return nil
 }

@@ -126,8 +126,8 @@ func (d *demo) checkOperator(ctx context.Context) result {
 		case in == pipeline.OperatorNamespace && by == installers[d.Method]:
 			state = pass("%s; the demo updates this installation", found)
 		case in == pipeline.OperatorNamespace && by == manually && d.Method == pipeline.Direct:
-			state = warn(found, "Argo CD will manage this installation; deleting the root Application will then delete the "+
-				"operator")
+			state = warn(found, "Argo CD will manage this installation; "+
+				"deleting the root Application will then delete the operator")
 		default:
 			return fail(found, "two operators would reconcile the same Memcacheds: uninstall the existing one first\n"+
 				"(docs/install.md, Uninstall; docs/gitops.md, Delete; docs/olm.md, Uninstall)")

@@ -94,13 +94,13 @@ func planCommand(dir *string) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (omit it for a consumer's "+
-		"repository)")
+	flags.StringVar(&f.method, "method", "", "install method: "+
+		"a folder of gitops/apps (omit it for a consumer's repository)")
 	flags.StringVar(&f.arch, "arch", "", "architecture (default: the one in the settings)")
 	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision, instead of the whole tree")
 	flags.StringVarP(&f.output, "output", "o", "text", "with --diff: text, or markdown for a comment in a pull request")
-	flags.StringSliceVar(&f.with, "with", nil, "options to add, such as console: names of lines that are comments in "+
-		"the tree")
+	flags.StringSliceVar(&f.with, "with", nil, "options to add, such as console: "+
+		"names of lines that are comments in the tree")
 	f.local = repositoryFlag(flags)
 	return command
 }

@@ -53,8 +53,8 @@ func Connect(file, context, userAgent string, warnings io.Writer) (c Connection,
 		return c, err
 	}
 	if c.Version, err = api.ServerVersion(); err != nil {
-		return c, fmt.Errorf("%s does not answer: %w: check that the cluster is running, and that --context names the "+
-			"right one", config.Host, err)
+		return c, fmt.Errorf("%s does not answer: %w: "+
+			"check that the cluster is running, and that --context names the right one", config.Host, err)
 	}
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {

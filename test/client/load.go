@@ -34,8 +34,8 @@ func loadCommand(o *options) *cobra.Command {
 		RunE:  o.run(func(ctx context.Context, r ring) (Result, error) { return l.load(ctx, r, o.keys) }),
 	}
 	cmd.Flags().DurationVar(&l.duration, "for", 10*time.Second, "how long")
-	cmd.Flags().IntVar(&l.connections, "connections", 8, "number of connections to each Pod, each with one request "+
-		"at a time")
+	cmd.Flags().IntVar(&l.connections, "connections", 8, "number of connections to each Pod, "+
+		"each with one request at a time")
 	cmd.Flags().IntVar(&l.size, "size", 1024, "bytes of a value")
 	cmd.Flags().StringVar(&l.scrape, "scrape", "", "URL of metrics to read once a second during the load; none by default")
 	return cmd

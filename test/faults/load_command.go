@@ -86,8 +86,8 @@ func printLoad(out io.Writer, r load.Result) error {
 	fmt.Fprintf(out, "Goroutines at rest: %d before, %d after\n", r.First, r.Last)
 	err := r.Heap.Judge("bytes of the heap", negligible*r.Heap.Mean)
 	if r.Last > r.First+few {
-		err = errors.Join(err, errors.New("the operator has more goroutines at rest after the load than before, so it "+
-			"leaks them"))
+		err = errors.Join(err, errors.New("the operator has more goroutines at rest after the load than before, "+
+			"so it leaks them"))
 	}
 	return err
 }

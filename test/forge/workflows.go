@@ -117,8 +117,8 @@ func (s step) check(targets []string) (problems []string) {
 	matched := target.FindStringSubmatch(s.Run)
 	switch {
 	case strings.Contains(s.Run, "${{"):
-		problems = append(problems, fmt.Sprintf("run %q: pass an expression in env, where it cannot become a part of "+
-			"the command", s.Run))
+		problems = append(problems, fmt.Sprintf("run %q: pass an expression in env, "+
+			"where it cannot become a part of the command", s.Run))
 	case matched == nil:
 		problems = append(problems, fmt.Sprintf("run %q must be a call of make with a single target", s.Run))
 	case !slices.Contains(targets, matched[1]):

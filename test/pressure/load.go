@@ -186,8 +186,8 @@ func touchClasses(control *client) (number int, err error) {
 	}
 	number--
 	if stats["active_slabs"] != strconv.Itoa(number) {
-		return 0, fmt.Errorf("not all slab classes were used after an item of each size: %d are in use, and memcached "+
-			"has %s", number, stats["active_slabs"])
+		return 0, fmt.Errorf("not all slab classes were used after an item of each size: "+
+			"%d are in use, and memcached has %s", number, stats["active_slabs"])
 	}
 	return number, nil
 }

@@ -150,8 +150,8 @@ func parse(arguments []string) (command, error) {
 	case len(rest) == 1 && rest[0] == "end":
 		return end(options), nil
 	}
-	return nil, fmt.Errorf("unknown command %q: write end or bootstrap as the first argument, or no "+
-		"command", strings.Join(rest, " "))
+	return nil, fmt.Errorf("unknown command %q: "+
+		"write end or bootstrap as the first argument, or no command", strings.Join(rest, " "))
 }
 
 // restarts returns how often the supervisor restarted the agent; 0 without a supervisor.

@@ -42,8 +42,8 @@ func saveCommand() *cobra.Command {
 
 func restoreCommand() *cobra.Command {
 	o := &options{}
-	return o.command("restore", "Adds the keys of a snapshot to a cache, and does not replace keys that the cache "+
-		"has", o.addRestore,
+	return o.command("restore", "Adds the keys of a snapshot to a cache, "+
+		"and does not replace keys that the cache has", o.addRestore,
 		func(ctx context.Context, store *bucket.Bucket, p *printer) (result, error) {
 			r := &snapshot.Restore{
 				Store: store, Name: o.name, Servers: o.list, Hash: o.hash, Pace: handoff.Limit(o.bytesPerSecond),

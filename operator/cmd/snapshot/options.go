@@ -114,8 +114,8 @@ func (o *options) command(use, short string, add func(*pflag.FlagSet), do action
 		},
 	}
 	add(command.Flags())
-	command.Flags().StringVarP(&o.output, "output", "o", "text", "Format of the result that is printed at the end: "+
-		"text or json.")
+	command.Flags().StringVarP(&o.output, "output", "o", "text",
+		"Format of the result that is printed at the end: text or json.")
 	command.Flags().StringVar(&o.resultFile, "result-file", "",
 		"File to which the result is also written, as JSON, such as the file for the termination message of a container.")
 	return command

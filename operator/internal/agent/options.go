@@ -96,8 +96,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MemcachedTLSAddress, "memcached-tls-address", o.MemcachedTLSAddress,
 		"Loopback address of memcached's TLS port. Used with --tls-dir.")
 	flags.StringVar(&o.AuthDir, "auth-dir", o.AuthDir,
-		"Folder where the Secret with the users is mounted. Without it, the agent assumes that memcached requires no "+
-			"password.")
+		"Folder where the Secret with the users is mounted. "+
+			"Without it, the agent assumes that memcached requires no password.")
 	flags.StringVar(&o.AuthFile, "auth-file", o.AuthFile,
 		"Memcached's authentication file, which the agent writes. Required with --auth-dir.")
 	flags.BoolVar(&o.ClientCA, "client-ca", o.ClientCA,
@@ -110,8 +110,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
 		"Address of /metrics; 0 turns it off.")
 	flags.BoolVar(&o.SlabClasses, "slab-classes", o.SlabClasses,
-		"Serve the metrics of each slab class, with the label slab. Without this flag, one series has the total of all "+
-			"classes.")
+		"Serve the metrics of each slab class, with the label slab. "+
+			"Without this flag, one series has the total of all classes.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz, /started and, with --handoff-file, /ready and the preStop hooks; 0 turns them off.")
 	flags.StringVar(&o.HandoffFile, "handoff-file", o.HandoffFile,

@@ -95,11 +95,11 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	case recommended == 0:
 		return Observing, fmt.Sprintf("A recommendation needs %s of observation", 2*age)
 	case s.needed > in.Policy.Max:
-		return compare(has, s.needed, fmt.Sprintf("Items that are not used stay for %s only with more than the maximum "+
-			"of %s. %s", age, bytes(in.Policy.Max), in.Policy.have(has)))
+		return compare(has, s.needed, fmt.Sprintf("Items that are not used stay for %s "+
+			"only with more than the maximum of %s. %s", age, bytes(in.Policy.Max), in.Policy.have(has)))
 	case s.isUnderestimated(age) && recommended <= has:
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago, although they should stay for %s "+
-			"with %s. %s", age/2, age, bytes(recommended), in.Policy.have(has))
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago, "+
+			"although they should stay for %s with %s. %s", age/2, age, bytes(recommended), in.Policy.have(has))
 	case in.Policy.round(s.needed) < in.Policy.Min:
 		return compare(has, max(s.needed, min(in.Policy.Min, has)), fmt.Sprintf("Items that are not used stay for %s with "+
 			"less than the minimum of %s, too. %s", age, bytes(in.Policy.Min), in.Policy.have(has)))

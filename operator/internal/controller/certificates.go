@@ -41,8 +41,8 @@ const certManagerTTL = 30 * time.Second
 
 // noCertManager and noCertificateRights are why no certificates can be requested, with the fix.
 const (
-	noCertManager = "needs cert-manager, and the cluster does not have its API cert-manager.io/v1: install " +
-		"cert-manager"
+	noCertManager = "needs cert-manager, " +
+		"and the cluster does not have its API cert-manager.io/v1: install cert-manager"
 	noCertificateRights = "needs rights that this operator was installed without (%s): add them to its role"
 )
 

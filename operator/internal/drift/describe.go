@@ -129,8 +129,8 @@ func (d Drift) fix(kind string) string {
 	case HorizontalAutoscaler:
 		return "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
 	case VerticalAutoscaler:
-		return fmt.Sprintf("an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the "+
-			"%s from it", kind)
+		return fmt.Sprintf("an autoscaler sets container resources: "+
+			"set spec.resources of the Memcached, or exclude the %s from it", kind)
 	case Manual:
 		return fmt.Sprintf("change %s instead of the %s", d.counterpart(), kind)
 	case Operator:

@@ -110,8 +110,8 @@ func (s setting) check() error {
 	case s.managed != "":
 		return fmt.Errorf("%q sets memcached's --%s: %s", s.argument, s.name, s.managed)
 	case s.name == "protocol" && s.value != "ascii":
-		return fmt.Errorf("%q sets memcached's --protocol to %q: the agent and clients that log in use the text protocol; "+
-			"remove it", s.argument, s.value)
+		return fmt.Errorf("%q sets memcached's --protocol to %q: "+
+			"the agent and clients that log in use the text protocol; remove it", s.argument, s.value)
 	case s.name == "extended":
 		return checkExtended(s.argument, s.value)
 	}

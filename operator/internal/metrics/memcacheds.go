@@ -38,8 +38,8 @@ type gauge struct {
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
 	m := &Memcacheds{informers: informers, gauges: []*gauge{
 		newGauge("memcacheds", "Memcacheds, by the reason of their condition Ready.", reasonOfReady, reasons),
-		newGauge("unusual_memcacheds", "Memcacheds whose use deviates from their usual day, by the reason of the "+
-			"deviation.", deviationsOf, deviations),
+		newGauge("unusual_memcacheds", "Memcacheds whose use deviates from their usual day, "+
+			"by the reason of the deviation.", deviationsOf, deviations),
 	}}
 	registry.MustRegister(m)
 	return m

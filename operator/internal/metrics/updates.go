@@ -25,8 +25,8 @@ func NewUpdates(registry prometheus.Registerer, count func() Updates) {
 		pending:    desc("pending", "Memcacheds with updatePolicy Automatic whose update is queued."),
 		inProgress: desc("in_progress", "Memcacheds with updatePolicy Automatic that are being updated."),
 		failed: desc("failed",
-			"Memcacheds that are not Ready after an automatic update. The operator updates no other Memcached until they "+
-				"are Ready."),
+			"Memcacheds that are not Ready after an automatic update. "+
+				"The operator updates no other Memcached until they are Ready."),
 	})
 }
 

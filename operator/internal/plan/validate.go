@@ -60,8 +60,8 @@ func imageProblem(spec cachev1.MemcachedSpec) string {
 func itemSizeProblem(spec cachev1.MemcachedSpec, p Pod) string {
 	size, largest := p.Memcached.MaxItemSize, memcached.LargestItem(p.Memcached.ItemMemory)
 	if odd := size % memcached.ItemChunk; odd != 0 {
-		return fmt.Sprintf("spec.maxItemSize %q is not a multiple of 512Ki, and memcached would not start: set it to %s "+
-			"or %s",
+		return fmt.Sprintf("spec.maxItemSize %q is not a multiple of 512Ki, "+
+			"and memcached would not start: set it to %s or %s",
 			spec.MaxItemSize, bytes(size-odd), bytes(size-odd+memcached.ItemChunk))
 	}
 	if size <= largest {
@@ -95,10 +95,9 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Pod) string {
 	if p.Resources.Limits.Memory().CmpInt64(needed) >= 0 {
 		return ""
 	}
-	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full Pod needs (%s: %s for items, the rest for "+
-		"%d connections, %d threads and memcached itself), and memcached would be killed: raise the limit to at least "+
-		"%[2]s, "+
-		"or lower spec.memory, spec.maxConnections or spec.threads",
+	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full Pod needs (%s: "+
+		"%s for items, the rest for %d connections, %d threads and memcached itself), and memcached would be killed: "+
+		"raise the limit to at least %[2]s, or lower spec.memory, spec.maxConnections or spec.threads",
 		spec.Resources.Limits.Memory(), mebibytes(needed), mebibytes(p.Memcached.ItemMemory),
 		p.Memcached.MaxConnections, p.Memcached.Threads)
 }

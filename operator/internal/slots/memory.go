@@ -201,8 +201,8 @@ func (p *Pod) waitsForMemory() string {
 	case p.ResizeRefused != "":
 		return fmt.Sprintf("; Pod %s: %s: %s", p.Name, p.ResizeRefused, p.ResizeMessage)
 	case p.MemcachedReady && p.Actual == Container{}:
-		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, which needs Kubernetes 1.33 "+
-			"or later",
+		return fmt.Sprintf("; Pod %s: its kubelet does not report the memory of containers, "+
+			"which needs Kubernetes 1.33 or later",
 			p.Name)
 	}
 	return ""

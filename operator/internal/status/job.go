@@ -34,8 +34,8 @@ func runs(job *batchv1.Job, pods []corev1.Pod, now time.Time, name, does string)
 	isLate := now.Sub(job.CreationTimestamp.Time) > soon && !observe.IsJobBusy(job)
 	switch {
 	case starts && isLate:
-		return fmt.Sprintf("The Pod of the Job %q does not start. Its events have the cause: kubectl -n %s describe pods "+
-			"-l %s=%[1]s", name, job.Namespace, batchv1.JobNameLabel)
+		return fmt.Sprintf("The Pod of the Job %q does not start. Its events have the cause: "+
+			"kubectl -n %s describe pods -l %s=%[1]s", name, job.Namespace, batchv1.JobNameLabel)
 	case job.Status.Failed > 0:
 		return fmt.Sprintf("Job %q tries again: %s", name, cmp.Or(said(pods), "the Pod of the last attempt was deleted"))
 	case len(pods) == 0 && isLate:

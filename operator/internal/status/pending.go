@@ -63,9 +63,9 @@ func awaited(in Input) (reason, message string) {
 	case in.Plan.Suspended:
 		message = "The update waits until spec.suspend is false"
 	default:
-		message = fmt.Sprintf("The update is queued: the operator updates at most --max-concurrent-updates caches at a "+
-			"time, those that are Ready first, ordered by namespace and name. A new value of the annotation %s applies it "+
-			"immediately", cachev1.AnnotationUpdateRequested)
+		message = fmt.Sprintf("The update is queued: the operator updates at most --max-concurrent-updates "+
+			"caches at a time, those that are Ready first, ordered by namespace and name. "+
+			"A new value of the annotation %s applies it immediately", cachev1.AnnotationUpdateRequested)
 	}
 	return reason, message
 }

@@ -84,8 +84,8 @@ const another = "It is not tried again: create another MemcachedSnapshot"
 
 func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 	if in.Changed {
-		return verdict{stalled, cachev1.ReasonSaveFailed, fmt.Sprintf("The servers of the Memcached %q changed while it was "+
-			"saved. %s", in.Snapshot.Spec.MemcachedRef.Name, another)}
+		return verdict{stalled, cachev1.ReasonSaveFailed, fmt.Sprintf("The servers of the Memcached %q "+
+			"changed while it was saved. %s", in.Snapshot.Spec.MemcachedRef.Name, another)}
 	}
 	ended := observe.EndOf(in.Job)
 	if ended.Type == batchv1.JobComplete {

@@ -31,8 +31,8 @@ func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
 		return nil, fmt.Errorf("%w: make sure that `git ls-remote %s` works without a prompt for a password (by a "+
 			"credential helper or an SSH agent)", err, url)
 	case strings.Contains(refs, tag):
-		return nil, fmt.Errorf("%s has a tag %s, so no branch of the demo can have that name: name another branch by "+
-			"--revision", url, branch)
+		return nil, fmt.Errorf("%s has a tag %s, so no branch of the demo can have that name: "+
+			"name another branch by --revision", url, branch)
 	}
 	r.New = !strings.Contains(refs, head)
 	args := []string{"clone", "--quiet", "--depth=1", "--no-tags"}

@@ -52,8 +52,8 @@ func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 	c := &Consumer{Files: f, URL: match[1], Method: match[2], Ref: match[3]}
 	c.Checkout = cmp.Or(local[c.URL], local[""])
 	if c.Checkout == "" {
-		return nil, fmt.Errorf("%s names the repository %s: name a local checkout of that repository by --repository "+
-			"%s=PATH", Consumed, c.URL, c.URL)
+		return nil, fmt.Errorf("%s names the repository %s: "+
+			"name a local checkout of that repository by --repository %s=PATH", Consumed, c.URL, c.URL)
 	}
 	return c, nil
 }

@@ -170,8 +170,8 @@ func keep(s subject) {
 		}
 		if loss != "" && len(o.Keep()) < 2 {
 			s.refuse(o, "annotate it with argocd.argoproj.io/sync-options: Prune=false,Delete=false",
-				" would be deleted when it is removed from Git, or when its Application is deleted. This would also delete "+
-					"%s", loss)
+				" would be deleted when it is removed from Git, or when its Application is deleted. "+
+					"This would also delete %s", loss)
 		}
 	})(s)
 }

@@ -110,8 +110,8 @@ func catalogFault(image string) (text string, isError bool) {
 	case err != nil:
 		return fmt.Sprintf("data.catalogImage %q is no image: %v", image, err), true
 	case !byDigest:
-		return fmt.Sprintf("data.catalogImage %q has no digest, so OLM may install another version without a "+
-			"commit", image), true
+		return fmt.Sprintf("data.catalogImage %q has no digest, "+
+			"so OLM may install another version without a commit", image), true
 	case zeros.MatchString(image):
 		return fmt.Sprintf("data.catalogImage %q is an example: no image has that digest", image), false
 	}

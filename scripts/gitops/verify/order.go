@@ -20,8 +20,8 @@ func orderOfKinds(s subject, o tree.Object) {
 	case bringer.App == nil:
 		s.refuse(o, giveIt, ": no Application of this install method defines its kind")
 	case s.app == bringer.App && !bringer.Itself:
-		s.refuse(o, later, " is in the same Application as the %s, by which OLM defines its kind only some time "+
-			"later", bringer.Object)
+		s.refuse(o, later, " is in the same Application as the %s, "+
+			"by which OLM defines its kind only some time later", bringer.Object)
 	default:
 		s.after(o, bringer.App, bringer.Object, "brings its kind")
 	}
@@ -73,8 +73,8 @@ func leftover(s subject, o tree.Object) {
 	tree.Walk(o.Object, "", func(path string, value any) {
 		text, _ := value.(string)
 		if slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) }) {
-			s.refuse(o, "add a replacement that fills it, in gitops/settings or next to the file", ": %s is still "+
-				"%q", path, text)
+			s.refuse(o, "add a replacement that fills it, in gitops/settings or next to the file",
+				": %s is still %q", path, text)
 		}
 	})
 }

@@ -129,8 +129,8 @@ func explain(ref string, err error) error {
 	case http.StatusNotFound:
 		return fmt.Errorf("%w %s", ErrMissing, ref)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("the registry %s does not show %s: log in by docker login or podman login, and check the "+
-			"name: %w", host, ref, err)
+		return fmt.Errorf("the registry %s does not show %s: "+
+			"log in by docker login or podman login, and check the name: %w", host, ref, err)
 	default:
 		return fmt.Errorf("ask the registry for %s: %w", ref, err)
 	}

@@ -164,8 +164,8 @@ func checkUpgrades(channel string, entries []Entry) error {
 	}
 	heads := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return slices.Contains(old, e.Name) })
 	if len(heads) != 1 {
-		return fmt.Errorf("channel %s has %d versions that no other version replaces, but must have exactly "+
-			"1", channel, len(heads))
+		return fmt.Errorf("channel %s has %d versions that no other version replaces, "+
+			"but must have exactly 1", channel, len(heads))
 	}
 	var replaced, skipped []string
 	for e, more := heads[0], true; more; e, more = byName[e.Replaces] {

@@ -254,8 +254,8 @@ func twice(files map[string]string, known []Copy) []error {
 		}
 	}
 	const home = "%s is in %s: make one of them its home in scripts/versions/facts/versions.yaml, and the others copies"
-	return append(in.several(home, ", "), pins.several("the workflows pin %s to different commits (%s): pin it to "+
-		"one commit", " and ")...)
+	return append(in.several(home, ", "), pins.several("the workflows pin %s to different commits (%s): "+
+		"pin it to one commit", " and ")...)
 }
 
 // index has, for each text, the places that have it.

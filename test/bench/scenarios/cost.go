@@ -38,8 +38,13 @@ func (c *comparison) compare(of func(cost) float64) (ratio float64, measured str
 		operators, baselines = append(operators, operator), append(baselines, baseline)
 		ratios = append(ratios, operator/baseline)
 	}
-	return statistics.Median(ratios), fmt.Sprintf("%s s against %s s",
-		report.Number(statistics.Median(operators)), report.Number(statistics.Median(baselines)))
+	return statistics.Median(ratios), against(operators, baselines, "s")
+}
+
+// against names the medians of two series of times, which have the same unit.
+func against(times, others []float64, unit string) string {
+	return fmt.Sprintf("%s %s against %[3]s %[2]s",
+		report.Number(statistics.Median(times)), unit, report.Number(statistics.Median(others)))
 }
 
 // costOf measures a run, which returns its time itself.

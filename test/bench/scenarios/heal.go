@@ -44,17 +44,17 @@ func (b *Bench) heal(ctx context.Context, env *environment.Environment) ([]repor
 
 func (h *healing) figures() []report.Figure {
 	of := func(list []float64) string { return report.Number(statistics.Median(list)) }
-	against := func(name string, other []float64) report.Figure {
-		ratio := statistics.Median(h.healed) / statistics.Median(other)
-		return report.AtMost(1.3, "times", name, ratio, fmt.Sprintf("%s ms against %s ms", of(h.healed), of(other)))
+	ratio := func(name string, others []float64) report.Figure {
+		times := statistics.Median(h.healed) / statistics.Median(others)
+		return report.AtMost(1.3, "times", name, times, against(h.healed, others, "ms"))
 	}
 	name := fmt.Sprintf("%d managed objects deleted: time to create them again, ", len(h.healed))
 	return []report.Figure{
 		report.Unjudged(name+"p50", statistics.Median(h.healed), "ms", fmt.Sprintf(
 			"until the request %s ms; for the request %s ms", of(h.reacted), of(h.served))),
 		report.Unjudged(name+"p99", statistics.Percentile(h.healed, 99), "ms"),
-		against("the same, against the operator's request alone", h.applied),
-		against("the same, against a POST of the same object", h.posted),
+		ratio("the same, against the operator's request alone", h.applied),
+		ratio("the same, against a POST of the same object", h.posted),
 	}
 }
 

@@ -56,8 +56,8 @@ func slotFaults() []Action {
 		{plan.Action{Name: "copies of keys hang", Weight: 3, Draw: during}, onCopies(kubelet.Hangs)},
 		{plan.Action{Name: "resizes of Pods are refused", Weight: 3, Draw: drawFullNodes}, given(refuseResizes)},
 	}), []Action{
-		{plan.Action{Name: "a third party edits the operator's annotations on " +
-			"Pods", Weight: 3, Draw: drawAnnotating}, given(annotatePods)},
+		{plan.Action{Name: "a third party edits the operator's annotations on Pods",
+			Weight: 3, Draw: drawAnnotating}, given(annotatePods)},
 		{plan.Action{Name: "a third party edits which Pods have the slots", Weight: 3, Draw: func(r *rand.Rand) any {
 			return recording{one(r, "remove", "empty", "swap", "repeat", "unready", "unknown"), r.IntN(8)}
 		}}, given(editRecord)},

@@ -110,11 +110,11 @@ func (e *EveryWrite) Err() error {
 	for _, s := range e.series {
 		switch {
 		case !s.over:
-			errs = append(errs, fmt.Errorf("%s, %s: the operator had further writes after write %d, the last one at which "+
-				"it was killed", s.change.Name, s.moment, s.met))
+			errs = append(errs, fmt.Errorf("%s, %s: the operator had further writes after write %d, "+
+				"the last one at which it was killed", s.change.Name, s.moment, s.met))
 		case s.met == 0 && s.change.Name != actions.Deletion:
-			errs = append(errs, fmt.Errorf("%s, %s: the operator wrote nothing, so it was never "+
-				"killed", s.change.Name, s.moment))
+			errs = append(errs, fmt.Errorf("%s, %s: the operator wrote nothing, "+
+				"so it was never killed", s.change.Name, s.moment))
 		}
 	}
 	return errors.Join(errs...)

@@ -47,8 +47,8 @@ func ParseSeeds(text string, endless bool) (Seeds, error) {
 }
 
 func seedsError(text string) error {
-	return fmt.Errorf("seeds %q: use a number such as 17, a range whose last number is not below the first, such as "+
-		"1..20, or %s", text, New)
+	return fmt.Errorf("seeds %q: use a number such as 17, "+
+		"a range whose last number is not below the first, such as 1..20, or %s", text, New)
 }
 
 // Count returns the number of seeds. For an endless range, it is the largest int.

@@ -61,8 +61,8 @@ func (t Trend) Judge(what string, negligible float64) error {
 		return fmt.Errorf("%s: not enough samples: %d, and at least %d are needed: use a longer --for",
 			what, t.Samples, leastSamples)
 	case t.Growth-t.Noise > negligible:
-		return fmt.Errorf("%s: the value grows by %.3g ± %.3g during the load, with an average of %.3g, so the operator "+
-			"leaks memory",
+		return fmt.Errorf("%s: the value grows by %.3g ± %.3g during the load, "+
+			"with an average of %.3g, so the operator leaks memory",
 			what, t.Growth, t.Noise, t.Mean)
 	case t.Noise > mostNoise*t.Mean:
 		return fmt.Errorf("%s: not enough samples: the noise, %.3g, is more than a tenth of the average, %.3g: "+

@@ -50,8 +50,8 @@ func (p *past) wrongBinding(e history.Entry) string {
 	}
 	owner := controllerOf(secret)
 	if owner.Kind != "Memcached" && !wasApplied(secret) {
-		return fmt.Sprintf("the operator sent a %s of the Secret %s, which belongs to "+
-			"%s", q.Verb, q.ObjectRef.Name, owners(secret))
+		return fmt.Sprintf("the operator sent a %s of the Secret %s, "+
+			"which belongs to %s", q.Verb, q.ObjectRef.Name, owners(secret))
 	}
 	specs := p.specsNamed(owner.Name, history.ProcessOf(q))
 	if !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool {

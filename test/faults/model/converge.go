@@ -96,8 +96,8 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 	case isTrue(mc, cachev1.ConditionReady):
 		return p.notReady(mc, deployment)
 	case isOwned && isRollingOut(ready.Reason) && isComplete(deployment) && !p.isTerminating(mc):
-		return fmt.Sprintf("the reason of the condition Ready is %s (%s), although the Deployment is "+
-			"complete", ready.Reason, ready.Message)
+		return fmt.Sprintf("the reason of the condition Ready is %s (%s), "+
+			"although the Deployment is complete", ready.Reason, ready.Message)
 	}
 	return ""
 }

@@ -81,8 +81,8 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 		return ""
 	}
 	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" && kind != "Certificate" {
-		return fmt.Sprintf("the operator requested the deletion of %s %s, and got the status code "+
-			"%d", q.Resource(), name, q.Response.Code)
+		return fmt.Sprintf("the operator requested the deletion of %s %s, "+
+			"and got the status code %d", q.Resource(), name, q.Response.Code)
 	}
 	for _, mc := range p.specsNamed(name, history.ProcessOf(q)) {
 		if !requests(mc, kind) {

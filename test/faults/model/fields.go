@@ -39,8 +39,8 @@ func fields(p *past) func(history.Entry) string {
 				return ""
 			}
 		}
-		return fmt.Sprintf("the operator applied %s %s with a value that no spec in force requests: "+
-			"%s", o.GetKind(), o.GetName(), wrong)
+		return fmt.Sprintf("the operator applied %s %s with a "+
+			"value that no spec in force requests: %s", o.GetKind(), o.GetName(), wrong)
 	}
 }
 

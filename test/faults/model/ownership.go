@@ -23,9 +23,8 @@ func ownershipRules() []Rule {
 		New: ownership,
 	}, {
 		Name: "one owner",
-		Promise: "A managed object is named after its Memcached. This Memcached is the object's only controller, and " +
-			"the only Memcached among its owners. The operator writes nothing for a Memcached that is deleted, or is being " +
-			"deleted.",
+		Promise: "A managed object is named after its Memcached. This Memcached is the object's only controller, and the " +
+			"only Memcached among its owners. The operator writes nothing for a Memcached that is deleted, or is being deleted.",
 		New: oneOwner,
 	}, {
 		Name: "rights",

@@ -76,8 +76,8 @@ func (p *past) notPaused(o *object, by *audit.Request) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("the condition Suspended of %s is True, but the rollout of its Deployment is not "+
-		"paused", o.GetName())
+	return fmt.Sprintf("the condition Suspended of %s is True, "+
+		"but the rollout of its Deployment is not paused", o.GetName())
 }
 
 // rollsOut reports whether Pods of an earlier template may exist.

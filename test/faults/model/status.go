@@ -23,8 +23,8 @@ func statusRules() []Rule {
 		New: conditions,
 	}, {
 		Name: "ready",
-		Promise: "Ready is True only if as many Pods as the spec requests were ready at a time, with the current Pod " +
-			"template.",
+		Promise: "Ready is True only if as many Pods as the spec requests were ready at a time, " +
+			"with the current Pod template.",
 		New: func(p *past) func(history.Entry) string {
 			r := readiness{
 				past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*templateIntent{},
@@ -119,8 +119,8 @@ func inconsistent(mc *cachev1.Memcached) string {
 	case !slices.IsSorted(mc.Status.Nodes):
 		return fmt.Sprintf("nodes are not sorted: %v", mc.Status.Nodes)
 	case ready.ObservedGeneration != mc.Generation:
-		return fmt.Sprintf("the condition Ready has observedGeneration %d, and the generation is "+
-			"%d", ready.ObservedGeneration, mc.Generation)
+		return fmt.Sprintf("the condition Ready has observedGeneration %d, "+
+			"and the generation is %d", ready.ObservedGeneration, mc.Generation)
 	}
 	for _, condition := range []string{cachev1.ConditionReady, cachev1.ConditionReconciling, cachev1.ConditionStalled} {
 		found := conditionOf(mc, condition)

@@ -23,8 +23,8 @@ var general = slices.Concat(
 		gauge("threads", "Worker threads.", "threads"),
 		gauge("current_connections", "Open connections.", "curr_connections"),
 		counter("connections_total", "Connections opened since the start.", "total_connections"),
-		counter("connections_rejected_total", "Connections that memcached rejected because of the connection "+
-			"limit.", "rejected_connections"),
+		counter("connections_rejected_total", "Connections that memcached rejected "+
+			"because of the connection limit.", "rejected_connections"),
 		counter("connections_yielded_total", "How often a connection yielded to others.", "conn_yields"),
 		counter("connections_listener_disabled_total", "How often memcached stopped accepting connections because of "+
 			"the connection limit.",
@@ -59,8 +59,8 @@ var settings = []row{
 	gauge("max_connections", "Maximum number of open connections.", "maxconns"),
 	gauge("lru_crawler_enabled", "1 if the LRU crawler is on.", "lru_crawler"),
 	gauge("lru_crawler_sleep", "Microseconds that the LRU crawler waits between two items.", "lru_crawler_sleep"),
-	gauge("lru_crawler_to_crawl", "How many items of a slab class a run of the LRU crawler checks; 0 means "+
-		"all.", "lru_crawler_tocrawl"),
+	gauge("lru_crawler_to_crawl", "How many items of a slab class a run of the LRU crawler checks; "+
+		"0 means all.", "lru_crawler_tocrawl"),
 	gauge("lru_crawler_maintainer_thread", "1 if a thread moves items between the LRUs.", "lru_maintainer_thread"),
 	gauge("lru_crawler_hot_percent", "Share of the memory reserved for HOT, in percent.", "hot_lru_pct"),
 	gauge("lru_crawler_warm_percent", "Share of the memory reserved for WARM, in percent.", "warm_lru_pct"),

@@ -51,8 +51,8 @@ func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	s.handoff.Log.Warn("A memcached has ended or does not answer, and the others are kept consistent without "+
-		"it", "server", side.Name, "error", err,
+	s.handoff.Log.Warn("A memcached has ended or does not answer, "+
+		"and the others are kept consistent without it", "server", side.Name, "error", err,
 		"unusedFor", silent.Round(time.Millisecond).String(), "keysRemoved", forgets)
 	if forgets {
 		s.handoff.counts.lose(reason)

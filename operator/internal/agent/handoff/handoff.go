@@ -174,8 +174,8 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
 			return f
 		}
-		h.Log.Warn("The handoff failed: the keys that move are removed from both sides, which are then kept consistent "+
-			"again", "reason", f.Reason, "server", f.Server,
+		h.Log.Warn("The handoff failed: the keys that move are removed from both sides, "+
+			"which are then kept consistent again", "reason", f.Reason, "server", f.Server,
 			"error", f.Err)
 		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)

@@ -17,8 +17,8 @@ import (
 type UnknownError struct{ Subject string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("memcached presents the certificate of %q, which is not a version of the mounted "+
-		"certificate", e.Subject)
+	return fmt.Sprintf("memcached presents the certificate of %q, "+
+		"which is not a version of the mounted certificate", e.Subject)
 }
 
 // Peer returns the configuration for a connection to the memcached of another Pod of the cache.

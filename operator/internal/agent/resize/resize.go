@@ -154,8 +154,8 @@ func (m *memcached) giveUp(ctx context.Context, now pages, count int64) error {
 			return err
 		case known == "OK", known == "BUSY", known == "NOSPARE", known == "BADCLASS", known == "SAME":
 		default:
-			return fmt.Errorf("memcached answers %q to slabs reassign: start it with -o slab_reassign, which is its "+
-				"default", answer)
+			return fmt.Errorf("memcached answers %q to slabs reassign: "+
+				"start it with -o slab_reassign, which is its default", answer)
 		}
 		if err := handoff.Wait(ctx, busy); err != nil {
 			return err

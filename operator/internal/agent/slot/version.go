@@ -43,8 +43,8 @@ func (m *Memcached) version(ctx context.Context) (string, error) {
 // may be those of a fork, or of a future memcached.
 func checkVersion(version string) error {
 	if isTooOld(version) {
-		return fmt.Errorf("memcached %s is too old for slots: use an image with memcached 1.6.%d or later, or remove "+
-			"spec.slots", version, oldestPatch)
+		return fmt.Errorf("memcached %s is too old for slots: "+
+			"use an image with memcached 1.6.%d or later, or remove spec.slots", version, oldestPatch)
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, erro
 	case err == nil:
 		err = ended // later errors follow from the first one
 	case added.Items > 0:
-		err = fmt.Errorf("%w. %d items were added before this error: each is as it was saved, but other items are "+
-			"missing", err, added.Items)
+		err = fmt.Errorf("%w. %d items were added before this error: "+
+			"each is as it was saved, but other items are missing", err, added.Items)
 	}
 	return m, added, err
 }
@@ -115,9 +115,9 @@ func (r *Restore) places(m format.Manifest) (place, error) {
 	}
 	had := m.Names()
 	if !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(names))) {
-		return nil, fmt.Errorf("the snapshot has the servers %s, but --server names %s: name the same servers. Or set "+
-			"--client-hash, and repeat --server in the order in which clients list the servers, with the addresses that "+
-			"clients use",
+		return nil, fmt.Errorf("the snapshot has the servers %s, but --server names %s: name the same servers. "+
+			"Or set --client-hash, and repeat --server in the order in which clients list the servers, "+
+			"with the addresses that clients use",
 			strings.Join(had, ", "), strings.Join(names, ", "))
 	}
 	return func(slot string, _ []byte) int { return slices.Index(names, slot) }, nil

@@ -87,8 +87,8 @@ func statistics(ctx context.Context, server Server) (map[string]string, error) {
 	case err != nil:
 		return nil, about(server, err)
 	case isCopied:
-		return nil, fmt.Errorf("%s: an agent copies its keys: wait until the rollout, the scaling or the bootstrap has "+
-			"ended", server.Name)
+		return nil, fmt.Errorf("%s: an agent copies its keys: "+
+			"wait until the rollout, the scaling or the bootstrap has ended", server.Name)
 	}
 	return stats, nil
 }

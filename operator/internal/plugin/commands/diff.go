@@ -104,8 +104,8 @@ func (p *plugin) manifests(files resource.FilenameOptions, namespace string) ([]
 			manifest.SetNamespace(namespace)
 		default:
 			if given := *p.flags.Namespace; given != "" {
-				return nil, fmt.Errorf("--namespace %s is not that of Memcached %s/%s of the manifest: leave it out, or correct "+
-					"the manifest", given, manifest.GetNamespace(), manifest.GetName())
+				return nil, fmt.Errorf("--namespace %s is not that of Memcached %s/%s of the manifest: "+
+					"leave it out, or correct the manifest", given, manifest.GetNamespace(), manifest.GetName())
 			}
 		}
 		found = append(found, manifest)

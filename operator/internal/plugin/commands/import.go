@@ -46,8 +46,8 @@ func newImport(p *plugin) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.memory, "memory", "",
-		"Memory for items of one server: limit_maxbytes in its stats. Required for ElastiCache, whose descriptions do "+
-			"not have it.")
+		"Memory for items of one server: limit_maxbytes in its stats. "+
+			"Required for ElastiCache, whose descriptions do not have it.")
 	flags.StringVar(&options.Chart, "chart", "",
 		"Chart of the values: "+strings.Join(migrate.Charts, ", ")+". Defaults to a guess from the values.")
 	flags.StringVar(&options.Release, "release", "", "Name of the Helm release; values do not have it.")

@@ -49,8 +49,8 @@ func bitnamiArguments(r *release) (all []commandLine) {
 	}
 	program, words := command[:first], command[first:]
 	if slices.ContainsFunc(program, isShell) {
-		r.report("command and args [%s]: they start a shell; write memcached's arguments into the "+
-			"manifest", strings.Join(command, " "))
+		r.report("command and args [%s]: they start a shell; "+
+			"write memcached's arguments into the manifest", strings.Join(command, " "))
 		return nil
 	}
 	if len(program) == 0 || slices.ContainsFunc(program, isRunScript) {
@@ -121,8 +121,7 @@ func (r *release) setSASL() {
 	existing := cmp.Or(r.text("auth.existingPasswordSecret"), r.fullName)
 	r.sasl = true
 	r.report("auth.enabled true: SASL is a part of the binary protocol, and clients now need the login of the text "+
-		"protocol "+
-		"(docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s --from-literal=username=%s "+
+		"protocol (docs/clients.md). Make its Secret: kubectl -n %s create secret generic %s --from-literal=username=%s "+
 		`--from-literal=password="$(kubectl -n %s get secret %s -o jsonpath='{.data.memcached-password}' | base64 -d)"`,
 		r.namespace, r.setLogin(existing), r.text("auth.username"), r.options.ReleaseNamespace, existing)
 }
