@@ -207,6 +207,7 @@ soak: ## Run the tests that are too long for each landing, for hours (root, Linu
 	@$(E2E) ./test/e2e -run 'TestFaultsOf.*FireTheirAlerts'
 	@$(E2E) ./test/e2e -run TestReplacedPodsKeepTheirKeys -args -slot-writes 20000
 	@$(MAKE) clients
+	@$(MAKE) bench ARGS='--only large'
 
 .PHONY: ci
 ci: ## Run what CI runs, in clean clones, and write how long it took (root, Debian).

@@ -70,6 +70,21 @@ var theTale = func(isTold bool) {
 			files: map[string]string{"the_tale_test.go": "package a\n", "new-engine.md": ""},
 			want:  []string{`the_tale_test.go:1: "tale": write: history`, `new-engine.md:1: "engine": write: copier`},
 		},
+		"words of the lexicon in comments of other files": {
+			files: map[string]string{
+				"a.yaml": "# It lacks one.\nof: a visitor # somebody\nurl: x#anew\n", "Makefile": "all:\n\t@# It is told.\n\techo told\n",
+				".ci/run": "# It runs at once.\n",
+			},
+			want: []string{
+				`a.yaml:1: "lacks": write`, `a.yaml:2: "somebody": write`, `Makefile:2: "told": write`, `.ci/run:1: "at once": write`,
+			},
+		},
+		"values, code and the text of other files": {
+			files: map[string]string{
+				"a.yaml": "of: a visitor # `somebody`\nurl: x#anew\n", "Makefile": "all:\n\techo told\n", "a.txt": "# It lacks one.\n",
+			},
+			generator: "true",
+		},
 		"names that merely contain the letters, and names of other packages": {
 			files: map[string]string{
 				"a.go": "package a\n\nvar aNewDashboard, canTeletype = x.Engine(), x.Told\n",

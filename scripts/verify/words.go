@@ -27,11 +27,11 @@ type lexicon struct {
 	Except map[string][]string `json:"except"` // terms that are allowed, by path
 }
 
-// problems lists the words of the lexicon in the prose and the names of Markdown and Go files.
+// problems lists the words of the lexicon in the prose and the names of files.
 func (l *lexicon) problems(root string, files []string) ([]string, error) {
 	var problems []string
 	for _, name := range files {
-		proseOf := map[string]func([]byte) []string{".go": goProse, ".md": markdownProse}[path.Ext(name)]
+		proseOf := proseOf(name)
 		if proseOf == nil {
 			continue
 		}
@@ -68,6 +68,23 @@ func (l *lexicon) excepted(file, word string) bool {
 	return false
 }
 
+// proseOf returns the function that finds the prose of a file. It is nil for a file that has none.
+func proseOf(file string) func(content []byte) []string {
+	switch name := path.Base(file); path.Ext(name) {
+	case ".go":
+		return goProse
+	case ".md":
+		return markdownProse
+	case ".yaml", ".sh":
+		return hashProse
+	case "":
+		if name == "Makefile" || name == "Dockerfile" || path.Dir(file) == ".ci" {
+			return hashProse
+		}
+	}
+	return nil
+}
+
 // inlineCode matches code in a line, which is no prose.
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
@@ -81,6 +98,22 @@ func markdownProse(content []byte) []string {
 		}
 		lines[i] = inlineCode.ReplaceAllString(line, "")
 		if fence || code {
+			lines[i] = ""
+		}
+	}
+	return lines
+}
+
+// hashComment matches a comment that begins with a number sign, as in YAML, Makefiles and shell scripts.
+var hashComment = regexp.MustCompile(`(?:^|\s)@?#\s+(.*)`)
+
+// hashProse returns the comment of each line.
+func hashProse(content []byte) []string {
+	lines := strings.Split(string(content), "\n")
+	for i, line := range lines {
+		if comment := hashComment.FindStringSubmatch(line); comment != nil {
+			lines[i] = inlineCode.ReplaceAllString(comment[1], "")
+		} else {
 			lines[i] = ""
 		}
 	}

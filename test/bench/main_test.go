@@ -32,7 +32,7 @@ func TestTheCommandThatRepeatsARun(t *testing.T) {
 
 func TestWrongFlagsAreRefusedBeforeAnythingIsMeasured(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
-		"an unknown scenario": {"--only speed", "--only speed: unknown scenario; use create, drift, growth, autoscale, pure, images, handoff, copy, resize, scale, movein, snapshot"},
+		"an unknown scenario": {"--only speed", "--only speed: unknown scenario; use create, drift, growth, large, autoscale, pure, images, handoff, copy, resize, scale, movein, snapshot"},
 		"no run":              {"--runs 0", "--runs 0: use at least 1"},
 		"no Memcached":        {"--count 0", "--count 0: use at least 1"},
 		"sizes that shrink":   {"--sizes 100,10", "--sizes [100 10]: use numbers from 1 on, each larger than the one before"},

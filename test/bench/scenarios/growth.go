@@ -36,15 +36,23 @@ type growing struct {
 	changes  [2][]float64 // milliseconds per change, with few Memcacheds and with all
 }
 
+// large is growth with the numbers of Memcacheds in Large.
+func (b *Bench) large(ctx context.Context) ([]report.Figure, error) {
+	large := *b
+	large.Sizes = b.Large
+	return large.growth(ctx)
+}
+
 // growth measures the operator in a cluster with the real workload controllers and scheduler, with more and more
 // Memcacheds.
 func (b *Bench) growth(ctx context.Context) (_ []report.Figure, err error) {
-	folders, err := b.folders("growth")
+	largest := slices.Max(b.Sizes)
+	folders, err := b.folders(fmt.Sprintf("growth-%d", largest))
 	if err != nil {
 		return nil, err
 	}
 	b.update("a cluster of simulated Nodes starts")
-	pods := slices.Max(b.Sizes) * environment.Size
+	pods := largest * environment.Size
 	g := &growing{Bench: b}
 	if g.env, err = environment.Simulated(ctx, folders, pods+pods/10); err != nil {
 		return nil, err

@@ -62,15 +62,16 @@ func TestTheCurvesOfARolloutBeginBeforeIt(t *testing.T) {
 	}
 }
 
-func TestOnlyRootMeasuresPods(t *testing.T) {
+func TestTheScenariosThatAUserMeasures(t *testing.T) {
 	tests := map[string]struct {
 		names  []string
 		isRoot bool
 		want   int // scenarios
 		error  string
 	}{
-		"a whole run by root":           {nil, true, len(All), ""},
-		"a whole run by another user":   {nil, false, len(All) - len(realPods), ""},
+		"a whole run by root":           {nil, true, len(All) - len(long), ""},
+		"a whole run by another user":   {nil, false, len(All) - len(long) - len(realPods), ""},
+		"what takes long, by its name":  {[]string{"large"}, false, 1, ""},
 		"the scenario by root":          {[]string{"handoff"}, true, 1, ""},
 		"the scenario by another user":  {[]string{"handoff"}, false, 0, "--only handoff: it runs Pods, which needs root"},
 		"other scenarios, by this user": {[]string{"drift", "pure"}, false, 2, ""},

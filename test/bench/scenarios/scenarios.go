@@ -31,6 +31,7 @@ type Bench struct {
 	InFlight  []int         // writes in flight; the last number is the operator's default
 	Drifts    int           // managed objects that are deleted or changed
 	Sizes     []int         // Memcacheds in a growing cluster
+	Large     []int         // the same for the scenario large
 	Changes   int           // number of changes to specs
 	Rest      time.Duration // how long requests are counted while nothing changes
 	Resync    time.Duration // the operator's --sync-period; longer than it needs to catch up after a start
@@ -48,9 +49,9 @@ type Bench struct {
 // Defaults are the settings with which the figures of the page were measured.
 func Defaults() Bench {
 	return Bench{
-		Runs: 5, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000, 5000, 10000}, Changes: 50,
-		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s", Copied: []int{1024, 4096}, Keys: 100000,
-		MovedKeys: 2100000, SavedKeys: 10000000,
+		Runs: 3, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000},
+		Large: []int{10, 500, 1000, 5000, 10000}, Changes: 50, Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s",
+		Copied: []int{1024, 4096}, Keys: 100000, MovedKeys: 2100000, SavedKeys: 10000000,
 	}
 }
 
@@ -67,6 +68,7 @@ var All = []Scenario{
 	{"create", "New Memcacheds", "", (*Bench).create},
 	{"drift", "Changes by other clients", "", (*Bench).drift},
 	{"growth", "A growing cluster", "", (*Bench).growth},
+	{"large", "10,000 Memcacheds", "", (*Bench).large},
 	{"autoscale", "Caches whose use is observed", "", (*Bench).autoscale},
 	{"pure", "Comparison and rendering", "", (*Bench).pure},
 	{"images", "Size of the images", "", (*Bench).images},
@@ -80,6 +82,9 @@ var All = []Scenario{
 
 // realPods are the scenarios that run Pods, for which their cluster needs root.
 var realPods = []string{"handoff", "resize", "scale"}
+
+// long are the scenarios that take longer than all others together. They are measured only if they are named.
+var long = []string{"large"}
 
 // Picture is the Markdown of the scenario's picture in the page. It is empty if the scenario has no picture.
 func (s Scenario) Picture() string {
@@ -109,11 +114,12 @@ func Names() []string {
 	return names
 }
 
-// Choose returns the scenarios with these names. Without names, it returns all scenarios that the user can run.
+// Choose returns the scenarios with these names. Without names, it returns all scenarios that the user can run, except
+// those that take long.
 func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	if len(names) == 0 {
 		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool {
-			return slices.Contains(realPods, s.Name) && !isRoot
+			return slices.Contains(long, s.Name) || slices.Contains(realPods, s.Name) && !isRoot
 		}), nil
 	}
 	var chosen []Scenario
