@@ -188,7 +188,7 @@ e2e-programs:
 	@$(E2E) -p 1 -parallel 32 $(SHORT) $(PROGRAMS) $(call tagged,$(PROGRAMS)) $(ARGS)
 
 # The two packages run one after another, because the release in the second package needs the programs that the first
-# package has compiled for each architecture. Both packages are not part of e2e, because compiling would slow down the
+# package has compiled for each architecture. Neither package is part of e2e, because compiling would slow down the
 # tests there, which communicate with Pods.
 .PHONY: e2e-arch
 e2e-arch: ## Test images and a release for all architectures (root, Debian or Ubuntu).
