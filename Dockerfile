@@ -1,11 +1,11 @@
 # Builds the operator's image; with --target agent, the agent's image; and with --target snapshot, the image of the
 # program that saves caches. Each image has static binaries and no shell, and does not run as root. The builder runs on
 # the platform of this machine and cross-compiles, so that no emulation is needed. `make image PLATFORMS=all` makes the
-# same binaries without Docker, if it runs with the builder's version of Go. BUILDER and BASE are image indexes of the
+# same binaries without Docker, if it runs with the builder's version of Go. BUILDER and BASE are image indexes for the
 # four platforms, by digest. Both can be replaced, for example by a mirror:
 #   docker build --build-arg BUILDER=mirror.example.com/golang:1.26.8 --build-arg BASE=scratch .
-# An older buildah, such as that of Debian 12, does not set the platform on which it runs. To build for other platforms,
-# set it: --build-arg BUILDPLATFORM=linux/amd64.
+# An older buildah, such as that of Debian 12, does not set BUILDPLATFORM, the platform on which it runs. To build for
+# other platforms with it, set the variable: --build-arg BUILDPLATFORM=linux/amd64.
 ARG BUILDER=docker.io/library/golang:1.26.8@sha256:0f063af2d465d8dcae54cce04278ada488b96f77b42449c8d071e47d016cc65a
 ARG BASE=gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
 

@@ -99,12 +99,14 @@ module-tests:
 	@for module in $(filter-out .,$(MODULES)); do ( cd "$$module" && $(FAST) go tool -modfile='$(TOOLS)' \
 		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS) ); done
 
-# FAST is only for the compiler. Tests run without it, so that they measure memory as users have it.
+# FAST is only for the compiler. Tests run without it, because users run the operator without it, and tests measure its
+# memory.
 UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
 
-# Only make soak tries new inputs. A landing tries the committed inputs, so that it fails only because of its changes.
-# FUZZTIME is a number of inputs and not a duration, because before Go 1.27, a run with a duration sometimes ends with
-# "context deadline exceeded" although it has found nothing (go.dev/issue/75804).
+# Only make soak tries new inputs. The tests before a landing (a merge into main) try only the committed inputs, so that
+# they fail only because of the changes that land. FUZZTIME is a number of inputs and not a duration, because before Go
+# 1.27, a run with a duration sometimes ends with "context deadline exceeded" although it has found nothing
+# (go.dev/issue/75804).
 FUZZTIME ?= 1000x
 
 .PHONY: fuzz
@@ -133,13 +135,14 @@ faults-cluster: ## Run make faults with real Pods and their clients (root, Linux
 	@go run ./scripts/cluster needs e2e --install
 	@$(MAKE) faults ARGS="--real $(ARGS)"
 
-# make soak runs the tests that these variables leave out, because they take long, or need the machine for themselves.
+# These variables leave out tests that take long, or that need the whole machine. make soak runs these tests.
 SHORT := -short
 ALONE := TestClientsOfOtherProjects|TestFaultsOf.*FireTheirAlerts
 
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
-# This chooses the tests with the tag e2e in some packages, because `make test` runs the other tests in them.
+# tagged is a flag that runs only the tests with the tag e2e of some packages, because `make test` runs their other
+# tests.
 tagged = -run '^($(or $(shell grep -l '^//go:build e2e' $(1:=/*_test.go) | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' \
 	| paste -sd '|'),$(error no test has the tag e2e in $1)))$$'
 
@@ -184,9 +187,9 @@ e2e-programs:
 		gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./... $(ARGS) ); done
 	@$(E2E) -p 1 -parallel 32 $(SHORT) $(PROGRAMS) $(call tagged,$(PROGRAMS)) $(ARGS)
 
-# The two packages run one after another, because the release in the second one needs what the first one has compiled
-# for each architecture. They are no part of e2e, because compiling would take the processor from tests that talk to
-# Pods.
+# The two packages run one after another, because the release in the second package needs the programs that the first
+# package has compiled for each architecture. Neither package is part of e2e, because compiling would slow down the
+# tests there, which communicate with Pods.
 .PHONY: e2e-arch
 e2e-arch: ## Test images and a release for all architectures (root, Debian or Ubuntu).
 	@go run ./scripts/cluster needs e2e-arch --install
@@ -238,7 +241,7 @@ dead:
 		if [ -n "$$found" ]; then printf 'Nothing calls these functions: remove them, or call them.\n%s\n' "$$found"; exit 1; fi; \
 	done
 
-# The folder of each module but the first is inside the folder of another module, so CHANGED leaves out those folders.
+# Each module except the first has its folder inside the folder of another module, so CHANGED leaves out these folders.
 # Deleted files are left out, because they are in no package.
 CHANGED := '*.go' $(patsubst %,':(exclude)%',$(filter-out .,$(MODULES)))
 
@@ -345,7 +348,7 @@ image-inspect: ## Compare the platforms of the images with those that the manife
 
 .PHONY: docker-build
 docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah): IMG=.
-	@# Docker before 23 uses BuildKit, which knows of platforms, only with this variable.
+	@# BuildKit is needed, because it supports platforms. Docker before 23 uses BuildKit only with this variable.
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
 
@@ -451,7 +454,7 @@ bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IM
 		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
 
 # These are the names that the Operator SDK has for `make image IMAGE=bundle` and `IMAGE=catalog`. If BUNDLE_IMG is set,
-# it is first added to the catalog.
+# that image is first added to the catalog.
 .PHONY: bundle-build bundle-push catalog-build catalog-push
 bundle-build bundle-push catalog-build catalog-push:
 	@$(if $(filter catalog-%,$@),$(ADD_BUNDLE))

@@ -17,8 +17,8 @@ export KUBECONFIG="$dir/kubeconfig"
 go build -o "$dir/crane" github.com/google/go-containerregistry/cmd/crane
 go tool -modfile=scripts/tools/go.mod kind create cluster --name memcached-operator --wait 3m
 
-# The empty registry and the empty Git repository have this machine's IPv4 address in kind's network. Everybody may
-# push.
+# The registry and the Git repository are empty at first. They listen at this machine's IPv4 address in kind's network,
+# and everybody may push to them.
 address=$(docker network inspect kind --format '{{range .IPAM.Config}}{{println .Gateway}}{{end}}' | grep -m1 -F .)
 registry=$address:5000 repo=git://$address/memcached-operator.git
 "$dir/crane" registry serve --address "$registry" --disk "$dir/blobs" &
@@ -41,7 +41,7 @@ if [ "$METHOD" = overlay ]; then
   kubectl apply -f operator/config/samples/cache_v1_memcached.yaml
   kubectl wait memcached --all --for=condition=Ready --timeout=5m
 else
-  # Argo CD has the version of the local cluster.
+  # This is the version of Argo CD in the local cluster.
   argocd=$(go -C scripts/cluster/builds/argocd list -m -f '{{.Version}}' github.com/argoproj/argo-cd/v3)
   kubectl create namespace argocd
   kubectl -n argocd apply --server-side \

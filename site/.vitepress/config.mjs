@@ -6,13 +6,13 @@ import { links } from './links.mjs'
 const root = path.resolve(import.meta.dirname, '../..')
 const read = (file) => readFileSync(path.join(root, file), 'utf8')
 
-// What scripts/site gives: the version that these pages are of, and all that it builds.
+// scripts/site sets these variables: the version of these pages, and all versions that it builds.
 const version = process.env.SITE_VERSION ?? 'main'
 const versions = (process.env.SITE_VERSIONS ?? version).split(' ')
 const forge = `https://${read('go.mod').match(/^module (.*)$/m)[1]}`
 
-// sidebar.json has the pages by the steps of a reader's life. A folder stands for all its pages. A page has the title of
-// its heading, or that after its name.
+// sidebar.json has the pages, grouped by the steps of a reader, from first to last. A folder stands for all its pages.
+// The title of a page is the text after its name in sidebar.json or, without such a text, the page's heading.
 const steps = Object.entries(JSON.parse(read('site/sidebar.json')))
 const pagesBelow = (folder) => readdirSync(path.join(root, folder)).filter((name) => name.endsWith('.md')).sort()
   .sort((a, b) => (b === 'README.md') - (a === 'README.md')).map((name) => folder + name)
@@ -33,7 +33,7 @@ const entry = (name) => {
 
 const icon = 'data:image/svg+xml;base64,' + Buffer.from(read('operator/config/manifests/icon.svg')).toString('base64')
 
-// Vue is in node_modules of this folder, where pages in other folders do not find it when they are rendered.
+// Vue is in the node_modules of the folder site. When pages in other folders are rendered, they do not find Vue there.
 const vueOutside = {
   name: 'vue-outside',
   enforce: 'pre',
@@ -45,23 +45,23 @@ export default defineConfig({
   description: 'Runs memcached on Kubernetes and OpenShift, and keeps the keys in a rollout.',
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: icon }],
-    ['style', {}, 'html:root { --vp-c-text-3: var(--vp-c-text-2) }'], // the theme's own is hard to read
+    ['style', {}, 'html:root { --vp-c-text-3: var(--vp-c-text-2) }'], // the color of the theme is hard to read
   ],
-  // The pages are read where they are, with the addresses that they have in the repository.
+  // VitePress reads the pages in place. Each page has the same path on the site as in the repository.
   srcDir: root,
   srcExclude: ['!(docs|gitops|site)/**/*', 'gitops/*/**', 'site/node_modules/**'],
   rewrites: rewrite,
   markdown: {
-    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' }, // as readable as the text
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' }, // with enough contrast
     config: (md) => links(md, { root, forge, version, rewrite }),
-    languages: [{ name: 'promql', scopeName: 'source.promql', patterns: [], repository: {} }], // which Shiki lacks
-    // The anchors of the forge, so that a link works in both places.
+    languages: [{ name: 'promql', scopeName: 'source.promql', patterns: [], repository: {} }], // not in Shiki
+    // These are the same anchors as on the forge, so that a link works in both places.
     anchor: { slugify: (text) => text.trim().toLowerCase().replace(/[^\p{L}\p{N}\-_ ]/gu, '').replaceAll(' ', '-') },
   },
-  vite: { plugins: [vueOutside], build: { chunkSizeWarningLimit: 2000 } }, // the longest page is of 1 MB
+  vite: { plugins: [vueOutside], build: { chunkSizeWarningLimit: 2000 } }, // the longest page has 1 MB
   themeConfig: {
     logo: { src: icon, alt: '' },
-    // Short words, such as "a", match only themselves: otherwise the longest sections would have the most matches of
+    // Short words, such as "a", match only themselves. Otherwise the longest sections would have the most matches in
     // nearly all searches.
     search: {
       provider: 'local',

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-// A markdown-it plugin for pages that are written for the forge: a link to a page leads to that page of the site, and one
-// to another file of the repository leads to the forge. Badges, which other sites draw, are left out, so that the site
-// needs nothing but itself.
+// links is a markdown-it plugin for pages that are written for the forge. It changes a link to a page so that it leads
+// to that page on the site, and a link to another file of the repository so that it leads to the forge. It removes
+// badges, because other sites draw them, and the site must not need other sites.
 export function links(md, { root, forge, version, rewrite }) {
   const isExternal = (url) => /^(?:[a-z]+:|\/\/)/i.test(url)
   const isPage = (file) => existsSync(path.join(root, file)) &&
@@ -28,7 +28,7 @@ export function links(md, { root, forge, version, rewrite }) {
   md.core.ruler.push('links of the repository', ({ tokens, env }) => {
     const from = path.relative(root, env.realPath ?? env.path)
     for (const block of tokens) {
-      // Vue takes a name without a dot for a package.
+      // Vue would treat a path that does not begin with a dot as the name of a package.
       if (block.type === 'html_block') block.content = block.content.replace(/src="(?=\w[^:"]*")/g, 'src="./')
       block.children &&= block.children.filter((token, i, all) => !isOfBadge(token, i, all))
       for (const token of block.children ?? []) {

@@ -2,7 +2,7 @@
 set -e
 export DEBIAN_FRONTEND=noninteractive
 
-# Packages ask this program before they start a service. One that exists stays.
+# Packages run this program before they start a service. If the program already exists, it is kept.
 policy=${POLICY:-/usr/sbin/policy-rc.d}
 if [ ! -e "$policy" ]; then
 	trap 'rm -f "$policy"' EXIT
@@ -11,7 +11,7 @@ if [ ! -e "$policy" ]; then
 fi
 
 apt-get update
-# It waits for another apt-get, such as that of a machine's daily upgrades.
+# apt-get waits for another apt-get, such as that of a machine's daily upgrades.
 apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
 
 for package in "$@"; do

@@ -15,7 +15,7 @@ class UseSpymemcached {
             .setLocatorType(Locator.CONSISTENT)
             .setHashAlg(DefaultHashAlgorithm.KETAMA_HASH)
             .setFailureMode(FailureMode.Cancel) // A slot comes back: no other server gets its keys.
-            .setMaxReconnectDelay(0)            // seconds; with 30, the default, or 1, requests fail meanwhile
+            .setMaxReconnectDelay(0)            // seconds; with 30, the default, or 1, requests fail in that time
             .setOpTimeout(500)                  // milliseconds
             .build(), AddrUtil.getAddresses(servers)); // ["shop-0.team.svc:11211", ...]
     }

@@ -7,7 +7,7 @@ export async function connect([endpoint]) {
   const client = new Memcached(
     endpoint, // 'shop-discovery.team.svc:11211', of status.discoveryEndpoint
     {
-      autoDiscoverInterval: 1000, // in milliseconds: how often to ask for the list, 60 s by default
+      autoDiscoverInterval: 1000, // in milliseconds: how often to request the list, 60 s by default
       timeout: 500, // of a connection, in milliseconds
       retries: 0, // of a connection within one request: by default the request waits for seconds
       failures: 1e9, // A slot comes back: its server is never given up.

@@ -1,4 +1,4 @@
-{{- /* OLM needs no program in the image: v0 copies the files out of it (extractContent), v1 finds them by the label. */ -}}
+{{- /* OLM needs no program in the image: v0 copies the files (extractContent), and v1 finds them by the label. */ -}}
 # docker build -f bundle/catalog.Dockerfile bundle
 FROM scratch
 
