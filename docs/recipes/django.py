@@ -11,7 +11,7 @@ CACHES = {
             "connect_timeout": 0.5,
             "timeout": 0.5,
             "retry_timeout": 0,
-            "retry_attempts": 10**9,  # A slot comes back: no other server gets its keys in the meantime.
+            "retry_attempts": 10**9,  # A slot comes back, so no other server may get its keys.
             "use_pooling": True,
             "ignore_exc": True,  # An error is a miss.
         },

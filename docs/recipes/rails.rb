@@ -6,7 +6,7 @@ Rails.application.configure do
                        'shop-2.shop-slots.team.svc:11211',
                        {
                          protocol: :meta, # the default of dalli 5; dalli 3 and 4 have the binary protocol
-                         failover: false, # A slot comes back: no other server gets its keys in the meantime.
+                         failover: false, # A slot comes back, so no other server may get its keys.
                          down_retry_delay: 0,
                          socket_timeout: 0.5
                        }

@@ -14,7 +14,7 @@ class UseSpymemcached {
             .setProtocol(Protocol.TEXT)
             .setLocatorType(Locator.CONSISTENT)
             .setHashAlg(DefaultHashAlgorithm.KETAMA_HASH)
-            .setFailureMode(FailureMode.Cancel) // A slot comes back: no other server gets its keys.
+            .setFailureMode(FailureMode.Cancel) // A slot comes back, so no other server may get its keys.
             .setMaxReconnectDelay(0)            // seconds; with 30, the default, or 1, requests fail in that time
             .setOpTimeout(500)                  // milliseconds
             .build(), AddrUtil.getAddresses(servers)); // ["shop-0.team.svc:11211", ...]

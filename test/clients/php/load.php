@@ -42,7 +42,7 @@ function report(array $more = []): void
 
 $cache = connect(explode(' ', getenv('SERVERS')));
 $keys = array_map(fn ($i) => getenv('NAME') . "-k$i", range(0, 499));
-foreach ([...$keys, ...$keys] as $key) { // What fails the first time is stored the second time.
+foreach ([...$keys, ...$keys] as $key) { // The second round stores the keys that the first one failed to store.
     read($cache, $key);
 }
 $version = 'memcached ' . phpversion('memcached') . ', PHP ' . PHP_VERSION;

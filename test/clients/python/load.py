@@ -50,7 +50,7 @@ def main():
     library = importlib.import_module("use_" + os.environ["CLIENT"])
     arguments = [os.environ[name] for name in ("CA", "USERNAME", "PASSWORD") if name in os.environ]
     load = Load(library.connect(os.environ["SERVERS"].split(), *arguments))
-    for key in KEYS + KEYS:  # What fails the first time is stored the second time.
+    for key in KEYS + KEYS:  # The second round stores the keys that the first one failed to store.
         load.read(key)
     load.report(start=True, version=library.VERSION)
     reported = time.monotonic()

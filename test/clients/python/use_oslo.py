@@ -18,7 +18,7 @@ def connect(servers):
         "enable_retry_client": True,
         "retry_attempts": 2,
         "retry_delay": 0.1,
-        "hashclient_retry_attempts": 10**9,  # A slot comes back: no other server gets its keys.
+        "hashclient_retry_attempts": 10**9,  # A slot comes back, so no other server may get its keys.
     }.items():
         conf.set_override(name, value, group="cache")
     return core.configure_cache_region(conf, core.create_region())

@@ -9,6 +9,6 @@ def connect(servers):
         connect_timeout=0.5,
         timeout=0.5,
         retry_timeout=0,
-        retry_attempts=10**9,  # A slot comes back: no other server gets its keys.
+        retry_attempts=10**9,  # A slot comes back, so no other server may get its keys.
         use_pooling=True,
     )

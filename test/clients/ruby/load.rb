@@ -40,7 +40,7 @@ def report(more = {})
 end
 
 cache = connect(ENV.fetch('SERVERS').split, *[ENV['CA']].compact)
-[*KEYS, *KEYS].each { |key| read(cache, key) } # What fails the first time is stored the second time.
+[*KEYS, *KEYS].each { |key| read(cache, key) } # The second round stores the keys that the first one failed to store.
 report(start: true, version: "dalli #{Dalli::VERSION}, Ruby #{RUBY_VERSION}")
 reported = now
 loop do

@@ -8,7 +8,7 @@ def connect(servers, certificate_authority)
     servers, # ['shop-0.shop-slots.team.svc:11212', ...]: these names are in the certificate
     ssl_context: tls,
     protocol: :meta,
-    failover: false, # A slot comes back: no other server gets its keys.
+    failover: false, # A slot comes back, so no other server may get its keys.
     down_retry_delay: 0,
     socket_timeout: 0.5
   )
