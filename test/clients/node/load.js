@@ -36,7 +36,8 @@ function report(more = {}) {
 }
 
 const cache = await connect(process.env.SERVERS.split(' '));
-for (const key of [...keys, ...keys]) await read(cache, key); // The second round stores the keys that the first one failed to store.
+// The second round stores the keys that the first one failed to store.
+for (const key of [...keys, ...keys]) await read(cache, key);
 report({ start: true, version: `${version}, Node.js ${process.versions.node}` });
 for (let reported = performance.now(); ; await new Promise((done) => setTimeout(done, 10))) {
   await read(cache, keys[Math.floor(Math.random() * keys.length)]);

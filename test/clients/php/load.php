@@ -42,7 +42,8 @@ function report(array $more = []): void
 
 $cache = connect(explode(' ', getenv('SERVERS')));
 $keys = array_map(fn ($i) => getenv('NAME') . "-k$i", range(0, 499));
-foreach ([...$keys, ...$keys] as $key) { // The second round stores the keys that the first one failed to store.
+// The second round stores the keys that the first one failed to store.
+foreach ([...$keys, ...$keys] as $key) {
     read($cache, $key);
 }
 $version = 'memcached ' . phpversion('memcached') . ', PHP ' . PHP_VERSION;

@@ -40,7 +40,8 @@ def report(more = {})
 end
 
 cache = connect(ENV.fetch('SERVERS').split, *[ENV['CA']].compact)
-[*KEYS, *KEYS].each { |key| read(cache, key) } # The second round stores the keys that the first one failed to store.
+# The second round stores the keys that the first one failed to store.
+[*KEYS, *KEYS].each { |key| read(cache, key) }
 report(start: true, version: "dalli #{Dalli::VERSION}, Ruby #{RUBY_VERSION}")
 reported = now
 loop do
