@@ -95,7 +95,7 @@ func writeCache(dir, spec string) error {
 	return nil
 }
 
-// rings commits the revision of each ring.
+// rings sets the revisions that the two rings follow, by a commit of rings.yaml.
 func (f *fleet) rings(first, second string) {
 	f.t.Helper()
 	content := fmt.Sprintf("- {ring: \"1\", revision: %s}\n- {ring: \"2\", revision: %s}\n", first, second)

@@ -18,7 +18,7 @@ type Service struct {
 	IPFamilyPolicy IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
 
 	// ipFamilies are the IP families, IPv4 and IPv6, each at most once, the primary one first. The primary family of an
-	// existing Service can't be changed. Defaults to that of the cluster.
+	// existing Service can't be changed. Defaults to the families of the cluster, as ipFamilyPolicy allows.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2

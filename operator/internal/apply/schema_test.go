@@ -49,7 +49,8 @@ func TestTheSchemaIsThatOfClientGo(t *testing.T) {
 	}
 }
 
-// typesOfClientGo are the types of the managed kinds and everything they refer to, by name.
+// typesOfClientGo returns client-go's types for the managed kinds, and for everything that these refer to, sorted by
+// name.
 func typesOfClientGo(t *testing.T) []schema.TypeDef {
 	t.Helper()
 	converter, found := applyconfigurations.NewTypeConverter(clientgoscheme.Scheme), map[string]schema.TypeDef{}

@@ -79,18 +79,18 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	case s.isSilent && in.isSilent():
 		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
 	case s.isMixed && s.evictedBefore(in.tooYoung()):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. How many Pods would keep them is "+
-			"known %s after their number last changed", in.tooYoung(), unmixed(age))
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. It is unknown how many Pods would "+
+			"keep them, until %s after their number last changed", in.tooYoung(), unmixed(age))
 	case s.isMixed:
 		return Observing, fmt.Sprintf("A recommendation needs %s with the same number of Pods", unmixed(age))
 	case recommended == 0 && s.skips() && s.evictedBefore(in.tooYoung()):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them is unknown, "+
-			"because memcached skips more than a tenth of the requests in its log", in.tooYoung(), in.Policy.howMuch())
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. It is unknown %s would keep "+
+			"them, because memcached's log leaves out more than a tenth of the requests", in.tooYoung(), in.Policy.howMuch())
 	case recommended == 0 && s.evictedBefore(in.tooYoung()):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. %s would keep them "+
-			"is known after %s of observation", in.tooYoung(), in.Policy.howMuch(), 2*age)
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. It is unknown %s would keep "+
+			"them, until %s have been observed", in.tooYoung(), in.Policy.howMuch(), 2*age)
 	case s.needed == 0 && s.skips():
-		return Observing, "Memcached skips more than a tenth of the requests in its log, so it is unknown how its " +
+		return Observing, "Memcached's log leaves out more than a tenth of the requests, so it is unknown how its " +
 			"memory is used"
 	case recommended == 0:
 		return Observing, fmt.Sprintf("A recommendation needs %s of observation", 2*age)
@@ -136,9 +136,9 @@ func (p Policy) have(count int64) string {
 
 func (p Policy) howMuch() string {
 	if p.Pod == 0 {
-		return "How much memory"
+		return "how much memory"
 	}
-	return "How many Pods"
+	return "how many Pods"
 }
 
 func (p Policy) field() string {

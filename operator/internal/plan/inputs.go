@@ -24,7 +24,7 @@ const (
 	// Kubernetes runs Pods as the user that they specify.
 	Kubernetes Platform = "Kubernetes"
 
-	// OpenShift assigns users to each namespace, and rejects others.
+	// OpenShift assigns a range of user IDs to each namespace, and rejects Pods that specify another ID.
 	OpenShift Platform = "OpenShift"
 )
 

@@ -89,7 +89,7 @@ func (t *templates) check(e history.Entry) string {
 		o.GetName(), firstDifference(was, is))
 }
 
-// had reports whether a Deployment had a Pod template before.
+// had reports whether a Deployment ever had this Pod template.
 func (t *templates) had(uid types.UID, template any) bool {
 	wanted := encoded(template)
 	return slices.ContainsFunc(t.objects[uid], func(m moment) bool {

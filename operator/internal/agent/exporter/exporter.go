@@ -93,7 +93,7 @@ func (e *Exporter) disconnect() {
 	}
 }
 
-// log logs each reason once.
+// log logs why memcached did not return its metrics, but not the same reason twice in a row.
 func (e *Exporter) log(err error) {
 	reason := ""
 	if err != nil {

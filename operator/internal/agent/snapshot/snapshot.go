@@ -52,8 +52,8 @@ var (
 
 // Server is a server of a cache.
 type Server struct {
-	// Name is the name of the slot. It is also the name of the server's object, and does not change when the server is
-	// replaced.
+	// Name is the name of the slot, and does not change when the server is replaced. The object in the store that has
+	// the server's keys is named after it.
 	Name string
 
 	// Address is HOST:PORT, as clients write it.
