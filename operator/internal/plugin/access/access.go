@@ -1,5 +1,5 @@
-// Package access reads and changes objects with the rights of the user who runs the plugin. It asks the API server for
-// nothing but these objects: no discovery, and no watch.
+// Package access reads and changes objects with the rights of the user who runs the plugin. It requests only these
+// objects from the API server: it uses no discovery, and watches nothing.
 package access
 
 import (
@@ -36,12 +36,12 @@ import (
 // pageSize is how many objects one answer of the API server has at most, the same as with kubectl.
 const pageSize = 500
 
-// Cluster is what a user may read and change.
+// Cluster reads and changes objects with the rights of a user.
 type Cluster struct {
-	// Objects are all objects.
+	// Objects reads and changes objects of any kind.
 	Objects dynamic.Interface
 
-	// Pods has the logs of Pods.
+	// Pods reads the logs of Pods.
 	Pods corev1client.PodsGetter
 }
 
@@ -60,7 +60,7 @@ func New(config *rest.Config) (Cluster, error) {
 	return Cluster{Objects: objects, Pods: pods}, nil
 }
 
-// Scheme has all types that the plugin reads.
+// Scheme returns a scheme with all types that the plugin reads.
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
@@ -119,7 +119,8 @@ func isKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
 
-// explained states what to do if the cluster has no Memcacheds at all, does not answer, or refuses.
+// explained returns an error that says what to do, if the cluster does not have the CRD, does not answer, or refuses
+// the request.
 func explained(err error, resource schema.GroupVersionResource) error {
 	var network net.Error
 	switch isNetwork := errors.As(err, &network); {
@@ -134,22 +135,23 @@ func explained(err error, resource schema.GroupVersionResource) error {
 	case isKindMissing(err) && resource.Group == cachev1.GroupVersion.Group:
 		return fmt.Errorf("the cluster does not have the CRD %s.%s: install the operator, or choose another cluster by "+
 			"--context (%w)", resource.Resource, resource.Group, err)
-	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "): // It is no refusal of a webhook.
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "): // Webhooks refuse in other words.
 		return fmt.Errorf("%w: docs/kubectl-memcached.md#rights has the role that allows this", err)
 	}
 	return err
 }
 
-// interrupted is the error of a request that the user has interrupted. It shows no details, which the user does not
-// need.
+// interrupted is the error of a request that the user has interrupted. Its text leaves out the details, because the
+// user does not need them.
 type interrupted struct{ error }
 
 func (interrupted) Error() string { return "interrupted before the API server answered" }
 
 func (i interrupted) Unwrap() error { return i.error }
 
-// selectors returns the selectors of a list. The operator finds objects of a Memcached by an index of its cache, which
-// the API server does not have.
+// selectors returns the label selector and the field selector of a list request. The operator finds objects of a
+// Memcached by an index in its client's cache. The API server does not have this index, so selectors returns labels
+// that select these objects.
 func selectors(chosen *client.ListOptions, kind schema.GroupVersionKind) (byLabels, byFields string) {
 	if chosen.LabelSelector != nil {
 		byLabels = chosen.LabelSelector.String()
@@ -214,7 +216,7 @@ func (c Cluster) Log(
 	return string(content), err
 }
 
-// resourceOf returns the resource of an object, or of a list, and the kind of its objects.
+// resourceOf returns the API resource and the kind of an object or, for a list, of the objects in it.
 func resourceOf(object runtime.Object) (schema.GroupVersionResource, schema.GroupVersionKind, error) {
 	kind, err := apiutil.GVKForObject(object, scheme)
 	if err != nil {

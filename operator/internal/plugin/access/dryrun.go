@@ -51,7 +51,7 @@ func (c Cluster) Applied(
 	})
 }
 
-// managerOf returns the field manager that applied a Memcached on the server, or "".
+// managerOf returns the field manager that applied a Memcached by server-side apply, or "" if there is none.
 func managerOf(live *cachev1.Memcached) string {
 	if live == nil {
 		return ""
@@ -103,7 +103,7 @@ func (c Cluster) Current(ctx context.Context, mc *cachev1.Memcached) (plan.Curre
 // withoutSecrets reads no Secrets: it reports that they do not exist.
 type withoutSecrets struct{ Cluster }
 
-// Get reads an object that is no Secret.
+// Get reads an object. It does not read Secrets, but reports that they do not exist.
 func (w withoutSecrets) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {

@@ -36,7 +36,7 @@ type Observed struct {
 	Unread []string
 }
 
-// Memcached reads a Memcached. If there is none, the error has the fix.
+// Memcached reads a Memcached. If it does not exist, the error says what to do.
 func (c Cluster) Memcached(ctx context.Context, key client.ObjectKey) (*cachev1.Memcached, error) {
 	mc := &cachev1.Memcached{}
 	err := c.Get(ctx, key, mc)
@@ -67,7 +67,7 @@ func (c Cluster) Observe(ctx context.Context, key client.ObjectKey) (Observed, e
 	return o, c.observeNodes(ctx, &o)
 }
 
-// read reads objects of a kind.
+// read has a function that reads objects, and the name of these objects for Unread.
 type read struct {
 	of string
 	do func() error
@@ -122,7 +122,7 @@ func (c Cluster) PodsOf(ctx context.Context, key client.ObjectKey) ([]corev1.Pod
 	return pods.Items, err
 }
 
-// observeNodes reads the Nodes that have Pods, once each.
+// observeNodes reads the Nodes on which the Pods run, each Node once.
 func (c Cluster) observeNodes(ctx context.Context, o *Observed) error {
 	for i := range o.Pods {
 		name := o.Pods[i].Spec.NodeName
@@ -142,7 +142,8 @@ func (c Cluster) observeNodes(ctx context.Context, o *Observed) error {
 	return nil
 }
 
-// leaveOut adds objects that the user may not read to Unread. It returns any other error.
+// leaveOut adds the objects (what) to Unread, if the error is that the user may not read them. It returns any other
+// error.
 func (o *Observed) leaveOut(err error, what string) error {
 	switch {
 	case err == nil:

@@ -18,7 +18,7 @@ type Patience struct {
 	Out  io.Writer
 	Host string
 
-	// After is how long the user waits without the line.
+	// After is how long the user waits until the line is printed.
 	After time.Duration
 
 	mu       sync.Mutex

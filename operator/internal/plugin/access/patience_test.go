@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// slow answers after a time.
+// slow is a transport that answers after this time.
 type slow time.Duration
 
 func (s slow) RoundTrip(*http.Request) (*http.Response, error) {

@@ -15,7 +15,7 @@ import (
 // Now is the time of the tests.
 var Now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// Ago is a time before Now.
+// Ago returns the time that was this long before Now.
 func Ago(before time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-before)) }
 
 // uid is the uid of all caches.

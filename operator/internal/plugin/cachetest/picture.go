@@ -9,8 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/terminal/picture"
 )
 
-// Picture compares what a command prints with its golden file and, with the colors of a terminal, with its picture in
-// docs/kubectl-memcached.md.
+// Picture compares the plain output of a command with a golden file, and compares the colored output with the picture
+// of the command in docs/kubectl-memcached.md.
 func Picture(
 	t testing.TB, name, command, golden string, show func(out io.Writer, colors bool) error, update bool,
 ) {

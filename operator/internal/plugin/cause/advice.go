@@ -1,6 +1,6 @@
 package cause
 
-// The next command to type, for each reason.
+// The next command to run, for each reason of a condition.
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ type Advice struct {
 	For     string `json:"for"`
 }
 
-// next returns the commands for the reasons of a cache. A command for several reasons is returned once, for the first
-// of them.
+// next returns the next commands to run, for the reasons of a cache's conditions. A command that several reasons have
+// in common is returned once, for the first of these reasons.
 func next(e Evidence, reasons []overview.Waiting) []Advice {
 	c := commands{Evidence: e, namespaced: "kubectl -n " + e.Memcached.Namespace}
 	var found []Advice
@@ -43,7 +43,7 @@ type commands struct {
 	namespaced string // the beginning of a command of kubectl
 }
 
-// after returns what to do about a reason. Reasons of the API that are not here need no action.
+// after returns what to do about a reason. Reasons of the API that have no case here need no action.
 func (c commands) after(asked overview.Waiting) []Advice {
 	switch asked.Reason {
 	case "":

@@ -1,5 +1,5 @@
-// Package cause finds out why a cache is as it is: from its condition to the Pod, the Node and the line of the log that
-// says so. It is pure.
+// Package cause finds out why a cache is in its state: it follows the cause from a condition to the Pod, to the Node
+// and to the lines of the log. It is pure.
 package cause
 
 import (
@@ -34,7 +34,7 @@ type Testimony struct {
 	// PodEvents are the events about the Pod.
 	PodEvents []corev1.Event
 
-	// Log is the end of the log of its container; LogErr is why it cannot be read.
+	// Log is the end of the log of the Pod's container; LogErr is why that log cannot be read.
 	Log    string
 	LogErr error
 }
@@ -57,7 +57,7 @@ type Chain struct {
 	Links     []Link     `json:"links"`
 }
 
-// Link is an object of a chain, with its message.
+// Link is a step of a chain: an object or a log, and what it says.
 type Link struct {
 	Object string `json:"object"`
 	Says   string `json:"says"`
@@ -135,7 +135,7 @@ func podLinks(nodes map[string]corev1.Node, pod *corev1.Pod, t Testimony) []Link
 	return append(links, logLinks(t, pod)...)
 }
 
-// deploymentLinks states why Pods cannot be created, or are not replaced.
+// deploymentLinks returns links that state why Pods cannot be created, or why they are not replaced.
 func deploymentLinks(deployment *appsv1.Deployment) []Link {
 	if deployment == nil {
 		return nil

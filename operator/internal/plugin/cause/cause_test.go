@@ -72,7 +72,7 @@ func withTLS(e cause.Evidence, issuer bool) cause.Evidence {
 	return e
 }
 
-// crash is a Pod whose memcached does not start.
+// crash adds a Pod whose memcached does not start.
 func crash(e cause.Evidence) cause.Evidence {
 	return changed(e, func(e *cause.Evidence) {
 		e.Deployment = cachetest.Deployment("shop", 3, 1)
@@ -155,7 +155,7 @@ func printed(e cause.Evidence) string {
 	return out.String()
 }
 
-// quiet are reasons of conditions of which nobody needs to know.
+// quiet are the reasons that an explanation does not have to name, because users do not need to know them.
 var quiet = []string{
 	cachev1.ReasonNoUpdatePending, cachev1.ReasonBootstrapRestored, cachev1.ReasonAsUsual, cachev1.ReasonLearning,
 }
@@ -270,6 +270,8 @@ func TestALogDoesNotControlTheTerminal(t *testing.T) {
 	}
 }
 
+// TestTheReasonsOfSlotsAreThoseOfTheDocs reads docs/memcached/status.md, which is generated from the comments of the
+// reasons.
 func TestTheReasonsOfSlotsAreThoseOfTheDocs(t *testing.T) {
 	text := page.Read(t, "../../../../docs/memcached/status.md")
 	_, table, _ := strings.Cut(text, "<!-- slot reasons")

@@ -72,7 +72,7 @@ func (c commands) correct(pod *corev1.Pod) []Advice {
 	return nil
 }
 
-// isPull: the kubelet waits because it cannot pull an image.
+// isPull reports whether a container waits because the kubelet cannot pull an image.
 func isPull(reason string) bool {
 	return slices.Contains([]string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName"}, reason)
 }

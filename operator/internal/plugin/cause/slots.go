@@ -1,6 +1,6 @@
 package cause
 
-// The slots that have none of the keys of their predecessor.
+// Explains the slots that have none of the keys of the Pod that held them before.
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // slotFailed is the event about a slot whose handoff failed.
 const slotFailed = "SlotStartedCold"
 
-// meanings are the meanings of the reasons, the same as in docs/memcached/status.md.
+// meanings has the meaning of each reason of a slot, in the same words as docs/memcached/status.md.
 var meanings = map[string]string{
 	"NoPod":                    "no Pod holds the slot",
 	"PodLost":                  "the Pod that held the slot ended before all keys were copied",

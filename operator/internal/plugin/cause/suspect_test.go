@@ -55,5 +55,3 @@ func TestTheLogIsThatOfAContainerThatEnded(t *testing.T) {
 		})
 	}
 }
-
-// TestTheReasonsOfSlotsAreThoseOfTheDocs: the page is generated from the comments of the reasons.

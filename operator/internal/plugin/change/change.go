@@ -72,7 +72,7 @@ type Change struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 
-	// Problems are the errors in the new spec. With errors, the operator would change nothing.
+	// Problems are the errors in the new spec. If the new spec has errors, the operator would change nothing.
 	Problems []string `json:"problems,omitempty"`
 
 	Spec    []Difference `json:"spec,omitempty"`
@@ -119,7 +119,7 @@ func Of(in Input) (Change, error) {
 	return c, err
 }
 
-// specOf returns the spec under its name, so that the paths of its fields are complete.
+// specOf returns a map with the spec in its field spec, so that the paths of the spec's fields begin with spec.
 func specOf(mc *cachev1.Memcached) any {
 	if mc == nil {
 		return map[string]any{"spec": map[string]any{}}
@@ -130,8 +130,8 @@ func specOf(mc *cachev1.Memcached) any {
 // newImage stands for the operator's default image, which the plugin does not know.
 const newImage = "default-of-the-operator"
 
-// defaultsOf returns the inputs that the Pods are made from. For a new cache, the result only stands for the operator's
-// current inputs, which the plugin does not know: the plugin then only shows which objects are created.
+// defaultsOf returns the inputs that the Pods are made from. For a new cache, the result is only a placeholder for the
+// operator's current inputs, which the plugin does not know: the plugin then only shows which objects are created.
 func defaultsOf(in Input) (plan.Record, plan.Defaults, error) {
 	revisions := render.Revisions()
 	defaults := plan.Defaults{

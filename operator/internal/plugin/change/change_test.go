@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// running is a cache that the operator has made of a spec.
+// running returns the input for a cache that the operator has already created from this spec.
 func running(t *testing.T, spec func(*cachev1.MemcachedSpec)) change.Input {
 	t.Helper()
 	mc := cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")

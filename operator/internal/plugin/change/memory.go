@@ -1,6 +1,6 @@
 package change
 
-// The consequences of another memory for Pods that are resized.
+// What a change to the memory does to Pods that are resized.
 
 import (
 	"cmp"

@@ -110,7 +110,8 @@ func (o Object) withoutSecrets() Object {
 	return o
 }
 
-// recordPath is the end of the path of the operator's own record, which changes with every template.
+// recordPath is the end of the path to the annotation with the operator's own record, which changes with every Pod
+// template.
 var recordPath = "/annotations/" + strings.ReplaceAll(names.AnnotationTemplateInputs, "/", "~1")
 
 // compare returns the fields in which the JSON of two values differs.

@@ -19,14 +19,14 @@ type step struct {
 	question string // what the change does
 	done     string // what is reported after the change, or if nothing had to change
 
-	// then is what to do afterwards.
+	// then is what the user has to do after the change.
 	then string
 }
 
-// decide returns the change to a Memcached, or an error with the fix.
+// decide returns the change to a Memcached, or an error that says what to do.
 type decide func(*cachev1.Memcached) (step, error)
 
-// changes completes a command that changes a Memcached.
+// changes adds the arguments, the flags and the function that a command needs to change a Memcached.
 func (p *plugin) changes(decide decide, command *cobra.Command) *cobra.Command {
 	options := &changeOptions{}
 	options.addFlags(command)

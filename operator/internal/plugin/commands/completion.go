@@ -118,8 +118,8 @@ var flagsWithFiles = []string{
 	"filename", "output", reach.FlagCA, reach.FlagCertificate, reach.FlagKey, reach.FlagUsers,
 }
 
-// completeFlags completes the flags of a connection. It keeps shells from completing files for flags whose value is no
-// file.
+// completeFlags completes the values of the flags for the connection to the API server. It keeps shells from completing
+// names of files for flags whose value is no file.
 func (p *plugin) completeFlags(root *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"namespace": completed(p.namespaces),

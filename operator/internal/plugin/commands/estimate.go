@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
 )
 
-// memories are the multiples of the memory that are predicted.
+// memories are the multiples of the current memory for which hit ratios are predicted.
 var memories = []float64{0.5, 1, 2}
 
 func newEstimate(p *plugin) *cobra.Command {

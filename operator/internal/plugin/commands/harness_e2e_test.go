@@ -48,7 +48,7 @@ type cache struct {
 	mutex     sync.Mutex
 	dialed    []int32 // ports
 
-	broken, gone atomic.Bool // the API server, the Memcached
+	broken, gone atomic.Bool // the API server fails, the Memcached does not exist
 }
 
 // secured starts a cache with this number of servers.
@@ -92,7 +92,7 @@ func secured(t *testing.T, size int, arguments ...string) *cache {
 	return c
 }
 
-// Dial is the port-forward of the tests.
+// Dial connects to a server directly, instead of by port-forward.
 func (c *cache) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -100,7 +100,7 @@ func (c *cache) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn
 	return (&net.Dialer{}).DialContext(ctx, "tcp", c.addresses[pod.Name])
 }
 
-// ServeHTTP is the API server of the tests.
+// ServeHTTP answers requests as the API server does.
 func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if c.broken.Load() {
@@ -165,7 +165,7 @@ func (c *cache) prints(wanted []string, arguments ...string) string {
 	return out
 }
 
-// client is a client of a server that has logged in.
+// client returns a client that has logged in to the server with this number.
 func (c *cache) client(number int) *protocol.Client {
 	c.t.Helper()
 	client, err := protocol.Dial(c.t.Context(), c.plain[number], nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/traffic"
 )
 
-// watchOptions are those of commands that read the log of requests.
+// watchOptions are the options of commands that read the log of requests.
 type watchOptions struct {
 	reachOptions
 

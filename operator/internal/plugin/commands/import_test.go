@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files and the examples in the docs")
 
-// The imports are written by hand, with the fields of both APIs.
+// imports are the flags with which each file in ../migrate/testdata is imported. The files are written by hand, with
+// the fields of the APIs of both cloud services.
 var imports = map[string][]string{
 	"elasticache":  {"--namespace", "team", "--memory", "6537Mi"},
 	"memorystore":  {"--namespace", "team"},

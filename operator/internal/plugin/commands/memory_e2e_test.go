@@ -36,7 +36,7 @@ func TestSlabsAndSizesOfAnEmptyCacheSaySo(t *testing.T) {
 	c.prints([]string{`"items": []`}, "sizes", "shop", "-o", "json")
 }
 
-// requests sends requests of a client to a server, until it fails or the test stops it.
+// requests repeats these requests to a server, until one fails or the test calls stop.
 func (c *cache) requests(server int, requests ...string) (stop func()) {
 	c.t.Helper()
 	client, ctx := c.client(server), c.t.Context()
@@ -59,7 +59,8 @@ func (c *cache) requests(server int, requests ...string) (stop func()) {
 	return func() { close(stopping); <-stopped }
 }
 
-// TestWhatWasReadOfALogIsKept: when the Pod ends, and after an interrupt.
+// TestWhatWasReadOfALogIsKept checks that the command shows what it read of a log before the Pod ended, or before the
+// user interrupted the command.
 func TestWhatWasReadOfALogIsKept(t *testing.T) {
 	for _, command := range []string{"hot-keys", "estimate"} {
 		t.Run(command, func(t *testing.T) {

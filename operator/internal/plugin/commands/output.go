@@ -46,7 +46,7 @@ func (o *output) Type() string { return "string" }
 
 func (o *output) isWide() bool { return o.format == "wide" }
 
-// isDocument: the output is for programs.
+// isDocument reports whether the output is for programs.
 func (o *output) isDocument() bool { return o.format == "json" || o.format == "yaml" }
 
 // print prints a value as a document of a kind or, with forPeople, as text that people read.

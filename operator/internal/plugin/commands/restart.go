@@ -102,7 +102,7 @@ func restartPatch(now time.Time) []byte {
 	template := map[string]any{"template": map[string]any{"metadata": metadata}}
 	content, err := json.Marshal(map[string]any{"spec": template})
 	if err != nil {
-		panic(err) // It consists of texts only.
+		panic(err) // The patch consists of texts only.
 	}
 	return content
 }

@@ -146,8 +146,8 @@ func oneName(_ *cobra.Command, arguments []string) error {
 	return fmt.Errorf("%q are more names than one: name one Memcached", arguments)
 }
 
-// bare refuses a name with a namespace or a kind before it. The output of commands has names with a namespace, and
-// kubectl accepts names with a kind.
+// bare refuses a name with a namespace or a kind before it, such as team/shop. Users may copy such a name, because the
+// output of commands has names with a namespace, and kubectl accepts names with a kind.
 func bare(argument string) error {
 	before, name, found := strings.Cut(argument, "/")
 	switch {

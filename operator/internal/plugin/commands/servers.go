@@ -42,7 +42,7 @@ func (o *reachOptions) check() error {
 	return o.files.Check()
 }
 
-// reached is a cache whose servers can be asked.
+// reached is a cache, with what is needed to send commands to its servers.
 type reached struct {
 	*reach.Cache
 

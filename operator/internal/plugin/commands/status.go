@@ -77,7 +77,7 @@ func (p *plugin) fleet(ctx context.Context, options statusOptions) error {
 	})
 }
 
-// noCaches prints in which namespace no Memcacheds were found. This is no error, as it is none for kubectl get.
+// noCaches prints in which namespace no Memcacheds were found. As in kubectl get, this is no error.
 func (p *plugin) noCaches(all bool) error {
 	if all {
 		fmt.Fprintln(p.ErrOut, "No Memcacheds found.")

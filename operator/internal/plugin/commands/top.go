@@ -99,8 +99,8 @@ func (p *plugin) top(ctx context.Context, name string, options topOptions) error
 	}
 }
 
-// mustEnd: the cache does not exist any more, or the user may not read it. Other errors, such as during a restart of
-// the API server, may be over in the next interval.
+// mustEnd reports whether the command has to end, because the cache does not exist any more or the user may not read
+// it. After other errors, such as during a restart of the API server, the command may succeed in the next interval.
 func mustEnd(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }

@@ -20,7 +20,7 @@ type curve struct {
 	points []point // ascending
 	offset float64
 
-	// capacity and measured are the point that the server itself shows.
+	// capacity and measured are the number of items and the hit ratio of the server itself, with its current memory.
 	capacity, measured float64
 }
 
@@ -81,13 +81,14 @@ func (c *curve) anchor(capacity, ratio float64) {
 
 func (c *curve) last() point { return c.points[len(c.points)-1] }
 
-// estimated returns the ratio for a number of items up to that of the last point.
+// estimated returns the hit ratio with memory for this many items, at most as many as at the last point.
 func (c *curve) estimated(items float64) float64 {
 	next := sort.Search(len(c.points), func(i int) bool { return c.points[i].items > items })
 	return c.points[max(0, next-1)].ratio
 }
 
-// at returns the hit ratio of a memory, and whether clients used enough keys to know this hit ratio.
+// at returns the hit ratio with memory for this many items, and whether clients used enough keys to know this hit
+// ratio.
 func (c *curve) at(items float64) (ratio float64, known bool) {
 	last := c.last()
 	switch {
@@ -103,7 +104,8 @@ func (c *curve) at(items float64) (ratio float64, known bool) {
 	return min(1, max(0, ratio)), known
 }
 
-// beyond continues the curve with the slope of the last doubling.
+// beyond returns the hit ratio with memory for more items than at the last point. It continues the curve with the slope
+// of its last part, in which the number of items doubles.
 func (c *curve) beyond(items float64) float64 {
 	end := c.last()
 	end.ratio += c.offset

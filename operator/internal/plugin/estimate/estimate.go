@@ -68,7 +68,7 @@ type Server struct {
 	Evicting    bool  // it has evicted items in the time of the requests
 }
 
-// Prediction is the hit ratio with a memory.
+// Prediction is the predicted hit ratio with an amount of memory.
 type Prediction struct {
 	// Memory is a multiple of the server's memory.
 	Memory float64 `json:"memory"`
@@ -133,7 +133,7 @@ func (s *Sampler) distances() []distance {
 	return found
 }
 
-// tree is a Fenwick tree: sums of the first entries in logarithmic time.
+// tree is a Fenwick tree, which computes the sum of its first entries in logarithmic time.
 type tree []int
 
 func newTree(size int) tree { return make(tree, size+1) }
@@ -144,7 +144,7 @@ func (t tree) add(at, value int) {
 	}
 }
 
-// sum returns the sum of the entries before one.
+// sum returns the sum of the entries before this index.
 func (t tree) sum(before int) (total int) {
 	for ; before > 0; before -= before & -before {
 		total += t[before]

@@ -59,7 +59,7 @@ func (c *Counter) Count(u uselog.Use) {
 	}
 }
 
-// Keys returns the keys of a server that were read most in a time.
+// Keys returns the keys of a server that were read most, at most this many. took is how long the server was observed.
 func (c *Counter) Keys(server reach.Server, took time.Duration, most int) []Key {
 	var keys []Key
 	for key, counted := range c.keys {
@@ -73,7 +73,7 @@ func (c *Counter) Keys(server reach.Server, took time.Duration, most int) []Key 
 	return Most(keys, most)
 }
 
-// Most returns the keys with the highest rates.
+// Most returns the keys with the highest rates, at most this many.
 func Most(keys []Key, most int) []Key {
 	slices.SortFunc(keys, func(a, b Key) int {
 		return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Pod, b.Pod))

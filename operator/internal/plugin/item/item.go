@@ -38,7 +38,7 @@ type Item struct {
 	Value []byte `json:"value,omitempty"`
 }
 
-// Duration is a number of seconds.
+// Duration is written to JSON as a number of seconds.
 type Duration struct{ time.Duration }
 
 // MarshalJSON writes the seconds.
@@ -71,7 +71,7 @@ func Read(key string, withValue bool) func(context.Context, *reach.Connection) (
 		if _, err := io.WriteString(connection, request+"\r\n"); err != nil {
 			return Item{}, fmt.Errorf("memcached accepts no commands: %w", err)
 		}
-		return parse(bufio.NewReader(connection)) // It can't buffer another answer, because only one was requested.
+		return parse(bufio.NewReader(connection)) // The reader can't buffer another answer, because only one was requested.
 	}
 }
 
@@ -98,7 +98,7 @@ func parse(reader *bufio.Reader) (Item, error) {
 	return Item{}, fmt.Errorf("memcached answers %.200q to a meta get: it needs memcached 1.6 or newer", line)
 }
 
-// parseFlags reads s5 t-1 f7 h0 l2.
+// parseFlags reads the flags of an answer, such as s5 t-1 f7 h0 l2.
 func parseFlags(words []string) (Item, error) {
 	found := Item{Found: true}
 	for _, word := range words {

@@ -39,12 +39,13 @@ type Load struct {
 	HitRatio      *float64 `json:"hitRatio,omitempty"`
 	TotalHitRatio *float64 `json:"totalHitRatio,omitempty"`
 
-	// Requests and Evictions are their numbers per second since the previous sample.
+	// Requests and Evictions are how many requests and evictions there were per second since the previous sample.
 	Requests  *float64 `json:"requestsPerSecond,omitempty"`
 	Evictions *float64 `json:"evictionsPerSecond,omitempty"`
 
-	// EvictedAge is how many seconds the last evicted item had not been used. It is the smallest of the slab classes
-	// that evicted items since the previous sample or, if none did, since the start.
+	// EvictedAge is how many seconds the last evicted item had not been used. Memcached reports this for each slab class.
+	// EvictedAge is the smallest value of the slab classes that evicted items since the previous sample or, if none did,
+	// since the start of memcached.
 	EvictedAge *int64 `json:"evictedAgeSeconds,omitempty"`
 
 	gets, hits, totalGets, totalHits int64
@@ -138,7 +139,7 @@ func evictedAge(before *Sample, now Sample) *int64 {
 
 func (s Sample) number(name string) int64 { return number(s.General, name) }
 
-// since returns how much the sum of counters grew.
+// since returns by how much the sum of these counters grew since an earlier sample.
 func (s Sample) since(before Sample, names ...string) (grown int64) {
 	for _, name := range names {
 		grown += s.number(name) - before.number(name)

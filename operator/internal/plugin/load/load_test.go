@@ -11,7 +11,8 @@ import (
 
 var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// sample is a server with so many gets and hits, after some seconds. It evicts an item each second.
+// sample returns a sample that was taken after this many seconds, of a server with this many gets and hits. The server
+// evicts an item each second.
 func sample(after, gets, hits int) Sample {
 	return Sample{
 		At: start.Add(time.Duration(after) * time.Second),

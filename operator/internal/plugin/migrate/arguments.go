@@ -27,7 +27,7 @@ type option struct {
 	letter, name string
 	takesValue   bool
 
-	// set translates the option. Without it, the option becomes one of spec.extraArgs.
+	// set translates the option. If set is nil, the option becomes one of spec.extraArgs.
 	set func(*release, argument)
 }
 

@@ -97,7 +97,7 @@ func (c *cache) reportPort(port int) {
 	}
 }
 
-// spread places the servers of a cache with several zones.
+// spread distributes the servers over zones, if the described cache has several zones.
 func (c *cache) spread(zones map[string]bool) {
 	if len(zones) > 1 {
 		c.spec.Placement = &cachev1.Placement{Zones: cachev1.SpreadPreferred}

@@ -21,7 +21,7 @@ var cloudPirates = chart{
 	translate: func(r *release) {
 		r.setOfficialImage()
 		if r.peek("service.clusterIP") == "None" {
-			r.at("service.clusterIP") // The Service of a Memcached has none, either.
+			r.at("service.clusterIP") // The Service of a Memcached has no cluster IP, either.
 		}
 	},
 	servers: func(r *release) []string {
@@ -37,7 +37,8 @@ var cloudPirates = chart{
 	},
 }
 
-// withValue is an option that the chart leaves out without a value.
+// withValue returns an option with its value. If the value is empty or 0, it returns nothing, because the chart then
+// leaves the option out.
 func withValue(name, value string) []string {
 	if value == "" || value == "0" {
 		return nil

@@ -43,7 +43,8 @@ func helmForgeArguments(r *release) []commandLine {
 	}
 }
 
-// setTLS translates TLS. Memcached's numbers are those of its options ssl_verify_mode and ssl_min_version.
+// setTLS translates TLS. The numbers in the values are those of memcached's options ssl_verify_mode and
+// ssl_min_version.
 func (r *release) setTLS() {
 	if !r.on("tls.enabled") {
 		return
@@ -69,7 +70,8 @@ func (r *release) setTLS() {
 		"of the Memcached and of its slots (docs/memcached/network.md#tls)", tls.SecretName)
 }
 
-// setUsers translates the login. The chart's Secret has the lines of users in an entry with another name.
+// setUsers translates the login. In the chart's Secret, the entry with the lines of users has another name than in the
+// Secret of a Memcached.
 func (r *release) setUsers() {
 	if !r.on("auth.enabled") {
 		return

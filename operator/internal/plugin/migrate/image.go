@@ -14,7 +14,7 @@ func (r *release) setOfficialImage() {
 	repository := strings.TrimPrefix(registry+"/"+r.text("image.repository"), "/")
 	official := []string{"memcached", "docker.io/memcached", "library/memcached", "docker.io/library/memcached"}
 	if slices.Contains(official, repository) {
-		return // The operator has its own default of the official image. A tag that is not the chart's is reported.
+		return // The operator has its own default for this image. A tag that differs from the chart's is reported.
 	}
 	r.spec.Image = repository
 	tag := r.text("image.tag")

@@ -17,8 +17,8 @@ func peer(pods, namespaces map[string]string) (found networkingv1.NetworkPolicyP
 	return found
 }
 
-// orNobody returns a peer that matches no client instead of an empty list, with which the NetworkPolicy of the
-// Memcached would allow all clients.
+// orNobody returns the peers or, if there are none, a peer that matches no client. With an empty list, the
+// NetworkPolicy of the Memcached would allow all clients.
 func (r *release) orNobody(path string, peers []networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
 	if len(peers) > 0 {
 		return peers

@@ -13,7 +13,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// setOwnSelectors makes each selector of the release's own Pods select those of the Memcached.
+// setOwnSelectors makes each selector that selects the release's own Pods select the Pods of the Memcached instead.
 func (r *release) setOwnSelectors() {
 	if r.spec.Placement == nil {
 		return
@@ -29,7 +29,7 @@ func (r *release) setOwnSelectors() {
 	}
 }
 
-// setOwnPods replaces an affinity to the release's own Pods by an affinity to those of the Memcached.
+// setOwnPods replaces an affinity to the release's own Pods by an affinity to the Pods of the Memcached.
 func (r *release) setOwnPods(affinity *corev1.Affinity) {
 	var terms []*corev1.PodAffinityTerm
 	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
@@ -65,7 +65,8 @@ func (r *release) selectsItself(selector *metav1.LabelSelector) bool {
 	})
 }
 
-// setResources leaves out memory: the operator refuses a limit that is too small, and derives one that is large enough.
+// setResources translates the resources except for memory: the operator refuses a memory limit that is too small, and
+// derives one that is large enough.
 func (r *release) setResources() {
 	if resources := r.resources("resources"); resources != nil {
 		r.spec.Resources = &cachev1.MemcachedResources{Resources: *resources}
@@ -97,7 +98,7 @@ func (r *release) resources(path string) *cachev1.Resources {
 }
 
 // setDisruption translates the PodDisruptionBudget. It converts minAvailable, which counts the Pods that stay
-// available.
+// available, to maxUnavailable.
 func (r *release) setDisruption() {
 	if !r.on("pdb.create") && !r.on("pdb.enabled") {
 		return
@@ -115,7 +116,8 @@ func (r *release) setDisruption() {
 	}
 }
 
-// others returns how many Pods remain without some of them: a number or a percentage, like some.
+// others returns how many other Pods the release has besides this many (some). Like some, the result is a number or a
+// percentage.
 func (r *release) others(some string) intstr.IntOrString {
 	if percentage, found := strings.CutSuffix(some, "%"); found {
 		number, err := strconv.Atoi(percentage)

@@ -42,7 +42,7 @@ func (r *release) setServers(servers []string) {
 		"in the same order", comment)
 }
 
-// podServers returns the addresses of the Pods of a StatefulSet, with their names.
+// podServers returns the addresses of the Pods of a StatefulSet. Each address begins with the name of the Pod.
 func (r *release) podServers(service, port string) (servers []string) {
 	for i := range *r.spec.Size {
 		servers = append(servers, fmt.Sprintf("%s-%d.%s", r.fullName, i, r.server(service, port)))

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// values are the values of a release, as helm get values prints them: all of them, or only those that it sets.
+// values are the values of a release, as helm get values prints them: all of them, or only those that the release sets.
 type values struct {
 	given    map[string]any
 	defaults map[string]any // of the chart, by path; without empty values
@@ -122,7 +122,8 @@ func (v *values) isDefault(path string, value any) bool {
 	return fmt.Sprint(value) == fmt.Sprint(standard)
 }
 
-// longest returns the entry of a table for a path or, if it has none, for the longest beginning of the path.
+// longest returns the entry of a table for a path or, if there is none, for the longest beginning of the path that has
+// an entry.
 func longest[T any](table map[string]T, path string) (entry T, found bool) {
 	for {
 		if entry, found = table[path]; found {

@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// State is how a cache is.
+// State is the state of a cache as a whole, in a word.
 type State string
 
 // States, the worst first.
@@ -105,7 +105,7 @@ func WaitsOf(mc *cachev1.Memcached) []Waiting {
 	return found
 }
 
-// timeOf returns a time, or nil for none.
+// timeOf returns a time, or nil if the time is not set.
 func timeOf(from *metav1.Time) *time.Time {
 	if from.IsZero() {
 		return nil

@@ -199,7 +199,7 @@ func (s source) secret(name, flag string) (map[string][]byte, error) {
 	return secret.Data, nil
 }
 
-// Check refuses files that do not belong together.
+// Check returns an error if a file is given without another file that it needs.
 func (f Files) Check() error {
 	switch {
 	case (f.Certificate == "") != (f.Key == ""):

@@ -24,7 +24,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
 )
 
-// secretsOf are Secrets that may be read, by name. Others exist, but are forbidden.
+// secretsOf are the Secrets that the user may read, by name. All other Secrets exist, but the user may not read them.
 type secretsOf map[string]map[string]string
 
 func (s secretsOf) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {

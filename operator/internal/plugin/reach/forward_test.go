@@ -21,7 +21,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plugin/cachetest"
 )
 
-// forwarder is an API server that knows no WebSocket and forwards ports to an echo, except those that are closed.
+// forwarder starts an API server that does not support WebSocket. For each port except the closed one, it sends back
+// the data that it receives.
 func forwarder(t *testing.T, closed string) *rest.Config {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

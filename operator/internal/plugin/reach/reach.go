@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// The numbers of servers that are asked at the same time. Each of them needs a connection through the API server.
+// The numbers of servers that are asked at the same time. Each server needs a connection through the API server.
 const (
 	parallel = 8
 
@@ -75,7 +75,7 @@ type Connection struct {
 	Client *protocol.Client
 }
 
-// Cache is a cache whose servers are reached. Each has one connection, which is kept until Close.
+// Cache connects to the servers of a cache. Each server has one connection, which is kept until Close.
 type Cache struct {
 	Dialer      Dialer
 	Credentials Credentials

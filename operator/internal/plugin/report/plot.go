@@ -58,13 +58,13 @@ func (p Plot) Height() int { return rowHeight * len(p.Bars) }
 // End returns where the text of the value begins.
 func (b Bar) End() float64 { return b.Length + gap }
 
-// LabelMiddle returns the line of the label.
+// LabelMiddle returns the vertical middle of the label.
 func (b Bar) LabelMiddle() int { return b.Row*rowHeight + lineHeight/2 }
 
 // Top returns the upper end of the bar.
 func (b Bar) Top() int { return b.Row*rowHeight + lineHeight }
 
-// Middle returns the line of the value.
+// Middle returns the vertical middle of the bar and of its value.
 func (b Bar) Middle() int { return b.Top() + barHeight/2 }
 
 // Thickness returns the height of a bar, which is the same for all.

@@ -26,7 +26,7 @@ type Report struct {
 	Sections []Section
 }
 
-// Section is what a command prints.
+// Section is a part of the page: a title, and the text that a command prints.
 type Section struct{ Title, Text string }
 
 //go:embed page.html

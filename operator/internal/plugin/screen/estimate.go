@@ -1,6 +1,6 @@
 package screen
 
-// The screen of the hit ratios of other memories.
+// The screen of the hit ratios with other amounts of memory.
 
 import (
 	"fmt"

@@ -31,7 +31,7 @@ type Screen struct {
 	// user may change it.
 	Columns int
 
-	// Now is the time to which ages are computed.
+	// Now is the current time, from which ages are computed.
 	Now time.Time
 }
 
@@ -60,7 +60,7 @@ func (s Screen) painted(text string, color Color) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", color, text)
 }
 
-// age returns how long ago a time was, as kubectl does.
+// age returns how long ago a time was, in the form that kubectl prints.
 func (s Screen) age(since *time.Time) string {
 	if since == nil {
 		return "<unknown>"
@@ -68,7 +68,7 @@ func (s Screen) age(since *time.Time) string {
 	return duration.HumanDuration(s.Now.Sub(*since))
 }
 
-// Document prints a value as json or yaml, under a kind that scripts can check.
+// Document prints a value as json or yaml, with a kind that scripts can check.
 func (s Screen) Document(format, kind string, value any) error {
 	content, err := json.Marshal(value)
 	if err != nil {

@@ -68,7 +68,7 @@ func withoutRights() access.Observed {
 	return access.Observed{Memcached: mc, Unread: []string{"Pods", "Events"}}
 }
 
-// autoscaled is a cache whose use is observed.
+// autoscaled returns a cache with the operator's findings about its memory.
 func autoscaled() access.Observed {
 	mc := cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	mc.Status.Autoscaling = &cachev1.AutoscalingStatus{Memory: &cachev1.MemoryAutoscalingStatus{

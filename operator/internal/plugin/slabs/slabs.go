@@ -69,7 +69,7 @@ func value(stats map[string]string, name string) int64 {
 	return number
 }
 
-// Bucket is how many items have a size.
+// Bucket is the number of items whose size is in a range.
 type Bucket struct {
 	// AtMost is the size of a chunk. The items are larger than the chunks of the previous bucket.
 	AtMost int64 `json:"atMostBytes"`
@@ -79,7 +79,7 @@ type Bucket struct {
 }
 
 // Sizes are the sizes of the items of all servers, by the chunks that hold them. An item that needs several chunks
-// counts in the largest of them.
+// counts in the bucket of the largest of these chunks.
 func Sizes(servers [][]Class) []Bucket {
 	bySize := map[int64]Bucket{}
 	for _, classes := range servers {
