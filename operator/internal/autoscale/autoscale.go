@@ -18,7 +18,7 @@ const (
 	// fresh is how long a report counts. The Pods of a cache report one after another, one each minute.
 	fresh = 10 * time.Minute
 
-	// avoided is how long no step leads to a memory again that a Pod could not get.
+	// avoided is how long steps avoid an amount of memory that a Pod could not get.
 	avoided = time.Hour
 
 	// resizeTime is how long the Pods may take to get the memory of a step.
@@ -46,7 +46,7 @@ const (
 	mebibyte = 1 << 20
 )
 
-// Policy is what the spec says.
+// Policy has the settings in the spec.
 type Policy struct {
 	// Acts: the operator gives the Pods the recommended memory, and does not only report it.
 	Acts bool
@@ -72,9 +72,9 @@ type State struct {
 	// Refused is the memory that a Pod could not get; 0 if none. It is forgotten an hour after the last change.
 	Refused int64
 
-	// Former is the memory that the Pods had before the last change, in bytes, if they may have to get it again: after a
-	// change to more memory for each Pod, because a Pod may not get that memory, and after Pods were removed. It is 0
-	// otherwise.
+	// Former is the memory that the Pods had before the last change, in bytes, if the operator may have to restore it:
+	// after the operator gave each Pod more memory, because a Pod may not get that memory, and after the operator removed
+	// Pods. Otherwise, Former is 0.
 	Former int64
 
 	// TooLittle is the memory of all Pods together that was last found to be too little; zero if no memory was too little,
@@ -88,7 +88,7 @@ type State struct {
 	Why string
 }
 
-// Seen is a report of a Pod.
+// Seen is a report of a Pod, and when the operator read it.
 type Seen struct {
 	At     time.Time
 	Report usage.Report
@@ -211,9 +211,9 @@ func (in Input) step(s signals, since time.Duration) int64 {
 	return has
 }
 
-// needed returns the memory that the Pods need, and whether that is more than they have. Memcached keeps items that
-// were used once for a shorter time than others. So, if the memory is enough according to the curve, or was enough
-// before the agents or the number of Pods changed, items that stayed for half the age are not evicted too early.
+// needed returns the memory that the Pods need, and whether that is more than they have. Memcached evicts items earlier
+// if they were used only once. So, if the memory is enough according to the curve, or was enough before the agents or
+// the number of Pods changed, an evicted item only counts as evicted too early if it stayed for less than half the age.
 func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	has := in.State.Memory
 	switch {
@@ -228,8 +228,8 @@ func (in Input) needed(s signals) (bytes int64, isShort bool) {
 	return has, false
 }
 
-// most returns how much memory the Pods may get at most while their need is unknown. A former recommendation does not
-// count once memcached skips requests in its log, because memcached does so when it gets more requests than before.
+// most returns how much memory the Pods may get at most while their need is unknown. If memcached skips requests in its
+// log, a former recommendation does not count, because memcached skips them when it gets more requests than before.
 func (in Input) most(s signals) int64 {
 	if in.Policy.Pod == 0 && (in.State.Finding.Recommended == 0 || s.skips()) {
 		return in.Policy.Max
@@ -279,7 +279,7 @@ func (p Policy) smaller(bytes int64) int64 {
 	return bytes / 5 * 4
 }
 
-// pods returns how many Pods have the amounts of memory together.
+// pods returns how many Pods share the amounts of memory: 1 if these are the amounts for each Pod.
 func (in Input) pods() int64 {
 	if in.Policy.Pod > 0 {
 		return in.State.Memory / in.Policy.Pod

@@ -1,7 +1,7 @@
 package autoscale
 
-// Keys that a rollout, a drain or a change to the number of Pods copies to other Pods count there as just used. The
-// tests check that this is no reason for another memory.
+// A rollout, a drain and a change to the number of Pods copy keys to other Pods, where these keys count as just used.
+// The tests check that this is no reason to choose another memory.
 
 import (
 	"strconv"

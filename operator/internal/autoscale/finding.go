@@ -174,8 +174,8 @@ func (s signals) skips() bool {
 	return false
 }
 
-// steady returns the former recommendation instead of a lower one, as long as a need that is a tenth higher than the
-// current one would still lead to the former one.
+// steady returns the former recommendation instead of a lower one, as long as the former recommendation would still
+// result from a need that is a tenth higher than the current need.
 func (in Input) steady(s signals, before, now int64) int64 {
 	if now > 0 && now <= before && in.Policy.Within(in.Policy.round(s.needed/9*10)) >= before {
 		return before

@@ -18,7 +18,7 @@ const mostSkipped = 0.1
 // memory determines how much all of them need.
 type signals struct {
 	// isMixed: the number of Pods changed while they were observed. A curve describes the busiest time of the last day, so
-	// it is then not about the current number of Pods: the curve would show after each step that the step was too small.
+	// such a curve is about another number of Pods: it would show after each step that the step was too small.
 	isMixed bool
 
 	// isSilent: no Pod has reported, whatever its memory was. reports are those from Pods with the current memory.
@@ -69,11 +69,11 @@ func (in Input) isMixed() bool {
 	return in.Policy.Pod > 0 && !in.State.Changed.IsZero() && in.sinceChange() < unmixed(in.Policy.Age)
 }
 
-// unmixed is how long after a change to the number of Pods their reports are only about the new number. It includes the
-// age that the spec requires, because an item counts as used for that time.
+// unmixed returns how long it takes, after a change to the number of Pods, until reports are only about the new number.
+// It includes the age that the spec requires, because an item counts as used for that time.
 func unmixed(age time.Duration) time.Duration { return day + age + listed }
 
-// saysEvictions reports whether the evictions in a report are about the current memory.
+// saysEvictions reports whether the evictions in a report happened with the current memory.
 func (in Input) saysEvictions(seen Seen) bool {
 	if in.Policy.Pod > 0 && seen.Report.Memory != in.Policy.Pod {
 		return false // The memory of each Pod was just changed, too.
@@ -186,7 +186,7 @@ func between(from, to, value float64) float64 {
 // evictedBefore reports whether items are evicted that were used more recently than an age ago.
 func (s signals) evictedBefore(age time.Duration) bool { return s.isEvicting && s.evictedAge < age }
 
-// recommended returns the memory to recommend for Pods that have the memory has; 0 while it is unknown.
+// recommended returns the memory to recommend for Pods that now have this much (has); 0 while it is unknown.
 func (s signals) recommended(policy Policy, has int64) int64 {
 	if s.needed == 0 {
 		return 0

@@ -15,7 +15,7 @@ import (
 type shard struct {
 	*cache
 
-	sizes []int64 // of the past, a value for each step
+	sizes []int64 // the numbers of Pods so far, one for each step
 }
 
 func randomShard(random *rand.Rand) *shard {

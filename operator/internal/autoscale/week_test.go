@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "draw the picture of docs/sizing.md again")
 
 // week is a simulated week: clients use more data by day than by night, and less at the weekend. From Thursday morning
-// on, they use half as much again.
+// on, they use 50% more data.
 type week struct {
 	has, needed, evicted, aim []float64 // for each quarter of an hour
 }
