@@ -1,5 +1,5 @@
-// Package usage is what the agent of a Pod reports about how its memcached is used: how much memory clients would use,
-// and with what hit ratio. It is pure.
+// Package usage has the report of a Pod's agent on the use of its memcached: how much memory clients would use, and
+// with what hit ratio. It is pure.
 package usage
 
 import (

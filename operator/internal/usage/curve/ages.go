@@ -14,7 +14,7 @@ const longest = 24 * time.Hour
 // ages are the ages for which the memory is estimated, in ascending order: whole seconds up to a day, each about a
 // fifth longer than the last.
 var ages = func() (all []time.Duration) {
-	const steps = 4 // until it doubles
+	const steps = 4 // until the age doubles
 	for seconds := 1.; seconds < longest.Seconds(); {
 		all = append(all, time.Duration(seconds)*time.Second)
 		seconds = max(seconds+1, math.Round(seconds*math.Pow(2, 1./steps)))

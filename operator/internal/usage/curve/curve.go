@@ -1,6 +1,6 @@
 package curve
 
-// Computes the hit ratio of each memory from what was counted.
+// Computes the hit ratio with each amount of memory, from the counts of the tracker.
 
 import (
 	"math"
@@ -16,7 +16,7 @@ type counts struct {
 	found  float64   // reads of all keys that found their item
 	has    float64   // memory for items; 0 if it is unknown
 	again  []float64 // reads of a sample, by the time since the last use
-	first  []float64 // reads without a use since the start, by the time since the start
+	first  []float64 // reads of keys without an earlier use since the start, by the time since the start
 	lost   []float64 // reads of keys whose last use was so long ago that they are not followed any more
 	gone   []float64 // reads that would find nothing even if items stay for an age, because the item expired before
 	never  float64   // reads that no memory would have answered
@@ -86,7 +86,7 @@ func (c *counts) hitRatio(bytes float64, ratios []float64) float64 {
 	return ratio
 }
 
-// reaches reports whether the age of a memory is known.
+// reaches reports whether it is known for how long items stay in a memory of this many bytes.
 func (c *counts) reaches(bytes float64) bool {
 	known := c.known()
 	return known > 0 && bytes > 0 && c.memory[known-1].sum/c.memory[known-1].count >= bytes
@@ -148,7 +148,8 @@ func (e *estimate) adjust(spare float64) {
 	}
 }
 
-// hitRatio returns the hit ratio of a memory in the periods in which an age is known.
+// hitRatio returns the hit ratio of a memory, from the periods in which the memory for the age with this index is
+// known.
 func (e *estimate) hitRatio(index int, bytes float64) (ratio float64, known bool) {
 	hits, reads := 0., 0.
 	for i, c := range e.periods {

@@ -14,7 +14,7 @@ const (
 	taken = 2 * day // by a trace
 )
 
-// shape is that of a trace.
+// shape has the properties of a trace.
 type shape struct {
 	exponent float64       // of Zipf's law
 	swing    float64       // of a day, as a share of the mean

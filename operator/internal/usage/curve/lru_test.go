@@ -29,7 +29,7 @@ type lru struct {
 	free   int
 	items  []node // by key; the last is the head of the list
 
-	youngest time.Duration // of an item that was evicted since measured
+	youngest time.Duration // the shortest age of an item that was evicted since measured
 	measured time.Duration
 	hits     int
 	reads    int
@@ -52,7 +52,7 @@ func newLRU(of *trace, memory int, measured time.Duration) *lru {
 	return l
 }
 
-// run passes whether each request found its item.
+// run calls a function for each request, with whether the request found its item.
 func (l *lru) run(each func(r request, found bool)) {
 	for _, r := range l.trace.requests {
 		found := l.read(r)
@@ -70,7 +70,7 @@ func (l *lru) run(each func(r request, found bool)) {
 
 func (l *lru) hitRatio() float64 { return float64(l.hits) / float64(l.reads) }
 
-// read reads a key, or stores it.
+// read reads a key, and stores it if it is not found.
 func (l *lru) read(r request) (found bool) {
 	l.expire(r.at)
 	item := &l.items[r.key]

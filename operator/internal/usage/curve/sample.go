@@ -24,7 +24,8 @@ type item struct {
 	class   uint8
 
 	// In a memory where items stay for the age with the index gap, the last store of this item would not have happened,
-	// because the read before it would have found the item. In such a memory, the item expires at the time before.
+	// because the read before that store would have found the item. In such a memory, the item expires at the time that
+	// the field before has.
 	before time.Duration // 0 if it does not
 	gap    uint8
 

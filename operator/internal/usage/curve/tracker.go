@@ -2,8 +2,8 @@
 // how long each amount keeps items that are not used, and how many reads then find their item. It is pure.
 //
 // It follows keys whose hash is below a threshold, and lowers the threshold when it follows too many keys (SHARDS:
-// Waldspurger et al., FAST '15). Each age has a threshold: most items have not been used for long, and would leave no
-// room for those from which the memory for short ages is estimated.
+// Waldspurger et al., FAST '15). Each age has its own threshold: most items were last used long ago. With a single
+// threshold, they would leave no room for the items from which the memory for short ages is estimated.
 //
 // An item stays in an LRU for as long as all items that were used since its last use fit into the memory of the LRU. So
 // the memory for an age is that of all items that were used within that time (the working set: Denning, CACM 1968), and
@@ -89,7 +89,7 @@ func (t *Tracker) count(at time.Duration, since int, hash uint64, last item, ok 
 	}
 }
 
-// Store records that a key was stored. It expires after ttl, or never if that is 0.
+// Store records that a key was stored. It expires after ttl, or never if ttl is 0.
 func (t *Tracker) Store(at time.Duration, hash uint64, of Item, ttl time.Duration) {
 	stored := item{used: at, size: uint32(of.Size), class: uint8(of.Class)}
 	if ttl > 0 {
