@@ -45,7 +45,7 @@ func ofPods(minutes int, pods ...Values) []Moment {
 	return moments
 }
 
-// asBefore is an empty state.
+// asBefore stands for an empty state, with which the condition stays as it is.
 const asBefore = "as before"
 
 func reasons(deviations []Deviation) (reasons []string) {
@@ -209,7 +209,7 @@ func TestAnHourIsLearnedOnce(t *testing.T) {
 	}
 }
 
-// TestAnIncidentHardlyChangesWhatIsUsual after the first week.
+// TestAnIncidentHardlyChangesWhatIsUsual has an incident after the first week of learning.
 func TestAnIncidentHardlyChangesWhatIsUsual(t *testing.T) {
 	in := Input{Day: known(), Moments: reported(61, Values{5, none, 100, 50}), QuietDays: 1, Age: time.Hour, Now: noon}
 	in.Day.Learned = time.Time{}

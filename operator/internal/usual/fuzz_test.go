@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usage"
 )
 
-// FuzzDecide lets a cache of any record report anything for some hours. What is learned stays within what can be
-// reported, and a second look at the same time changes nothing.
+// FuzzDecide begins with any record of a cache, whose Pods then report anything for some hours. The learned values stay
+// within those that can be reported, and a second decision at the same time changes nothing.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte("some reports of a cache, and what was learned of it before"), int64(0))
 	f.Add([]byte{}, int64(1<<40))

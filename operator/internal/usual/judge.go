@@ -97,8 +97,8 @@ func (in Input) compare(day Day, r rule, ends time.Time, did bool) comparison {
 	return found
 }
 
-// isHarmless reports whether items stay as long as they are to. If the cache deviated before, items have to stay
-// clearly longer than that.
+// isHarmless reports whether items stay for at least this age. If the cache deviated before, they have to stay clearly
+// longer.
 func (r rule) isHarmless(value float64, age time.Duration, did bool) bool {
 	if did {
 		age = age / 2 * 3

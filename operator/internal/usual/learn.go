@@ -25,7 +25,8 @@ const (
 	Kept = time.Hour + quarter
 )
 
-// learn returns the day after the last whole hour, if there are reports of it that were not learned.
+// learn returns the day with the last whole hour learned. If that hour was learned before or has no reports, the day
+// stays as it is.
 func (d Day) learn(moments []Moment, now time.Time) Day {
 	ends := now.UTC().Truncate(time.Hour)
 	if !d.Learned.Before(ends) && !d.Learned.After(now.Add(skewed)) {
@@ -47,7 +48,8 @@ func (d Day) learn(moments []Moment, now time.Time) Day {
 	return learned
 }
 
-// next returns the usual values of an hour after another day, of which some quarters are known.
+// next returns the usual values of an hour after it was learned on another day. levels are the known values of that
+// day, by quarters of the hour.
 func (d *Day) next(signal, of int, levels map[time.Time]float64) Hour {
 	hour, mean := d.Hours[signal][of], 0.
 	for _, level := range levels {

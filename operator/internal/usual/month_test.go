@@ -135,8 +135,8 @@ func (c *cache) found(days int, counts map[string]int) {
 	}
 }
 
-// TestAMonthHasAtMostOneDeviation of each cache, on average, after the first week. Nearly all of these deviations are
-// real: scans, bursts and loud neighbours.
+// TestAMonthHasAtMostOneDeviation allows each cache, on average, one deviation a month after the first week. Nearly all
+// of these deviations are real: scans, bursts and loud neighbours.
 func TestAMonthHasAtMostOneDeviation(t *testing.T) {
 	for name, test := range map[string]struct {
 		calm bool
@@ -166,7 +166,7 @@ func TestAMonthHasAtMostOneDeviation(t *testing.T) {
 	}
 }
 
-// TestADeviationIsFoundWithinHalfAnHour in nearly all caches that have learned for a week.
+// TestADeviationIsFoundWithinHalfAnHour checks this for nearly all caches that have learned for a week.
 func TestADeviationIsFoundWithinHalfAnHour(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -61,7 +61,7 @@ type Hour struct {
 	Days int64
 }
 
-// Day is what is usual.
+// Day has the usual values for each hour of the day, and the deviations from them.
 type Day struct {
 	// Since is when the learning began, and Learned is the end of the last hour that was learned.
 	Since, Learned time.Time
@@ -95,17 +95,18 @@ func New(since time.Time) Day {
 	return day
 }
 
-// Most is the largest value of each signal, and MostSpread the largest spread, that can be reported.
+// Most is the largest value of each signal that can be reported.
 var Most = Values{HitRatio: 100, EvictionAge: none, Connections: 1 << 32, Latency: 1 << 32}
 
-// MostSpread is also the largest spread of the hit ratio, which has at most 100 points.
+// MostSpread is the largest spread that can be reported for any signal. The hit ratio can have this spread, because its
+// values are at most 100 points apart.
 const MostSpread = 100
 
 // least is the smallest spread that counts, by signal: smaller differences are harmless. Without such a minimum, one
 // new client would be a deviation in a cache whose days are all the same.
 var least = Values{HitRatio: 0.5, EvictionAge: 0.1, Connections: 0.1, Latency: 0.2}
 
-// level is a value on the scale of its spread.
+// level converts a value to the scale of its spread.
 func level(signal int, value float64) float64 {
 	if signal == HitRatio {
 		return value
@@ -113,7 +114,7 @@ func level(signal int, value float64) float64 {
 	return math.Log2(1 + value)
 }
 
-// valueOf returns the value of a level.
+// valueOf converts a level back to the value.
 func valueOf(signal int, level float64) float64 {
 	if signal != HitRatio {
 		level = math.Exp2(level) - 1
