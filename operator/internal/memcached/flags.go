@@ -75,8 +75,8 @@ type setting struct {
 	argument, value string
 }
 
-// KeepsMemory returns the first argument with which memcached can't get another amount of memory while it runs, or
-// releases no memory; empty if there is no such argument.
+// KeepsMemory returns the first argument that keeps memcached from getting another amount of memory while it runs, or
+// from releasing memory; empty if there is no such argument.
 func KeepsMemory(arguments []string) string {
 	for _, s := range parse(arguments) {
 		switch s.name {

@@ -88,11 +88,12 @@ func (s Settings) memory(slabClasses, connections int64) int64 {
 	return RoundUp(sum)
 }
 
-// RoundUp returns whole mebibytes, in bytes: at least as many bytes as there were.
+// RoundUp rounds a number of bytes up to whole mebibytes.
 func RoundUp(bytes int64) int64 { return (bytes + Mebibyte - 1) / Mebibyte * Mebibyte }
 
 // hashTable returns the size of the hash table, 8 bytes per bucket, when the memory is full of the smallest items,
-// including the table of half the size from which it has just grown. It doubles at 1.5 items per bucket (assoc.c).
+// including the table of half the size from which it has just grown. The table doubles at 1.5 items per bucket
+// (assoc.c).
 func hashTable(itemMemory int64) int64 {
 	buckets := int64(1) << 16 // HASHPOWER_DEFAULT
 	for buckets*3/2 < itemMemory/smallestItem {

@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// TestTheMemoryLimitOfAContainerSuffices runs memcached as in a container, with the largest load that it accepts
-// on all of its limits at the same time.
+// TestTheMemoryLimitOfAContainerSuffices runs memcached as in a container. The load reaches all limits of memcached at
+// the same time.
 func TestTheMemoryLimitOfAContainerSuffices(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Settings)

@@ -60,7 +60,7 @@ func suites(t *testing.T) []string {
 	return suites
 }
 
-// ofGo are Go's names for some suites. It does not have those with CBC and SHA384.
+// ofGo has Go's constants for cipher suites, by OpenSSL's names. Go does not have the suites with CBC and SHA384.
 var ofGo = map[string]uint16{
 	"ECDHE-ECDSA-AES128-GCM-SHA256": tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
 	"ECDHE-ECDSA-AES256-GCM-SHA384": tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
