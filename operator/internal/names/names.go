@@ -86,9 +86,9 @@ const (
 	// because a Job can't be changed when the spec changes.
 	AnnotationRestores = "cache.example.com/restores"
 
-	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision.
-	// An undo gives an old ReplicaSet a new revision. The Deployment controller writes the revision to the ReplicaSet
-	// first, then to the Deployment (pkg/controller/deployment/util of Kubernetes).
+	// AnnotationRevision numbers the ReplicaSets of a Deployment: the ReplicaSet that the Deployment scales up has the
+	// highest revision. An undo gives an old ReplicaSet a new revision. The Deployment controller writes the revision to
+	// the ReplicaSet first, then to the Deployment (pkg/controller/deployment/util of Kubernetes).
 	AnnotationRevision = "deployment.kubernetes.io/revision"
 
 	// AnnotationDefaultContainer selects the container for kubectl logs and kubectl exec.
@@ -195,7 +195,7 @@ const (
 	// SnapshotsDir is where the container Snapshot mounts the volume for snapshots.
 	SnapshotsDir = "/snapshots"
 
-	// UserID is the user that the official memcached image runs as.
+	// UserID is the ID of the user that the official memcached image runs as.
 	UserID = int64(11211)
 )
 
@@ -214,7 +214,7 @@ func DiscoveryService(instance string) string { return instance + "-discovery" }
 // SlotName returns the name of a slot: its host name below the Service of the slots.
 func SlotName(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
 
-// SlotNumber returns which slot of a Memcached has a name.
+// SlotNumber returns the number of the slot of a Memcached that has this name, and whether it is the name of a slot.
 func SlotNumber(instance, name string) (int, bool) {
 	digits, found := strings.CutPrefix(name, instance+"-")
 	number, err := strconv.Atoi(digits)
@@ -237,7 +237,7 @@ func BootstrapInstance(instance string) string { return instance + bootstrapSuff
 // MemcachedOf returns the name of the Memcached for a value of LabelInstance.
 func MemcachedOf(instance string) string { return strings.TrimSuffix(instance, bootstrapSuffix) }
 
-// DeploymentOf returns the Deployment of the Pods with a value of LabelInstance.
+// DeploymentOf returns the name of the Deployment whose Pods have this value of LabelInstance.
 func DeploymentOf(instance string) string {
 	if memcached, ok := strings.CutSuffix(instance, bootstrapSuffix); ok {
 		return Bootstrap(memcached)

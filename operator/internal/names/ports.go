@@ -4,19 +4,19 @@ package names
 type Ports uint8
 
 const (
-	// PlaintextPort is memcached without TLS.
+	// PlaintextPort is the port of memcached without TLS.
 	PlaintextPort Ports = 1 << iota
 
-	// EncryptedPort is memcached with TLS.
+	// EncryptedPort is the port of memcached with TLS.
 	EncryptedPort
 
-	// AgentMetricsPort is the agent's metrics.
+	// AgentMetricsPort is the port on which the agent serves metrics.
 	AgentMetricsPort
 
 	// DiscoveryPorts are the ports on which the agent answers clients with auto discovery.
 	DiscoveryPorts
 
-	// AllPorts are all of these.
+	// AllPorts are all ports above.
 	AllPorts Ports = 1<<iota - 1
 )
 
