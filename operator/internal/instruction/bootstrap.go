@@ -17,8 +17,8 @@ const (
 	PhaseCutOver Phase = "cutOver"
 
 	// PhaseMoved replaces PhaseCutOver once the operator has recorded that the agent was ready, so that clients may use
-	// both. An agent that starts with this phase does not know which keys clients changed, and removes all keys from
-	// both.
+	// both the other servers and the cache. An agent that starts with this phase does not know which keys clients changed,
+	// and removes all keys from both.
 	PhaseMoved Phase = "moved"
 )
 

@@ -97,7 +97,8 @@ type Instruction struct {
 	// another amount. 0 means the memory that it was started with. It applies to every role.
 	Memory int64 `json:"memory,omitempty"`
 
-	// Record is the operator's own. The agent ignores it: a change to the record alone is no new instruction.
+	// Record is what the operator notes for itself. The agent ignores it: a change to the record alone is no new
+	// instruction.
 	Record Record `json:"record,omitzero"`
 }
 
@@ -132,8 +133,8 @@ type Record struct {
 	// MemoryAt is when the operator first decided about the memory of this Pod, which had no slot then.
 	MemoryAt time.Time `json:"memoryAt,omitzero"`
 
-	// OldFailure is when the agent had last failed before it got its slot. A later failure belongs to this handoff. The
-	// two times can be compared, because they are from the same clock.
+	// OldFailure is when the agent had last failed before the Pod got its slot. A later failure belongs to this handoff.
+	// The two times can be compared, because they are from the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
 }
 
