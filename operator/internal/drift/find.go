@@ -48,7 +48,8 @@ func fieldsOf(item any, names []string) []value.Field {
 	return fields
 }
 
-// find follows a path of fields and keyed list items. Other lists are compared, and owned, as a whole.
+// find returns the value at a path of fields and keyed list items. It does not look for items in other lists, which are
+// compared and owned as a whole.
 func find(object any, path fieldpath.Path) (place, bool) {
 	here := place{value: object}
 	for _, element := range path {

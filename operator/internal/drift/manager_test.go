@@ -133,7 +133,7 @@ func TestEachKindOfManagerHasItsFix(t *testing.T) {
 	}
 }
 
-// liveDeployment differs from the wanted one in all that the cases look at.
+// liveDeployment returns a Deployment that differs from wantedDeployment in all fields that the test cases are about.
 func liveDeployment() *appsv1.Deployment {
 	live := &appsv1.Deployment{}
 	live.Labels = map[string]string{"app": "other"}
