@@ -100,7 +100,8 @@ func shareMap(values map[string]string) map[string]string {
 
 var seed = maphash.MakeSeed()
 
-// hashOf returns a hash that does not depend on the order, which is random, and about how many bytes a map takes.
+// hashOf returns a hash that does not depend on the random order of a map's entries, and about how many bytes the map
+// takes.
 func hashOf(values map[string]string) (hash uint64, size int) {
 	const slot = 48 // bytes for each entry of a map with a third of its slots free
 	for key, value := range values {

@@ -155,7 +155,7 @@ func withReadiness(statuses []corev1.ContainerStatus, name string) []corev1.Cont
 	return kept
 }
 
-// declared are containers that declare each set of ports. Trimmed Pods share them, to save memory.
+// declared has, for each set of ports, containers that declare these ports. Trimmed Pods share them, to save memory.
 var declared = func() [names.AllPorts + 1][]corev1.Container {
 	var containers [names.AllPorts + 1][]corev1.Container
 	for set := range containers {
