@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// patience is how long a read waits for the cache before it reads from the API server. A watch normally takes
-// milliseconds.
+// patience is how long a read waits for the cache before it reads from the API server. A watch normally delivers a
+// write within milliseconds.
 const patience = 5 * time.Second
 
 // Client writes objects, remembers their versions, and reads them from the cache. It remembers the writes that the
@@ -57,7 +57,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
-		awaited := c.records.find(id) // Looked up before the cache is read, which may not have later writes.
+		awaited := c.records.find(id) // This comes first, because the cache may not have later writes.
 		err := c.Client.Get(ctx, key, object, opts...)
 		switch {
 		case awaited == nil, err != nil && !apierrors.IsNotFound(err):

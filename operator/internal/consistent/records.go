@@ -103,7 +103,7 @@ func (r *records) note(id identity, uid types.UID, version string) *record {
 	return noted
 }
 
-// hear drops the record of an object if an event ends the wait for it.
+// hear drops the record of an object if an event ends the wait for the recorded write.
 func (r *records) hear(id identity, ends func(*record) bool) {
 	if awaited := r.find(id); awaited != nil && ends(awaited) {
 		r.drop(id, awaited)
