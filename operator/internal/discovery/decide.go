@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// answering is how many Pods answer: enough that one may be lost, and few, because each change to the list is a write
-// to each of them.
+// answering is how many Pods answer clients: enough that one may be lost, and few, because each change to the list is a
+// write to each of these Pods.
 const answering = 3
 
 // Input is what a decision depends on.
