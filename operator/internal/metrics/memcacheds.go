@@ -33,8 +33,8 @@ type gauge struct {
 	counts map[string]int // by reason; nil until the operator is the leader
 }
 
-// NewMemcacheds registers the numbers of Memcacheds by reason of Ready, and of deviations. Only the leader exports
-// them.
+// NewMemcacheds registers the numbers of Memcacheds by the reason of Ready, and by the reasons of their deviations.
+// Only the leader exports these numbers.
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
 	m := &Memcacheds{informers: informers, gauges: []*gauge{
 		newGauge("memcacheds", "Memcacheds, by the reason of their condition Ready.", reasonOfReady, reasons),
@@ -81,7 +81,7 @@ func (m *Memcacheds) begin() {
 	}
 }
 
-// count subtracts the old state and adds the new one.
+// count subtracts the old state of a Memcached from the counts, and adds the new state.
 func (m *Memcacheds) count(before, now any) {
 	was, is := memcachedOf(before), memcachedOf(now)
 	m.mu.Lock()
