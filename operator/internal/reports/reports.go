@@ -45,7 +45,7 @@ const (
 	apart = 5 * time.Second
 )
 
-// Get reads the report of a Pod, with a curve if that is needed.
+// Get reads the report of a Pod. The argument curve says whether the report needs a curve.
 type Get func(ctx context.Context, pod *corev1.Pod, curve bool) (usage.Report, error)
 
 // Reader reads the Pods of caches whose use is observed. It runs in the leader only.
@@ -120,7 +120,7 @@ func (r *Reader) round(ctx context.Context, begins time.Time) {
 	wait(ctx, begins.Add(r.interval))
 }
 
-// wait reports whether a time has come before the context ends.
+// wait waits until this time. It returns false if the context ends before.
 func wait(ctx context.Context, until time.Time) bool {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -156,7 +156,7 @@ func (r *Reader) observed(ctx context.Context) []observed {
 	return caches
 }
 
-// Index finds the Memcacheds whose use is observed.
+// Index is the name of the index that finds the Memcacheds whose use is observed.
 const Index = "autoscaled"
 
 var digits = regexp.MustCompile("[0-9]+")
