@@ -34,8 +34,8 @@ const (
 	// names. Thanos, Loki and Mimir use it.
 	JumpSorted Algorithm = "JumpSorted"
 
-	// Rendezvous is the server with the highest MurmurHash3 (x86, 32 bits, seed 0) of "HOST:PORT-KEY", and of two such
-	// servers the one whose name is greater. pymemcache's HashClient uses it for keys that are text.
+	// Rendezvous is the server with the highest MurmurHash3 (x86, 32 bits, seed 0) of "HOST:PORT-KEY", or, of two servers
+	// with the same hash, the one whose name is greater. pymemcache's HashClient uses it for keys that are text.
 	Rendezvous Algorithm = "Rendezvous"
 )
 
@@ -64,7 +64,7 @@ func New(algorithm Algorithm, servers []string) (Chooser, error) {
 }
 
 // KeepsOthers reports whether all other keys stay at their servers when a server is added at the end of a list of this
-// length, or is removed again: only the keys that this server gets or has then move.
+// length, or is removed again. In this case, only the keys that this server gets or had move.
 func KeepsOthers(algorithm Algorithm, servers int) bool {
 	switch algorithm {
 	case CRC32Modulo:
