@@ -72,8 +72,8 @@ func run(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(verdicts)
 }
 
-// verdict makes the operator's plan for the cache before the change. It records in the status what the operator would
-// have recorded then, and makes the plan for the cache after the change.
+// verdict compares the operator's plans for the cache before and after the change. Between the two plans, it records in
+// the status what the operator would have recorded.
 func (c change) verdict() verdict {
 	switch {
 	case c.After == nil:
