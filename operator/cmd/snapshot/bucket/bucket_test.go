@@ -139,7 +139,8 @@ func TestAFolderHasNothingButTheObjects(t *testing.T) {
 	}
 }
 
-// breaking ends connections after they have sent some bytes of an object. It does so a given number of times.
+// breaking ends the first connections over which an object is read: as many as times says, and each after as many bytes
+// of the object as after says.
 type breaking struct {
 	http.Handler
 	after, times atomic.Int64
