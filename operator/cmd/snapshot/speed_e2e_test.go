@@ -38,7 +38,8 @@ func build(t testing.TB) string {
 	return program
 }
 
-// TestManyKeysTakeLittleTimeAndMemory saves a cache of two servers, verifies the snapshot and restores it into two others.
+// TestManyKeysTakeLittleTimeAndMemory saves a cache of two servers, verifies the snapshot and restores it into two
+// other servers.
 func TestManyKeysTakeLittleTimeAndMemory(t *testing.T) {
 	program, place := build(t), t.TempDir()
 	if *speedS3 {

@@ -139,8 +139,8 @@ func TestAFolderHasNothingButTheObjects(t *testing.T) {
 	}
 }
 
-// breaking ends the first connections over which an object is read: as many as times says, and each after as many bytes
-// of the object as after says.
+// breaking ends the first connections that read an object, each after it has sent some bytes of the object: times is
+// the number of these connections, and after the number of bytes.
 type breaking struct {
 	http.Handler
 	after, times atomic.Int64
