@@ -171,8 +171,8 @@ func TestTheLargestNumberOfPodsIsOneThatTheCacheCanHave(t *testing.T) {
 	}
 }
 
-// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that the reports of Pods are not of two different
-// numbers.
+// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that the operator does not combine reports from times
+// with different numbers of Pods.
 func TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged(t *testing.T) {
 	mc := memcachedWith(autosized())
 	mc.Status = choseSize(4)
