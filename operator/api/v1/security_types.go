@@ -50,7 +50,7 @@ type TLS struct {
 	SecretName string `json:"secretName,omitempty"`
 
 	// issuerRef is the issuer of the certificate. The operator creates a Certificate with all names of the cache, and
-	// cert-manager writes the Secret. Defaults to none: the Secret comes from elsewhere.
+	// cert-manager writes the Secret. Defaults to none: another client creates the Secret.
 	// +optional
 	IssuerRef *IssuerRef `json:"issuerRef,omitempty"`
 
