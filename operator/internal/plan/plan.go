@@ -39,8 +39,9 @@ type Plan struct {
 	// Endpoint is the name and port for clients that shard keys.
 	Endpoint string
 
-	// ServicePorts are the ports of the Service: those that clients use, the one of the endpoint first, and those of Pods
-	// that are still to be replaced. AgentMetrics reports whether an existing or a planned Pod serves metrics.
+	// ServicePorts are the ports of the Service: first the port of the endpoint, then the other ports that clients use,
+	// and the ports of Pods that are still to be replaced. AgentMetrics reports whether an existing or a planned Pod
+	// serves metrics.
 	ServicePorts []Port
 	AgentMetrics bool
 
