@@ -23,8 +23,8 @@
 // A Pod that is deleted keeps its slot while it terminates, until its successor has the keys. Its agent sees no new
 // instruction in that time, and finds out by the name of the slot which Pod has the slot.
 //
-// The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
-// scaling, then moves, leaving, scale, memory, timeouts and status.
+// The slice is the record of which Pod holds which slot. The files, in the order of a decision: holders, successors,
+// candidates, scaling, then moves, leaving, scale, memory, timeouts and status.
 package slots
 
 // The roles of Pods, and the order of the decisions.
