@@ -5,7 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Autoscaling lets the operator adapt the cache to its use, or recommend how.
+// Autoscaling lets the operator adapt the memory or the number of Pods to how clients use the cache, or only recommend
+// what to set.
 type Autoscaling struct {
 	// memory recommends, or sets, the memory for items of each Pod.
 	// +optional
@@ -15,9 +16,9 @@ type Autoscaling struct {
 	// +optional
 	Size *SizeAutoscaling `json:"size,omitempty"`
 
-	// quietDays is for how many days the operator learns the usual day of the cache before it reports deviations from it,
-	// 1 to 3650: by the condition AsUsual, an event and an alert. The days are counted for each hour of the day
-	// separately. A change replaces no Pod. Defaults to 7.
+	// quietDays is the number of days, 1 to 3650, on which the operator learns how the cache is used on a usual day. After
+	// these days, it reports deviations from the usual day, by the condition AsUsual, an event and an alert. The days are
+	// counted separately for each hour of the day. A change replaces no Pod. Defaults to 7.
 	// +optional
 	// +kubebuilder:default=7
 	// +kubebuilder:validation:Minimum=1
@@ -38,29 +39,30 @@ type MemoryAutoscaling struct {
 	// +kubebuilder:default=Observe
 	Mode AutoscalingMode `json:"mode,omitempty"`
 
-	// min is the least memory for items of a Pod, 16Mi to max. A new cache with the mode Act begins with 64Mi or, if that
-	// is not between min and max, with the nearest of these bounds. A change replaces no Pod. Defaults to 16Mi.
+	// min is the least memory for items of a Pod, 16Mi to max. A new cache with the mode Act begins with 64Mi or, if 64Mi
+	// is not between min and max, with the nearer of these bounds. A change replaces no Pod. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="min must be a quantity of at least 16Mi, such as 64Mi; a number without a unit counts bytes"
 	Min *resource.Quantity `json:"min,omitempty"`
 
-	// max is the most memory for items of a Pod, 16Mi to 4Ti. Its container gets more than that: docs/memory.md has the
-	// sum. A change replaces no Pod.
+	// max is the most memory for items of a Pod, 16Mi to 4Ti. The container of the Pod gets more memory than this:
+	// docs/memory.md explains how much. A change replaces no Pod.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="max must be a quantity of at least 16Mi, such as 4Gi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="max must be at most 4Ti per Pod: lower it, or raise size to spread the cache over more Pods"
 	Max resource.Quantity `json:"max"`
 
-	// evictionAgeSeconds is how long an item that is not used is to stay in the cache, in seconds, 60 to 43200. Until the
-	// requests of twice that time are observed, there is no recommendation. A change replaces no Pod. Defaults to 3600.
+	// evictionAgeSeconds is how long an item that is not used is to stay in the cache, in seconds, 60 to 43200. The
+	// operator makes no recommendation until it has observed the requests of clients for twice this time. A change
+	// replaces no Pod. Defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=60
 	// +kubebuilder:validation:Maximum=43200
 	EvictionAgeSeconds int32 `json:"evictionAgeSeconds,omitempty"`
 
-	// cooldownSeconds is the least time between two steps, in seconds, 60 to 86400. Before a step that takes memory away,
-	// the operator also observes a whole day. A change replaces no Pod. Defaults to 600.
+	// cooldownSeconds is the least time between two steps, in seconds, 60 to 86400. Before a step that reduces the memory,
+	// the operator also observes the use of the cache for a whole day. A change replaces no Pod. Defaults to 600.
 	// +optional
 	// +kubebuilder:default=600
 	// +kubebuilder:validation:Minimum=60
@@ -96,10 +98,10 @@ type AutoscalingStatus struct {
 	UsualDay *UsualDay `json:"usualDay,omitempty"`
 }
 
-// UsualDay is how the cache is used on a usual day, and how it deviates from that.
+// UsualDay is how the cache is used on a usual day, and how its current use deviates from the usual day.
 type UsualDay struct {
-	// since is when the operator began to learn the usual day. Remove the whole record to make the operator learn it
-	// again.
+	// since is when the operator began to learn the usual day. Remove usualDay from the status to make the operator learn
+	// the usual day again.
 	// +required
 	Since metav1.Time `json:"since"`
 
@@ -135,22 +137,23 @@ type Deviation struct {
 	Message string `json:"message"`
 }
 
-// UsualSignal is the usual course of one signal. Its lists have an entry for each hour of the day, by UTC.
+// UsualSignal is the usual course of one signal. Each of its lists has one entry for each hour of the day, in UTC.
 type UsualSignal struct {
 	// name is HitRatio, EvictionAge, Connections or Latency.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name"`
 
-	// usual has the usual values in thousandths: of a percent, of a second, of a connection of a Pod, or of a microsecond;
-	// -1 means that the usual value is unknown.
+	// usual has the usual value for each hour, in thousandths: of a percent for HitRatio, of a second for EvictionAge, of
+	// a connection of a Pod for Connections, and of a microsecond for Latency. A value of -1 means that the usual value is
+	// unknown.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
 	Usual []int64 `json:"usual,omitempty"`
 
-	// spread has the mean differences from the usual values: for the hit ratio in thousandths of a percentage point, for
-	// the other signals in thousandths of a doubling.
+	// spread has the mean difference from the usual value for each hour: in thousandths of a percentage point for
+	// HitRatio, and in thousandths of a doubling for the other signals.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
@@ -163,7 +166,7 @@ type UsualSignal struct {
 	Days []int64 `json:"days,omitempty"`
 }
 
-// Names of UsualSignal.
+// Values of UsualSignal.Name.
 const (
 	// SignalHitRatio is the share of reads that found their item.
 	SignalHitRatio = "HitRatio"
@@ -212,8 +215,8 @@ type MemoryAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// former is the memory that each Pod had before the last step, if that step gave the Pods more memory. If one Pod
-	// can't get the memory in current, because it is refused, all Pods get the former memory again.
+	// former is the memory that each Pod had before the last step, if that step gave the Pods more memory. If the resize
+	// of one Pod to the memory in current is refused, all Pods get the former memory again.
 	// +optional
 	Former *resource.Quantity `json:"former,omitempty"`
 
@@ -230,7 +233,7 @@ const (
 	// MemorySilent: no Pod has reported how the cache is used.
 	MemorySilent = "Silent"
 
-	// MemoryTooSmall: items are evicted before they were unused for evictionAgeSeconds.
+	// MemoryTooSmall: items are evicted sooner than evictionAgeSeconds after their last use.
 	MemoryTooSmall = "TooSmall"
 
 	// MemoryFits: the memory, or the number of Pods, is about what is recommended.

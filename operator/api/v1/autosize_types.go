@@ -32,8 +32,9 @@ type SizeAutoscaling struct {
 	// +kubebuilder:validation:Maximum=1000
 	Max int32 `json:"max"`
 
-	// evictionAgeSeconds is how long an item that is not used is to stay in the cache, in seconds, 60 to 43200. Until the
-	// requests of twice that time are observed, there is no recommendation. A change replaces no Pod. Defaults to 3600.
+	// evictionAgeSeconds is how long an item that is not used is to stay in the cache, in seconds, 60 to 43200. The
+	// operator makes no recommendation until it has observed the requests of clients for twice this time. A change
+	// replaces no Pod. Defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=60
@@ -41,7 +42,8 @@ type SizeAutoscaling struct {
 	EvictionAgeSeconds int32 `json:"evictionAgeSeconds,omitempty"`
 
 	// cooldownSeconds is the least time between two steps, in seconds, 60 to 86400. Before a step that removes Pods, the
-	// operator also observes a whole day with the same number of Pods. A change replaces no Pod. Defaults to 600.
+	// operator also observes the use of the cache for a whole day with the same number of Pods. A change replaces no Pod.
+	// Defaults to 600.
 	// +optional
 	// +kubebuilder:default=600
 	// +kubebuilder:validation:Minimum=60
@@ -83,25 +85,27 @@ type SizeAutoscalingStatus struct {
 	// +optional
 	ChangedAt *metav1.Time `json:"changedAt,omitempty"`
 
-	// former is the number of Pods that the cache had before some were removed; empty once it has as many Pods again.
-	// While there is no recommendation, the cache may grow to this number again if items are evicted too early.
+	// former is the number of Pods that the cache had before some of them were removed; empty once the cache has this
+	// number of Pods again. While there is no recommendation, the cache may grow to this number again if items are evicted
+	// too early.
 	// +optional
 	Former *int32 `json:"former,omitempty"`
 
-	// tooLittle is the memory of all Pods together that was last too little, with the mode Act. For four weeks after this
-	// was found, the operator removes Pods only as long as the cache keeps more memory than this.
-	// This ends earlier if the cache needs a fifth less memory than it needed when this was found.
+	// tooLittle is the memory that all Pods together had when the operator last found that it was too little, with the
+	// mode Act. For four weeks after that, the operator removes Pods only if the remaining Pods together have more than
+	// this memory. This limit ends earlier if the cache needs a fifth less memory than it needed at that time.
 	// +optional
 	TooLittle *TooLittleMemory `json:"tooLittle,omitempty"`
 }
 
-// TooLittleMemory is a memory in which items were evicted too early.
+// TooLittleMemory is a memory with which items were evicted too early.
 type TooLittleMemory struct {
 	// memory is the memory for items that all Pods had together.
 	// +required
 	Memory resource.Quantity `json:"memory"`
 
-	// needed is the memory for items that the cache needed by the requests of clients; empty until that is known.
+	// needed is the memory for items that the cache needed, according to the requests of clients; empty until this is
+	// known.
 	// +optional
 	Needed *resource.Quantity `json:"needed,omitempty"`
 

@@ -1,7 +1,8 @@
 package v1
 
-// Bootstrap fills the cache with the keys of other memcached servers, and copies keys that change there again, until
-// clients use the cache; or it fills the cache once, with the keys of a snapshot.
+// Bootstrap fills the cache with the keys of other memcached servers or of a snapshot. If the keys come from servers, a
+// key that changes there is copied again, until clients use the cache. If the keys come from a snapshot, they are
+// copied once.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.from.snapshot) || !has(self.mode) || self.mode == 'Follow'",message="mode CutOver is only for from.servers: if the cache is restored from a snapshot, clients may use it once the condition Bootstrapped is True"
 //
@@ -10,15 +11,16 @@ package v1
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.mode) || oldSelf.mode != 'CutOver' || self.from == oldSelf.from",message="from cannot change while mode is CutOver, because clients may use both the cache and the other servers: let all clients use one of the two, then remove bootstrap"
 type Bootstrap struct {
 	// from is what the keys are copied from: servers or a snapshot. If servers changes, the cache is emptied, and the copy
-	// begins again; once mode is CutOver, such a change is refused. If another snapshot is set, its items are added to
-	// those that the cache has. A change replaces no Pod.
+	// begins again; once mode is CutOver, such a change is refused. If another snapshot is set, its items are added to the
+	// items that the cache has. A change replaces no Pod.
 	// +required
 	From BootstrapSource `json:"from"`
 
-	// mode is the stage of the move: Follow copies all keys, and copies a key again when it changes in the other
-	// servers; CutOver prepares the cache and the other servers so that clients may use both: a key that changes in one of
-	// them is removed from the other. Let no client write to the cache before the condition Bootstrapped is True. With
-	// CutOver, rollouts and changes to size wait until bootstrap is removed. A change replaces no Pod. Defaults to Follow.
+	// mode is the stage of the move: Follow copies all keys, and copies a key again when it changes in the other servers;
+	// CutOver prepares the cache and the other servers so that clients may use both: a key that changes in the cache is
+	// removed from the other servers, and a key that changes there is removed from the cache. Let no client write to the
+	// cache before the condition Bootstrapped is True. With CutOver, rollouts and changes to size wait until bootstrap is
+	// removed. A change replaces no Pod. Defaults to Follow.
 	// +optional
 	// +kubebuilder:default=Follow
 	Mode BootstrapMode `json:"mode,omitempty"`
@@ -43,8 +45,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.clientHash) && !has(self.tls) && !has(self.auth)",message="clientHash, tls and auth are only for servers: remove them, because this bootstrap is from a snapshot"
 type BootstrapSource struct {
-	// servers are the servers, HOST:PORT, 1 to 64, in the order and the spelling in which clients have them, because the
-	// hash depends on both. They must run memcached 1.6.20 or newer, and allow dumps (no -X). A change replaces no Pod.
+	// servers are the servers, HOST:PORT, 1 to 64, in the order and the spelling of the clients' lists, because the hash
+	// depends on both. They must run memcached 1.6.20 or newer, and allow dumps (no -X). A change replaces no Pod.
 	// Defaults to none: snapshot is required.
 	// +optional
 	// +listType=atomic
@@ -59,25 +61,25 @@ type BootstrapSource struct {
 	// +optional
 	ClientHash ClientHash `json:"clientHash,omitempty"`
 
-	// tls is how to reach servers that require TLS. Defaults to none: they are reached without TLS.
+	// tls is how to reach servers that require TLS. Defaults to none: the servers are reached without TLS.
 	// +optional
 	TLS *BootstrapTLS `json:"tls,omitempty"`
 
-	// auth is how to log in to servers that require it. Defaults to none.
+	// auth is how to log in to servers that require authentication. Defaults to none.
 	// +optional
 	Auth *BootstrapAuth `json:"auth,omitempty"`
 
 	// snapshot is a snapshot of a cache (docs/snapshots.md). Its items are added once, by a Job NAME-restore; if the cache
-	// already has a key, its value is kept. Let no client use the cache before the condition Bootstrapped is True. A
-	// change replaces no Pod. Defaults to none: servers is required.
+	// already has a key, the value in the cache is kept. Let no client use the cache before the condition Bootstrapped is
+	// True. A change replaces no Pod. Defaults to none: servers is required.
 	// +optional
 	Snapshot *BootstrapSnapshot `json:"snapshot,omitempty"`
 }
 
 // BootstrapSnapshot is a snapshot in a bucket or a volume.
 type BootstrapSnapshot struct {
-	// name is the name of the snapshot: status.snapshotName of the MemcachedSnapshot. After a change, the operator
-	// restores the other snapshot, too. A change replaces no Pod.
+	// name is the name of the snapshot: status.snapshotName of the MemcachedSnapshot. If name changes, the operator also
+	// restores the snapshot with the new name. A change replaces no Pod.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
@@ -90,8 +92,8 @@ type BootstrapSnapshot struct {
 // BootstrapTLS is how to reach servers that require TLS.
 type BootstrapTLS struct {
 	// secretName is a Secret in the same namespace with ca.crt, the CAs of the servers, in PEM. The certificates of the
-	// servers must have the names in servers. If the servers require a client's certificate, the Secret also has tls.crt
-	// and tls.key, in PEM. A change replaces no Pod.
+	// servers must be valid for the hosts in servers. If the servers require a client's certificate, the Secret also has
+	// tls.crt and tls.key, in PEM. A change replaces no Pod.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -99,7 +101,7 @@ type BootstrapTLS struct {
 	SecretName string `json:"secretName"`
 }
 
-// BootstrapAuth is how to log in to servers that require it.
+// BootstrapAuth is how to log in to servers that require authentication.
 type BootstrapAuth struct {
 	// secretName is a Secret in the same namespace with username and password. A change replaces no Pod.
 	// +required

@@ -3,7 +3,8 @@ package v1
 // Condition types of a Memcached, as kstatus defines them
 // (https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus).
 const (
-	// ConditionReady is always set. It is True while all Pods of the desired size are up to date and ready.
+	// ConditionReady is always set. It is True while the cache has the desired number of Pods, and all of them are up to
+	// date and ready.
 	ConditionReady = "Ready"
 
 	// ConditionReconciling is set, with status True, while the operator or the cluster works towards the spec.
@@ -24,7 +25,8 @@ const (
 
 	// ConditionRestartRequired is set, with status True, while Pods still accept something that was removed from a Secret:
 	// clients of a removed CA, or open connections of a removed user. Its message names the CAs and the command that
-	// restarts the Pods. It is removed once all of these Pods have restarted. It does not reflect the health of the Pods.
+	// restarts the Pods. The condition is removed once all of these Pods have restarted. It does not reflect the health of
+	// the Pods.
 	ConditionRestartRequired = "RestartRequired"
 
 	// ConditionCertificateIncomplete is set, with status True, while the certificate does not have all names of slots and
@@ -195,8 +197,8 @@ const (
 	// started again, and removes all keys from both. Until it has removed them, clients may read outdated values.
 	ReasonBootstrapResuming = "BootstrapResuming"
 
-	// ReasonBootstrapFailed: the last attempt to copy the keys failed, and the next attempt begins again. The message has
-	// the cause and the fix.
+	// ReasonBootstrapFailed: the last attempt to copy the keys failed, and the next attempt copies them from the
+	// beginning. The message has the cause and the fix.
 	ReasonBootstrapFailed = "BootstrapFailed"
 
 	// ReasonBootstrapRestoring: the items of a snapshot are being added.
@@ -210,8 +212,8 @@ const (
 	ReasonRestoreFailed = "RestoreFailed"
 )
 
-// Reasons of a MemcachedSnapshot, of its conditions Ready, Reconciling and Stalled. In addition, these may have
-// SecretNotFound, OwnershipConflict or ApplyFailed, as the conditions of a Memcached may.
+// Reasons of the conditions Ready, Reconciling and Stalled of a MemcachedSnapshot. These conditions may also have the
+// reasons SecretNotFound, OwnershipConflict and ApplyFailed, like the conditions of a Memcached.
 const (
 	// ReasonMemcachedNotFound: the cache does not exist. The save begins once the cache exists and is ready.
 	ReasonMemcachedNotFound = "MemcachedNotFound"

@@ -6,8 +6,8 @@
 // Switches follow one rule. To turn on a feature that is off by default, a user adds its object, such as slots, tls or
 // auth; {} is enough unless a field is required. A feature that is on by default has a field mode with a default in the
 // schema, and the other value of mode switches it off: metrics and networkPolicy (Enabled or Disabled), and
-// slots.handoff (Auto or Never). Fields that Kubernetes has, too, keep its names and types: suspend,
-// podTemplate.automountServiceAccountToken.
+// slots.handoff (Auto or Never). Fields that Kubernetes' own API also has keep the names and types that they have
+// there: suspend, podTemplate.automountServiceAccountToken.
 //
 // +kubebuilder:object:generate=true
 // +groupName=cache.example.com

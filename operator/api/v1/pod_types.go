@@ -1,15 +1,15 @@
 package v1
 
-// PodTemplate has further settings of the Pods, besides memcached, its agent and their placement, as in
-// PodTemplateSpec.
+// PodTemplate has further settings of the Pods, as in PodTemplateSpec, besides those of memcached, of its agent and of
+// the placement.
 type PodTemplate struct {
 	// metadata is added to the Pods.
 	// +optional
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// serviceAccountName is the ServiceAccount of the Pods: a DNS-1123 subdomain of 1 to 253 characters. memcached and
-	// the agent need no rights; some clusters tie image policies, Pod security or workload identity to it. Defaults to
-	// default, which each namespace has.
+	// serviceAccountName is the ServiceAccount of the Pods: a DNS-1123 subdomain of 1 to 253 characters. memcached and the
+	// agent need no rights, but some clusters tie image policies, Pod security or workload identity to a ServiceAccount.
+	// Defaults to default, the ServiceAccount that each namespace has.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -26,10 +26,10 @@ type PodTemplate struct {
 	DNSConfig *DNSConfig `json:"dnsConfig,omitempty"`
 }
 
-// DNSConfig is added to the DNS configuration of the Pods, as PodDNSConfig.
+// DNSConfig is added to the DNS configuration of the Pods, as in PodDNSConfig.
 type DNSConfig struct {
-	// nameservers are IP addresses of further DNS servers, at most 2: a resolver uses 3, and the first is that of the
-	// cluster. Defaults to none.
+	// nameservers are IP addresses of further DNS servers, at most 2: a resolver uses at most 3, and the first one is the
+	// DNS server of the cluster. Defaults to none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2

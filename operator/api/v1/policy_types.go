@@ -5,12 +5,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Placement is where Pods may run. Fields that PodSpec has, too, mean the same.
+// Placement is where Pods may run. A field that PodSpec also has means the same as there.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.zones) || !has(self.topologySpreadConstraints) || self.topologySpreadConstraints.all(constraint, constraint.topologyKey != 'topology.kubernetes.io/zone')",message="zones spreads the Pods over topology.kubernetes.io/zone, and topologySpreadConstraints has a constraint for it, too: remove one of the two"
 type Placement struct {
 	// architectures are the kubernetes.io/arch values of the Nodes that Pods may run on: amd64, arm64, ppc64le, s390x.
-	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
+	// Defaults to the architectures that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -25,10 +25,10 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=8
 	PreferredArchitectures []PreferredArchitecture `json:"preferredArchitectures,omitempty"`
 
-	// zones is how the Pods spread over zones, the values of the Nodes' label topology.kubernetes.io/zone: with Required,
-	// no zone has two Pods more than another, and a Pod that would break this rule stays Pending; with Preferred, the
-	// scheduler spreads the Pods over zones and Nodes if it can, and zones are more important to it. For other rules, use
-	// topologySpreadConstraints. Defaults to the scheduler's own spread of Pods over Nodes and zones.
+	// zones is how the Pods spread over zones (the values of the Nodes' label topology.kubernetes.io/zone): with Required,
+	// the numbers of Pods in two zones differ by at most 1, and a Pod that would break this rule stays Pending; with
+	// Preferred, the scheduler spreads the Pods over zones and Nodes if it can, and zones are more important than Nodes.
+	// For other rules, use topologySpreadConstraints. Defaults to the scheduler's own spread of Pods over Nodes and zones.
 	// +optional
 	Zones Spread `json:"zones,omitempty"`
 
@@ -58,7 +58,7 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=16
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// priorityClassName is the PriorityClass of the Pods. Defaults to the default of the cluster.
+	// priorityClassName is the PriorityClass of the Pods. Defaults to the default PriorityClass of the cluster.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -176,8 +176,8 @@ const (
 	MemoryResize MemoryChange = "Resize"
 )
 
-// UpdatePolicy is when new defaults of the operator reach running Pods. This replaces the Pods, and without slots the
-// new Pods start empty.
+// UpdatePolicy is when new defaults of the operator reach running Pods. Such an update replaces the Pods, and without
+// slots the new Pods start empty.
 //
 // +kubebuilder:validation:Enum=OnSpecChange;Automatic
 type UpdatePolicy string
@@ -195,7 +195,7 @@ const (
 type Disruption struct {
 	// maxUnavailable is the maximum number of Pods that may be unavailable at a time: a number up to 1000, or a percentage
 	// of size up to 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget, because it would
-	// only block drains. With slots, an evicted Pod counts as unavailable until another one has its slot.
+	// only block drains. With slots, an evicted Pod counts as unavailable until another Pod has its slot.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`

@@ -41,7 +41,8 @@ const (
 type TLS struct {
 	// secretName is a Secret in the same namespace with the certificate of the Pods: tls.crt (with its chain), tls.key
 	// and, for a clientAuth other than None, the CAs of the clients in ca.crt, all in PEM. A changed Secret takes effect
-	// within about 100 seconds, without a restart. Defaults to NAME-tls with issuerRef, which is otherwise required.
+	// within about 100 seconds, without a restart. Defaults to NAME-tls if issuerRef is set. Required if issuerRef is not
+	// set.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -49,7 +50,7 @@ type TLS struct {
 	SecretName string `json:"secretName,omitempty"`
 
 	// issuerRef is the issuer of the certificate. The operator creates a Certificate with all names of the cache, and
-	// cert-manager writes the Secret. Defaults to none: the Secret comes from elsewhere.
+	// cert-manager writes the Secret. Defaults to none: another client creates the Secret.
 	// +optional
 	IssuerRef *IssuerRef `json:"issuerRef,omitempty"`
 
@@ -87,8 +88,8 @@ type IssuerRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// kind is Issuer, in the same namespace, ClusterIssuer, or a kind of another group. A change replaces no Pod. Defaults
-	// to Issuer.
+	// kind is Issuer (in the same namespace), ClusterIssuer, or a kind of another API group. A change replaces no Pod.
+	// Defaults to Issuer.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -141,9 +142,10 @@ func (m *Memcached) TLSSecretName() string {
 
 // Auth is the authentication of the ASCII protocol of memcached: a client sends a user and a password when it connects.
 type Auth struct {
-	// secretName is a Secret in the same namespace with username and password of one user, or with users: one line
-	// user:password for each user, at most 8 lines of at most 254 bytes, which is the limit of memcached. A changed Secret
-	// takes effect within about 100 seconds, without a restart. Open connections stay authenticated.
+	// secretName is a Secret in the same namespace. For one user, it has the keys username and password. For several
+	// users, it has the key users: one line user:password for each user, at most 8 lines of at most 254 bytes, which is
+	// the limit of memcached. A changed Secret takes effect within about 100 seconds, without a restart. Open connections
+	// stay authenticated.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -171,10 +173,10 @@ const (
 type SlabMetrics string
 
 const (
-	// SlabMetricsTotals serves one series over all slab classes of a Pod.
+	// SlabMetricsTotals serves each metric of slab classes as one series: the sum over all slab classes of a Pod.
 	SlabMetricsTotals SlabMetrics = "Totals"
 
-	// SlabMetricsPerClass serves one series for each slab class of a Pod.
+	// SlabMetricsPerClass serves each metric of slab classes as one series for each slab class of a Pod.
 	SlabMetricsPerClass SlabMetrics = "PerClass"
 )
 

@@ -37,11 +37,11 @@ type Slots struct {
 	// +optional
 	ClientHash ClientHash `json:"clientHash,omitempty"`
 
-	// scaleOverlapSeconds is for how long after a slot was added or removed clients may still have the former list of
-	// slots, in seconds, 1 to 3600. During this time, a key that a client with one list changes is removed from the Pod in
-	// which clients with the other list look for it. Set it to the time in which all clients get the new list. Rollouts,
-	// and the change to the next slot, wait until it is over. It has an effect only with clientHash. Defaults to 30. A
-	// change replaces no Pod.
+	// scaleOverlapSeconds is how long clients may still have the former list of slots after a slot was added or removed,
+	// in seconds, 1 to 3600. During this time, a key that a client with one list changes is removed from the Pod in which
+	// clients with the other list look for it. Set it to the time in which all clients get the new list. Rollouts, and the
+	// change to the next slot, wait until this time is over. The field has an effect only with clientHash. Defaults to 30.
+	// A change replaces no Pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -90,9 +90,9 @@ type Handoff struct {
 	// +kubebuilder:validation:Maximum=86400
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 
-	// bytesPerSecond is how many bytes are copied per second, from 64Ki to 64Gi. The limit leaves clients enough of the
-	// network and of the old Pod. The copy exceeds it if the old Pod would otherwise end before the copy is complete. A
-	// change replaces no Pod. Defaults to 16Mi.
+	// bytesPerSecond is how many bytes are copied per second, from 64Ki to 64Gi. The limit leaves enough capacity of the
+	// network and of the old Pod to clients. The copy exceeds it if the old Pod would otherwise end before the copy is
+	// complete. A change replaces no Pod. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"
@@ -118,7 +118,7 @@ const (
 type SlotState string
 
 const (
-	// SlotServing means that the Pod serves the slot, with the keys of its predecessor if it had one.
+	// SlotServing means that the Pod serves the slot, with the keys of its predecessor, if there was one.
 	SlotServing SlotState = "Serving"
 
 	// SlotCopying means that the next Pod of the slot copies the keys of the current one.

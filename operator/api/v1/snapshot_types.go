@@ -56,7 +56,7 @@ type MemcachedSnapshotSpec struct {
 	To SnapshotTarget `json:"to"`
 
 	// bytesPerSecond is how many bytes of keys and values are saved per second, of all servers together, from 64Ki to
-	// 64Gi. The limit leaves clients enough of the network. Defaults to 16Mi.
+	// 64Gi. The limit leaves enough capacity of the network to clients. Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"
@@ -79,14 +79,15 @@ type MemcachedReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.credentials) || has(self.url)",message="credentials are only for a bucket: remove them, or set url to the bucket"
 type SnapshotTarget struct {
 	// url is the bucket: s3://BUCKET?region=REGION, gs://BUCKET or azblob://CONTAINER. With prefix=FOLDER/ after the "?",
-	// all objects are below a prefix. Defaults to none: persistentVolumeClaim is required.
+	// the names of all objects begin with FOLDER/. Defaults to none: persistentVolumeClaim is required.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^(s3|gs|azblob)://[A-Za-z0-9][-A-Za-z0-9_.]*(\?[!-~]*)?$`
 	URL string `json:"url,omitempty"`
 
-	// credentials are the credentials for the bucket. Defaults to those that a Pod of the namespace has without any.
+	// credentials are the credentials for the bucket. Defaults to the credentials that any Pod of the namespace has
+	// without a Secret or a ServiceAccount.
 	// +optional
 	Credentials *SnapshotCredentials `json:"credentials,omitempty"`
 

@@ -48,15 +48,16 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	ImagePullSecrets []LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// memory is the memory for items of one Pod (memcached's -m), 16Mi to 4Ti, rounded down to whole mebibytes.
-	// Defaults to 64Mi, which is memcached's own default. The container gets more than that: see resources.
+	// memory is the memory for items of one Pod (memcached's -m), 16Mi to 4Ti, rounded down to whole mebibytes. Defaults
+	// to 64Mi, which is memcached's own default. The container gets more memory than this: see resources.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="memory must be a quantity of at least 16Mi, such as 64Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti per Pod: raise size to spread the cache over more Pods"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// maxItemSize is the size of the largest item (memcached's -I), 512Ki to 1Gi, a multiple of 512Ki, and at most half of
-	// memory. memcached keeps large items in chunks of 512Ki, and does not start with another size. Defaults to 1Mi.
+	// memory. memcached keeps large items in chunks of 512Ki, and does not start if maxItemSize is not a multiple of
+	// 512Ki. Defaults to 1Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('512Ki')) >= 0",message="maxItemSize must be a quantity of at least 512Ki, memcached's chunk of a large item, such as 2Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, which is memcached's limit: split larger values"
@@ -71,16 +72,16 @@ type MemcachedSpec struct {
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 
 	// threads is the number of worker threads of one Pod (memcached's -t), 1 to 64. More threads than the Node has cores
-	// do not help. Defaults to the CPUs that resources request, rounded up and at least 4; a CPU limit, rounded up, bounds
-	// that.
+	// do not help. Defaults to the number of CPUs that resources request, rounded up and at least 4, but to at most the
+	// CPU limit, rounded up.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Threads *int32 `json:"threads,omitempty"`
 
 	// extraArgs are additional arguments of memcached, at most 64 of at most 512 characters each. Arguments that the
-	// operator sets itself (port, memory, threads, TLS and so on) are refused. So is $(NAME), because the kubelet would
-	// replace it. Defaults to none.
+	// operator sets itself (port, memory, threads, TLS and so on) are refused. $(NAME) is refused, too, because the
+	// kubelet would replace it. Defaults to none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -90,8 +91,8 @@ type MemcachedSpec struct {
 
 	// resources are the resource requirements of the memcached container. Defaults to a memory limit that is large enough
 	// for items, connections and threads when all of them are busy, a memory request for an ordinary load (see profile),
-	// and a CPU request of 50m without a limit. A smaller memory limit is refused, with a message that has the limit that
-	// is needed.
+	// and a CPU request of 50m without a limit. A smaller memory limit is refused, with a message that states the required
+	// limit.
 	// +optional
 	Resources *MemcachedResources `json:"resources,omitempty"`
 
@@ -109,16 +110,16 @@ type MemcachedSpec struct {
 	Rollout *Rollout `json:"rollout,omitempty"`
 
 	// slots gives each Pod a place with a name that stays when the Pod is replaced; {} means slots with DNS names and
-	// handoff. Adding or removing slots would replace the Pods, so it is pending until the next rollout. Defaults to none:
-	// clients know the Pods by their addresses.
+	// handoff. Adding or removing slots would replace the Pods, so such a change is pending until the next rollout.
+	// Defaults to none: clients know the Pods by their addresses.
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
 
-	// bootstrap fills the cache with the keys of other memcached servers, such as those of a Helm chart, or of a snapshot,
-	// before clients use the cache. If the keys come from servers, bootstrap needs slots.clientHash: all keys that the
-	// cache had are removed, and a second Deployment NAME-bootstrap copies the keys of the servers; once all clients use
-	// the cache, remove bootstrap, and only then the other servers. If the keys come from a snapshot, bootstrap needs
-	// slots, and may stay in the spec. A change replaces no Pod. Defaults to none: the cache starts empty.
+	// bootstrap fills the cache before clients use it: with the keys of other memcached servers, such as the servers of a
+	// Helm chart, or with the keys of a snapshot. If the keys come from servers, bootstrap needs slots.clientHash: all
+	// keys that the cache had are removed, and a second Deployment NAME-bootstrap copies the keys of the servers; once all
+	// clients use the cache, remove bootstrap, and only then the other servers. If the keys come from a snapshot,
+	// bootstrap needs slots, and may stay in the spec. A change replaces no Pod. Defaults to none: the cache starts empty.
 	// +optional
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 
@@ -151,8 +152,8 @@ type MemcachedSpec struct {
 
 	// terminationDelaySeconds is how long a Pod continues to answer after it was instructed to stop, in seconds, 0 to 600.
 	// In this time, the address of the Pod disappears from the DNS answers that clients cache. The delay applies for
-	// whatever reason a Pod ends: a rollout, a smaller size, an eviction. With slots, it begins when another Pod has the
-	// slot. After the delay, memcached has 15 seconds to stop. Defaults to 30. A change replaces the Pods.
+	// whatever reason a Pod ends: a rollout, a smaller size, an eviction. With slots, the delay begins when another Pod
+	// has the slot. After the delay, memcached has 15 seconds to stop. Defaults to 30. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
@@ -164,7 +165,7 @@ type MemcachedSpec struct {
 	// +optional
 	CommonMetadata *Metadata `json:"commonMetadata,omitempty"`
 
-	// podTemplate has further settings of the Pods, besides memcached, its agent and their placement.
+	// podTemplate has further settings of the Pods, besides those of memcached, of its agent and of the placement.
 	// +optional
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
@@ -243,10 +244,10 @@ const (
 type MemcachedResources struct {
 	Resources `json:",inline"`
 
-	// profile determines the memory request if requests do not have one. Burstable requests the memory that a full cache
-	// needs under an ordinary load, in which all connections are open, and a tenth of them are busy. Guaranteed requests
-	// as much as the limit, so that a Node that runs out of memory first ends Pods that use more than they request. A
-	// change replaces the Pods. Defaults to Burstable.
+	// profile determines the memory request, unless requests sets the memory. Burstable requests the memory that a full
+	// cache needs under an ordinary load, in which all connections are open, and a tenth of them are busy. Guaranteed
+	// requests as much as the limit, so that a Node that runs out of memory first ends Pods that use more than they
+	// request. A change replaces the Pods. Defaults to Burstable.
 	// +optional
 	Profile ResourcesProfile `json:"profile,omitempty"`
 }

@@ -73,10 +73,10 @@ type MemcachedStatus struct {
 	// +optional
 	TemplateInputs string `json:"templateInputs,omitempty"`
 
-	// progressingSince is when the cache began to work towards the current generation of the spec, or stopped being Ready
-	// with it. rollout.progressDeadlineSeconds counts from this time, or from the time at which the last Pod became ready.
-	// progressingSince is set to the current time again when a Secret that was missing exists. It is set only together
-	// with the condition Reconciling.
+	// progressingSince is when the cache began to work towards the current generation of the spec, or, at this generation,
+	// stopped being Ready. rollout.progressDeadlineSeconds counts from this time, or from the time at which the last Pod
+	// became ready. progressingSince is set to the current time again when a missing Secret is created. It is set only
+	// together with the condition Reconciling.
 	// +optional
 	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
 

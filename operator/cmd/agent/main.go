@@ -123,9 +123,9 @@ func exitCode(err error, log *slog.Logger) int {
 	return instruction.ExitCode
 }
 
-// parse returns the command; nil if it has printed the version or the help, and nothing is left to do. It returns an
-// error for an invalid flag, because pflag itself would exit with the exit code of a panic, and the supervisor would
-// restart the agent.
+// parse returns the command that the arguments request; nil if parse has printed the version or the help, and nothing
+// is left to do. It returns an error for an invalid flag, because pflag itself would exit with the exit code of a
+// panic, and the supervisor would restart the agent.
 func parse(arguments []string) (command, error) {
 	if len(arguments) > 0 && arguments[0] == "bootstrap" {
 		options := bootstrap.NewOptions()
@@ -160,8 +160,7 @@ func restarts() int {
 	return count
 }
 
-// parseFlags returns the arguments that are no flags. It returns done as true if it has printed the version or the
-// help.
+// parseFlags returns the arguments that are no flags (rest), and whether it has printed the version or the help (done).
 func parseFlags(usage string, arguments []string, add func(*pflag.FlagSet)) (rest []string, done bool, err error) {
 	flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	add(flags)

@@ -43,7 +43,7 @@ func s3(t *testing.T) string {
 	return "s3://backups?region=eu-central-1&use_path_style=true&prefix=caches/&endpoint=" + server.URL
 }
 
-// fields runs a command with its output for programs, JSON, and returns this output.
+// fields runs a command with -o=json, and returns its result.
 func fields(t *testing.T, arguments ...string) (r result) {
 	t.Helper()
 	out, err := run(t, append(arguments, "-o=json")...)

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/snapshot/format"
 )
 
-// result is the result of a command, which it prints at its end.
+// result is the result of a command. The command prints it when it ends.
 type result struct {
 	Name    string    `json:"name"`
 	Result  string    `json:"result"` // saved, restored or whole
@@ -103,7 +103,7 @@ func (p *printer) print(r result) error {
 	return err
 }
 
-// writeTo writes the result to a file in one line, unless it has no name.
+// writeTo writes the result to a file, as one line of JSON. If the name of the file is empty, writeTo does nothing.
 func (r result) writeTo(file string) error {
 	if file == "" {
 		return nil

@@ -28,7 +28,7 @@ var (
 	speedS3   = flag.Bool("s3", false, "save in a bucket of S3, in the memory of the test, instead of a folder")
 )
 
-// build builds the program.
+// build builds the program, and returns its path.
 func build(t testing.TB) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "memcached-snapshot")
@@ -38,7 +38,8 @@ func build(t testing.TB) string {
 	return program
 }
 
-// TestManyKeysTakeLittleTimeAndMemory saves a cache of two servers, verifies the snapshot and restores it into two others.
+// TestManyKeysTakeLittleTimeAndMemory saves a cache of two servers, verifies the snapshot and restores it into two
+// other servers.
 func TestManyKeysTakeLittleTimeAndMemory(t *testing.T) {
 	program, place := build(t), t.TempDir()
 	if *speedS3 {
@@ -103,7 +104,7 @@ func measure(t *testing.T, what, program string, arguments ...string) {
 	}
 }
 
-// storeMany stores small keys.
+// storeMany stores items that are numbered: count items, from the number first on.
 func storeMany(t testing.TB, address string, first, count int) {
 	t.Helper()
 	connection, err := net.Dial("tcp", address)

@@ -1,5 +1,5 @@
-// Package desired computes the desired state of a cache from package plan and package render, neither of which calls
-// the other. Whether the Pods stay as they are, and so which inputs the plan has, depends on the rendered Pod template.
+// Package desired computes the desired state of a cache with the packages plan and render, neither of which calls the
+// other. Whether the Pods stay as they are, and so which inputs the plan has, depends on the rendered Pod template.
 package desired
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// Choose renders the Pod template of a draft. If the Pods have another template, they are replaced anyway: Choose then
-// returns the draft and the template with the operator's current inputs.
+// Choose renders the Pod template of a draft. If the Pods were made from another template, they are replaced anyway:
+// Choose then returns the draft and the template with the operator's current inputs.
 func Choose(draft plan.Draft) (plan.Draft, render.Template) {
 	template := templateOf(draft)
 	if draft.ReplacesPods(template.Hash) {
@@ -24,7 +24,7 @@ func Update(draft plan.Draft) (plan.Draft, render.Template) {
 	return draft, templateOf(draft)
 }
 
-// templateOf renders the Pod template of a draft. There is none for an invalid spec.
+// templateOf renders the Pod template of a draft. If the spec is invalid, the template is empty.
 func templateOf(draft plan.Draft) render.Template {
 	if !draft.IsValid() {
 		return render.Template{}

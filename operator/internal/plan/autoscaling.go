@@ -1,6 +1,6 @@
 package plan
 
-// How the cache, and its memory, follow its use.
+// How a cache follows its use, in particular its memory.
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ func NeedsCurve(spec cachev1.MemcachedSpec) bool {
 // autoscalesMemory reports whether the operator computes how much memory the cache needs.
 func autoscalesMemory(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Memory != nil }
 
-// choosesMemory reports whether the operator chooses the memory, instead of the spec.
+// choosesMemory reports whether the operator, and not the spec, chooses the memory.
 func choosesMemory(spec cachev1.MemcachedSpec) bool {
 	return autoscalesMemory(spec) && spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct
 }
@@ -88,7 +88,7 @@ type Autoscaling struct {
 	Memory *autoscale.State
 
 	// Size is the decision about the number of Pods, expressed as the memory of all Pods together; nil if the number does
-	// not follow the use. Pod is then the memory of each Pod.
+	// not follow the use. If Size is not nil, Pod is the memory of each Pod.
 	Size *autoscale.State
 	Pod  int64
 }
@@ -123,14 +123,14 @@ func (d Draft) memoryAutoscaling() *autoscale.State {
 // slots can't be resized; they get slots only when another change replaces them.
 func (d Draft) resizesPods() bool { return d.before == nil || d.before.Slots }
 
-// isSettled reports whether all Pods were ready, with the memory of this spec, as of the last status.
+// isSettled reports whether all Pods were ready, with the memory of this spec, according to the last status.
 func isSettled(mc *cachev1.Memcached) bool {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	return !mc.Spec.Suspend && ready != nil && ready.Reason == cachev1.ReasonAllPodsReady &&
 		ready.ObservedGeneration == mc.Generation
 }
 
-// mostGiven returns the most memory that memcached in a Pod was given; 0 if none was given any.
+// mostGiven returns the largest memory that an instruction gives to memcached in a Pod; 0 if no instruction gives any.
 func (c CurrentSlots) mostGiven() int64 {
 	most := int64(0)
 	for _, pod := range c.Pods {

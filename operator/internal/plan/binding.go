@@ -33,7 +33,7 @@ type Binding struct {
 
 	Host, Port string
 
-	// Endpoints are the addresses of the slots or, without slots, that of the cache.
+	// Endpoints are the addresses of the slots or, without slots, the address of the cache.
 	Endpoints []string
 
 	// Discovery is the address for clients with auto discovery; empty without discovery.

@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Bootstrap copies the keys of other servers, and copies each key again that changes there.
+// Bootstrap copies the keys of other servers, and copies a key again when it changes there.
 type Bootstrap struct {
 	// From are the other servers, and FromHash is how clients choose one of them.
 	From     []string
@@ -35,9 +35,9 @@ type Bootstrap struct {
 	// Rate is the limit of the copy in bytes per second.
 	Rate int64
 
-	// Kept is the Pod template of the Deployment while clients may use both the other servers and the cache: the
-	// template then stays as it is, because a new Pod would not know the keys that clients changed. Otherwise it is
-	// nil, and the template is rendered.
+	// Kept is the Pod template of the Deployment while clients may use both the other servers and the cache: the template
+	// then stays as it is, because a new Pod would not know the keys that clients changed. Otherwise Kept is nil, and the
+	// template is rendered.
 	Kept *corev1.PodTemplateSpec
 
 	// Waits: the Deployment is not created yet, because a slot has no Pod.
@@ -127,7 +127,7 @@ func (d Draft) hasMoved() bool {
 	return d.memcached.Spec.Bootstrap != nil && d.current.Bootstrap.Moved
 }
 
-// copyRate is the limit of a copy in bytes per second.
+// copyRate returns the limit of a copy in bytes per second.
 func (d Draft) copyRate() int64 {
 	if rate := handoff(d.memcached.Spec).BytesPerSecond; rate != nil {
 		return rate.Value()
@@ -182,7 +182,8 @@ func ownHosts(mc *cachev1.Memcached) *regexp.Regexp {
 // it.
 const otherClusters = "svc.clusterset.local."
 
-// withoutDomain returns a host name without its namespace and what follows, in any spelling that DNS understands.
+// withoutDomain returns a host name without its namespace and what follows the namespace. It accepts any spelling that
+// DNS understands.
 func withoutDomain(host, namespace string) string {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if own, domain, ok := strings.Cut(host+".", "."+namespace+"."); ok && domain != otherClusters {

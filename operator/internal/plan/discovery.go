@@ -20,7 +20,8 @@ type Discovery struct {
 	discovery.Decision
 }
 
-// decideDiscovery decides which Pods answer, and with which list; nil without discovery.
+// decideDiscovery decides which Pods answer clients with auto discovery, and with which list of servers; it returns nil
+// without discovery.
 func (d Draft) decideDiscovery(endpoint string, slots *Slots) *Discovery {
 	if d.memcached.Spec.Discovery == nil {
 		return nil

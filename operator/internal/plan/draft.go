@@ -91,8 +91,8 @@ func (d Draft) IsPending() bool {
 	return d.IsValid() && waits && len(d.updateFor(*d.before)) > 0
 }
 
-// updateFor is pendingFor without a change to the memory, because no update is made for that alone, whatever
-// spec.updatePolicy is.
+// updateFor returns the same as pendingFor, but without a change to the memory, because no update is made for such a
+// change alone, whatever spec.updatePolicy is.
 func (d Draft) updateFor(made Record) []string {
 	made.Memory = d.now.Memory
 	return d.pendingFor(made)
@@ -128,7 +128,7 @@ func (d Draft) Outcome(hash string) Outcome {
 	return Ready{Plan: d.plan(decided)}
 }
 
-// size is the desired number of Pods. The number stays as it is while clients may use both the other servers of a
+// size returns the desired number of Pods. The number stays as it is while clients may use both the other servers of a
 // bootstrap and the cache.
 func (d Draft) size() int32 {
 	if listed := d.current.Slots.Listed; d.hasMoved() && listed > 0 {
@@ -137,8 +137,8 @@ func (d Draft) size() int32 {
 	return orDefault(d.memcached.Spec.Size, 1)
 }
 
-// invalid is the outcome of a spec with errors: the operator only maintains the slots and the discovery of existing
-// Pods.
+// invalid returns the outcome of a spec with errors: the operator only maintains the slots and the discovery of
+// existing Pods.
 func (d Draft) invalid() Invalid {
 	outcome := Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
 	var decided *Discovery
@@ -153,7 +153,8 @@ func (d Draft) invalid() Invalid {
 	return outcome
 }
 
-// waitsForSecrets reports whether another Pod template than the deployed one waits for Secrets.
+// waitsForSecrets reports whether the Pod template with this hash differs from the deployed template, and waits for
+// Secrets.
 func (d Draft) waitsForSecrets(hash string) bool {
 	return !d.current.SecretsUsable && d.current.Deployment != nil && d.before != nil && d.before.Template != hash &&
 		(len(d.defaults.MissingRights) == 0 || !d.before.Slots)

@@ -29,9 +29,9 @@ const (
 )
 
 // Inputs are what the Pods are made from besides the spec. They come with the operator. All of them are recorded,
-// including those that the spec sets at the time, so a spec that spells out the running values, or omits them again,
-// changes nothing. The fields are in the order of their names in JSON, because Record.Encode computes a checksum of the
-// JSON.
+// including inputs that the spec sets itself at that time. So nothing changes if the spec begins to set the values that
+// the Pods already have, or omits them again. The fields are in the order of their names in JSON, because Record.Encode
+// computes a checksum of the JSON.
 type Inputs struct {
 	// Agent is the image of the agent.
 	Agent string `json:"agent,omitempty"`
@@ -43,8 +43,8 @@ type Inputs struct {
 	Image string `json:"image,omitempty"`
 
 	// Memory is the memory for items that memcached starts with, in bytes, if rollout.memoryChange is Resize; 0 means the
-	// memory of the spec. The spec may have another memory since then. Pods with slots have that memory already, and other
-	// Pods get it when they are replaced.
+	// memory of the spec. The memory in the spec may have changed since then. Pods with slots already have the changed
+	// memory, and other Pods get it when they are replaced.
 	Memory int64 `json:"memory,omitempty"`
 
 	// Platform determines the user that memcached runs as.
@@ -109,8 +109,8 @@ func (d Defaults) inputs() Inputs {
 
 // Current is the observed state on which a plan depends.
 type Current struct {
-	// Deployment is the Deployment with the Memcached's name; nil if there is none. It includes its managed fields
-	// unless IsRecorded.
+	// Deployment is the Deployment with the Memcached's name; nil if there is none. It includes its managed fields, unless
+	// IsRecorded returns true for it.
 	Deployment *appsv1.Deployment
 
 	// SecretsUsable reports whether new Pods can start with the Secrets that the spec names.
@@ -165,7 +165,7 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 
 // startMemory returns the memory that memcached starts with in Pods that are made from a record. 0 means the memory of
 // the spec, even for Pods that lose their slots and so can't be resized any more. If the record has no memory, because
-// a change to it has replaced the Pods so far, the memory is read from the Deployment.
+// a change to the memory has replaced the Pods so far, the memory is read from the Deployment.
 func startMemory(before, now Record, live *appsv1.Deployment) int64 {
 	if now.Memory == 0 || before.Slots && !now.Slots {
 		return 0
@@ -199,7 +199,7 @@ func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
 	return inputs
 }
 
-// platformProblem prevents the creation of Pods while the platform is unknown.
+// platformProblem returns an error while the platform is unknown, so that no Pods are created.
 func platformProblem(defaults Defaults) error {
 	if defaults.Platform != "" {
 		return nil
@@ -245,8 +245,9 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// userID is the user that memcached runs as; nil leaves it to the cluster. On Kubernetes it is required: the official
-// image specifies its user by name, and the kubelet can check only numbers against runAsNonRoot.
+// userID returns the ID of the user that memcached runs as; nil leaves the choice to the cluster. On Kubernetes, the ID
+// is required: the official image specifies its user by name, and the kubelet can check only numbers against
+// runAsNonRoot.
 func (p Platform) userID() *int64 {
 	if p == OpenShift {
 		return nil

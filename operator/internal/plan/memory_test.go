@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// resizable is the spec of a cache whose running Pods get another memory.
+// resizable returns the spec of a cache with this memory. A change to the memory resizes running Pods.
 func resizable(memory string) cachev1.MemcachedSpec {
 	return cachev1.MemcachedSpec{
 		Memory: new(resource.MustParse(memory)), Slots: &cachev1.Slots{},
@@ -146,7 +146,8 @@ func TestAnotherMemoryHasToFitTheLimit(t *testing.T) {
 }
 
 // TestAMemoryThatIsTakenBackReplacesNoPod: the Pods started with 64Mi, and have 128Mi. No Node ever has room for 1Ti,
-// so that change would be a rollout, which waits for Secrets, or for a slot that moves. Then the change is taken back.
+// so the change to 1Ti would be a rollout, which waits for Secrets, or for a slot that moves. Then the change is taken
+// back.
 func TestAMemoryThatIsTakenBackReplacesNoPod(t *testing.T) {
 	mc := memcachedWith(resizable("64Mi"))
 	live := deployedBy(t, mc, defaults)
@@ -189,7 +190,8 @@ func TestArgumentsThatForbidAResize(t *testing.T) {
 	}
 }
 
-// TestOnlyAProfileReservesTheWholeContainer: a memory request that is as large as the limit does not reserve it.
+// TestOnlyAProfileReservesTheWholeContainer: if the spec sets a memory request, Whole is false, even if the request is
+// as large as the limit.
 func TestOnlyAProfileReservesTheWholeContainer(t *testing.T) {
 	request := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("500Mi")}
 	for _, tc := range []struct {

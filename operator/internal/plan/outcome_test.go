@@ -48,7 +48,8 @@ func TestAPlanIsBlockedOnlyByWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// undisturbed is the outcome for a cache with updatePolicy Automatic that waits for the updates of other caches.
+// undisturbed returns the outcome for a cache; a cache with updatePolicy Automatic waits for the updates of other
+// caches.
 func undisturbed(t *testing.T, mc *cachev1.Memcached, current Current, defaults Defaults) Outcome {
 	t.Helper()
 	draft, err := Resolve(mc, current, defaults)

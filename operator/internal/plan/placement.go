@@ -14,10 +14,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// placement adds the constraints of zones, and the Pods' labels to topology constraints. Without zones it adds no
-// constraints: the scheduler spreads the Pods of a Service over Nodes and zones by default. Soft constraints would be
-// worse, because the scheduler ignores Nodes that do not have the labels of all constraints. In a cluster without
-// zones, it would ignore all Nodes.
+// placement returns the placement of the spec. It adds topology constraints for zones, and selects the Pods by their
+// labels in constraints that have no selector. If the spec does not set zones, placement adds no constraints: the
+// scheduler spreads the Pods of a Service over Nodes and zones by default. Soft constraints would be worse, because the
+// scheduler ignores Nodes that do not have the labels of all constraints. In a cluster without zones, it would ignore
+// all Nodes.
 func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	resolved := orZero(spec.Placement.DeepCopy())
 	if resolved.SchedulerName == corev1.DefaultSchedulerName {

@@ -21,7 +21,7 @@ type Plan struct {
 
 	Namespace string
 
-	// UID is the Memcached's, for the owner references.
+	// UID is the UID of the Memcached, for the owner references.
 	UID types.UID
 
 	// Suspended: nothing of the plan is written.
@@ -39,8 +39,9 @@ type Plan struct {
 	// Endpoint is the name and port for clients that shard keys.
 	Endpoint string
 
-	// ServicePorts are the ports of the Service: those that clients use, the one of the endpoint first, and those of
-	// Pods that are still to be replaced. AgentMetrics reports whether any of these Pods serves metrics.
+	// ServicePorts are the ports of the Service: first the port of the endpoint, then the other ports that clients use,
+	// and the ports of Pods that are still to be replaced. AgentMetrics reports whether an existing or a planned Pod
+	// serves metrics.
 	ServicePorts []Port
 	AgentMetrics bool
 
@@ -68,7 +69,7 @@ type Plan struct {
 	// Certificate is requested from cert-manager; nil means none.
 	Certificate *Certificate
 
-	// Binding is what clients need to connect; nil means no Secret with it.
+	// Binding is what clients need to connect; nil means that no Secret has this data.
 	Binding *Binding
 
 	// Bootstrap copies the keys of other servers; nil means that nothing does.

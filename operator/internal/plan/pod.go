@@ -1,6 +1,6 @@
 package plan
 
-// Resolves every default of what the Pod template is rendered from.
+// Resolves the defaults of everything that the Pod template is rendered from.
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 // Pod is what the Pod template of a cache is rendered from, with all defaults resolved. No other part of a plan changes
 // the template.
 type Pod struct {
-	// Name is the Memcached's.
+	// Name is the name of the Memcached.
 	Name string
 
 	// Revision is the revision of the template.

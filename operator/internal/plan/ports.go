@@ -28,7 +28,7 @@ func (port Port) inPods() names.Ports {
 	return names.PlaintextPort
 }
 
-// ClientPorts returns the client ports of a Pod, that of the endpoint first.
+// ClientPorts returns the client ports of a Pod, the port of the endpoint first.
 func (p Pod) ClientPorts() []Port {
 	switch secured := p.Memcached.TLS; {
 	case secured == nil:

@@ -25,7 +25,7 @@ type Record struct {
 	// It is empty in a record that was recovered from the Deployment.
 	Template string `json:"template,omitempty"`
 
-	// Requested is the last applied value of cachev1.AnnotationUpdateRequested, or the hash of a long one.
+	// Requested is the last applied value of cachev1.AnnotationUpdateRequested or, if the value is long, its hash.
 	Requested string `json:"updateRequested,omitempty"`
 }
 
@@ -64,7 +64,7 @@ func decodeRecord(text string) (Record, bool) {
 	return record, known && record.Revision > 0
 }
 
-// sum covers all fields, including those that only a newer operator knows.
+// sum returns the checksum of all fields, including fields that only a newer operator knows.
 func sum(fields map[string]any) string {
 	return shortHash(mustEncode(fields))
 }
@@ -124,7 +124,7 @@ func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 // Deployment's annotations may have 256 KiB in all.
 const longestRequest = 128
 
-// requested returns the value of cachev1.AnnotationUpdateRequested to record: the hash of a long value.
+// requested returns what to record of cachev1.AnnotationUpdateRequested: the value or, if it is long, its hash.
 func requested(mc *cachev1.Memcached) string {
 	value := mc.Annotations[cachev1.AnnotationUpdateRequested]
 	if len(value) <= longestRequest {

@@ -63,7 +63,7 @@ func imageOf(containers []corev1.Container, name string) string {
 	return containerOf(containers, name).Image
 }
 
-// containerOf returns the container with a name, or none.
+// containerOf returns the container with this name, or an empty container.
 func containerOf(containers []corev1.Container, name string) corev1.Container {
 	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
 	if i < 0 {

@@ -36,8 +36,8 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 }
 
 // Threads returns how many worker threads each memcached has: those of the spec, or one for each CPU that is requested,
-// and at least memcached's default. A CPU limit bounds that number, because more threads would use the CPU time of each
-// period of 100 ms early, and clients would then wait for the next period.
+// and at least memcached's default. A CPU limit bounds that number, because more threads would use up the CPU time of
+// each period of 100 ms early, and clients would then wait for the next period.
 func Threads(spec cachev1.MemcachedSpec) int32 {
 	wanted := orZero(spec.Resources)
 	threads := max(memcached.DefaultThreads, cpus(wanted.Requests))
@@ -85,12 +85,12 @@ func copyRounded(to, from corev1.ResourceList) {
 	}
 }
 
-// limitFor returns what a full Pod needs, or the request if that is larger.
+// limitFor returns the memory that a full Pod needs, or the memory request if the request is larger.
 func limitFor(requests corev1.ResourceList, settings memcached.Settings) resource.Quantity {
 	return atLeast(requests[corev1.ResourceMemory], binary(memcached.ContainerMemory(settings)))
 }
 
-// atLeast returns the larger quantity; a missing one is zero.
+// atLeast returns the larger quantity; a missing quantity counts as zero.
 func atLeast(asked, least resource.Quantity) resource.Quantity {
 	if asked.Cmp(least) > 0 {
 		return asked
@@ -98,7 +98,7 @@ func atLeast(asked, least resource.Quantity) resource.Quantity {
 	return least
 }
 
-// within returns a default request, or the limit if that is smaller.
+// within returns this default request, or the limit of the resource if the limit is smaller.
 func within(limits corev1.ResourceList, name corev1.ResourceName, request resource.Quantity) resource.Quantity {
 	if limit, ok := limits[name]; ok && limit.Cmp(request) < 0 {
 		return limit

@@ -10,12 +10,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// WantedSnapshot returns the snapshot that a cache is filled with; nil if it is not.
+// WantedSnapshot returns the snapshot that a cache is filled with; nil if the spec has none.
 func WantedSnapshot(mc *cachev1.Memcached) *cachev1.BootstrapSnapshot {
 	return orZero(mc.Spec.Bootstrap).From.Snapshot
 }
 
-// FromServers returns the bootstrap of a cache that is filled from other servers; nil if it is not.
+// FromServers returns the bootstrap of a cache that is filled from other servers; nil if the cache is not filled from
+// servers.
 func FromServers(mc *cachev1.Memcached) *cachev1.Bootstrap {
 	if WantedSnapshot(mc) != nil {
 		return nil
@@ -43,8 +44,8 @@ func SourceOf(mc *cachev1.Memcached) string {
 	return string(text)
 }
 
-// ResolveRestore returns the snapshot to be restored into a cache, or why that cannot begin yet. Busy is the Job that
-// saves the cache now; empty if none does.
+// ResolveRestore returns the snapshot to be restored into a cache, or why the restore cannot begin yet. busy is the Job
+// that saves the cache now; empty if no Job does.
 func ResolveRestore(
 	mc *cachev1.Memcached, busy string, isSecretMissing bool, defaults Defaults,
 ) (Snapshot, *Unmet) {

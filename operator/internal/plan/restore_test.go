@@ -28,7 +28,7 @@ func TestARestoreBeginsOnlyInACacheThatIsReady(t *testing.T) {
 		change          func(*cachev1.Memcached)
 		missing         bool
 		busy            string
-		reason, message string // empty: it begins
+		reason, message string // empty: the restore begins
 	}{
 		"a ready cache": {func(*cachev1.Memcached) {}, false, "", "", ""},
 		"no size": {func(mc *cachev1.Memcached) { mc.Status.Conditions[0].Reason = cachev1.ReasonScaledToZero }, false, "",

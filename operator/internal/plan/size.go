@@ -13,12 +13,12 @@ import (
 // autoscalesSize reports whether the operator computes how many Pods the cache needs.
 func autoscalesSize(spec cachev1.MemcachedSpec) bool { return orZero(spec.Autoscaling).Size != nil }
 
-// choosesSize reports whether the operator chooses the number of Pods, instead of the spec.
+// choosesSize reports whether the operator, and not the spec, chooses the number of Pods.
 func choosesSize(spec cachev1.MemcachedSpec) bool {
 	return autoscalesSize(spec) && spec.Autoscaling.Size.Mode == cachev1.AutoscalingAct
 }
 
-// SizeOf returns how many Pods a cache is to have: what the spec says, or what the operator chose.
+// SizeOf returns how many Pods a cache is to have: the number in the spec, or the number that the operator chose.
 func SizeOf(mc *cachev1.Memcached) int32 {
 	size := orDefault(mc.Spec.Size, 1)
 	if !choosesSize(mc.Spec) {

@@ -171,8 +171,8 @@ func TestTheLargestNumberOfPodsIsOneThatTheCacheCanHave(t *testing.T) {
 	}
 }
 
-// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that the reports of Pods are not of two different
-// numbers.
+// TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged, so that the operator does not combine reports from times
+// with different numbers of Pods.
 func TestWhileClientsKnowOfFewerPodsTheNumberCountsAsChanged(t *testing.T) {
 	mc := memcachedWith(autosized())
 	mc.Status = choseSize(4)
@@ -196,8 +196,8 @@ func slotsListed(current CurrentSlots, listed int) CurrentSlots {
 	return current
 }
 
-// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, because the memory may have been observed for a long
-// time.
+// TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods, because autoscaling.memory may have observed the cache
+// for a long time before that record.
 func TestReportsOfBeforeTheFirstRecordMayBeOfAnotherNumberOfPods(t *testing.T) {
 	with := defaults
 	with.Now = time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)

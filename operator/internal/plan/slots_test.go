@@ -183,7 +183,7 @@ func TestThePlanOfSlots(t *testing.T) {
 }
 
 // TestScaledToNothingTheCacheHasNoRecord: a cache that is scaled to 0 keeps the record until the last slot is removed.
-// Then it has none, like a cache that was created without Pods.
+// Then the cache has no record, like a cache that was created without Pods.
 func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
 	current := nothing
 	current.Slots = CurrentSlots{Family: corev1.IPv4Protocol}

@@ -21,11 +21,11 @@ type Snapshot struct {
 	// Job is the name of the Job, and SnapshotName that of the snapshot in the bucket or the volume.
 	Job, Namespace, SnapshotName string
 
-	// Owner is the MemcachedSnapshot of a Job that saves, or the Memcached of one that restores.
+	// Owner is the MemcachedSnapshot of a Job that saves, or the Memcached of a Job that restores.
 	Owner Owner
 
-	// Restores: the snapshot is restored. Source is then what the spec requests, and Hash is how clients choose a
-	// server; if Hash is empty, each server gets the items of the server that had its name.
+	// Restores: the snapshot is restored. Source is then the result of SourceOf, and Hash is how clients choose a server;
+	// if Hash is empty, each server gets the items of the server that had its name.
 	Restores     bool
 	Source, Hash string
 
@@ -50,7 +50,7 @@ type Snapshot struct {
 	// Rate limits how many bytes of keys and values are copied per second.
 	Rate int64
 
-	// Memory is the limit of the container.
+	// Memory is the memory limit of the container.
 	Memory resource.Quantity
 }
 
@@ -60,7 +60,7 @@ type Owner struct {
 	UID        types.UID
 }
 
-// Server is a server of a cache. It keeps its name when the Pod is replaced, if it is a slot.
+// Server is a server of a cache. If the server is a slot, it keeps its name when the Pod is replaced.
 type Server struct{ Name, Address string }
 
 // CurrentSnapshot is what a new snapshot depends on.
@@ -68,7 +68,7 @@ type CurrentSnapshot struct {
 	// Memcached is the cache; nil if there is none.
 	Memcached *cachev1.Memcached
 
-	// Pods are the Pods of a cache without slots that are ready: the names and the IP addresses.
+	// Pods are the names and the IP addresses of the ready Pods of a cache without slots.
 	Pods []Server
 
 	// Busy is the Job that saves or restores the cache now; empty if none does.
@@ -93,7 +93,7 @@ const (
 	leastKeys = 64 << 20
 )
 
-// ResolveSnapshot returns the snapshot to be written, or why it cannot begin yet.
+// ResolveSnapshot returns the snapshot to be written, or why the save cannot begin yet.
 func ResolveSnapshot(
 	wanted *cachev1.MemcachedSnapshot, current CurrentSnapshot, defaults Defaults,
 ) (Snapshot, *Unmet) {
@@ -126,7 +126,7 @@ func snapshotOf(mc *cachev1.Memcached, rate *resource.Quantity, defaults Default
 	s := Snapshot{
 		Namespace: mc.Namespace, Cache: mc.Name, Pod: pod, Image: defaults.SnapshotImage, Rate: defaultHandoffRate,
 		Memory: *resource.NewQuantity(snapshotMemory+memoryOfItem*pod.Memcached.MaxItemSize, resource.BinarySI),
-		// Memcached needs at least 48 bytes for an item in addition to its key, and the list of keys needs 3.
+		// In addition to the key of an item, memcached needs at least 48 bytes, and the list of keys needs 3 bytes.
 		Keys: *resource.NewQuantity(max(leastKeys, pod.Memcached.ItemMemory), resource.BinarySI),
 	}
 	if rate != nil {

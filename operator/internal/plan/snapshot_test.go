@@ -45,7 +45,7 @@ func TestASnapshotBeginsOnlyOfACacheThatIsReady(t *testing.T) {
 	ready := func(mc *cachev1.Memcached) *metav1.Condition { return &mc.Status.Conditions[0] }
 	for sentence, tc := range map[string]struct {
 		change          func(*CurrentSnapshot)
-		reason, message string // empty: it begins
+		reason, message string // empty: the save begins
 	}{
 		"a ready cache":  {func(*CurrentSnapshot) {}, "", ""},
 		"no cache":       {func(c *CurrentSnapshot) { c.Memcached = nil }, cachev1.ReasonMemcachedNotFound, `spec.memcachedRef.name "cache" does not exist: create the Memcached in namespace "team"`},

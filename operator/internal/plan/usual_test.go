@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/usual"
 )
 
-// TestTheStatusKeepsAUsualDay as exactly as it is compared.
+// TestTheStatusKeepsAUsualDay with the precision with which the operator compares it.
 func TestTheStatusKeepsAUsualDay(t *testing.T) {
 	since := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	day := usual.New(since)

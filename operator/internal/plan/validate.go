@@ -204,7 +204,7 @@ func isSearchDomain(domain string) bool {
 	return domain == "." || len(utilvalidation.IsDNS1123Subdomain(name)) == 0
 }
 
-// mebibytes rounds up to a value that fits into a spec.
+// mebibytes returns a number of bytes as a quantity for a spec, rounded up to whole mebibytes.
 func mebibytes(count int64) string {
 	return bytes(memcached.RoundUp(count))
 }

@@ -141,7 +141,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 	}
 }
 
-// TestHugeLimitsAreEnough, even if a number of bytes has no room for them.
+// TestHugeLimitsAreEnough, even if an int64 has no room for the number of their bytes.
 func TestHugeLimitsAreEnough(t *testing.T) {
 	for _, quantity := range []string{"1e30", "99999E"} {
 		limits := &cachev1.Resources{Limits: corev1.ResourceList{"memory": resource.MustParse(quantity)}}

@@ -6,9 +6,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// candidates returns the Pods that may take a slot now: those of the current template first, then the oldest. The agent
-// of a candidate is not ready, so that its later readiness belongs to the role that it gets. The gate of a candidate is
-// closed, so that an open gate later shows that the Pod held the slot.
+// candidates returns the Pods that may take a slot now: first the Pods of the current template, then the others, and in
+// both groups the oldest first. The agent of a candidate is not ready, so that its later readiness belongs to the role
+// that it gets. The gate of a candidate is closed, so that an open gate later shows that the Pod held the slot.
 func (s *state) candidates() []*Pod {
 	var candidates []*Pod
 	for _, pod := range s.newPods() {
@@ -40,9 +40,9 @@ func (s *state) newPods() []*Pod {
 	return newPods
 }
 
-// isPredecessor reports whether a holder still names a Pod that was called back as its predecessor. Such a Pod must not
-// take a slot yet: if two Pods were the predecessor of each other, the older record would decide which of them gives
-// its slot away.
+// isPredecessor reports whether the record of a holder still names this Pod as its predecessor, although the Pod was
+// called back. Such a Pod must not take a slot yet: if two Pods were the predecessor of each other, the older record
+// would decide which of them gives its slot away.
 func (s *state) isPredecessor(pod *Pod) bool {
 	return slices.ContainsFunc(s.holders, func(holder *Pod) bool {
 		return holder != nil && holder.Instruction.Record.Predecessor == pod.UID
@@ -98,5 +98,6 @@ func (s *state) isNeededAgain(pod *Pod) bool {
 	return pod.Instruction.Role == instruction.Leave && s.isCurrent(pod) && !pod.Terminating
 }
 
-// idle takes the role from a Pod. The time in the instruction shows that the Pod had a role before.
+// idle returns the instruction that takes the role from a Pod. The time in that instruction shows that the Pod had a
+// role before.
 func (s *state) idle() instruction.Instruction { return instruction.Instruction{Since: s.Now} }

@@ -34,8 +34,8 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// TestRecordsOfAClockThatIsSetBack: times that the clock recorded before count from now on, and no agent repeats
-// anything.
+// TestRecordsOfAClockThatIsSetBack: times that were recorded before the clock was set back count from now on, and no
+// agent repeats anything.
 func TestRecordsOfAClockThatIsSetBack(t *testing.T) {
 	future := noon.Add(time.Hour)
 	tests := map[string]struct {
@@ -88,7 +88,7 @@ func TestACopyEndsByAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// TestACopyToTheOthersThatHasNotBegunDoesNotEnd: the keys of the Pod would be lost.
+// TestACopyToTheOthersThatHasNotBegunDoesNotEnd: if the copy ended, the keys of the Pod would be lost.
 func TestACopyToTheOthersThatHasNotBegunDoesNotEnd(t *testing.T) {
 	last := but(holder("b2", 2), func(p *Pod) {
 		ahead(p)

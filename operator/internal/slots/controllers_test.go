@@ -19,9 +19,9 @@ type deployment struct {
 type replicaSet struct {
 	hash     string
 	replicas int
-	desired  int // the annotations of the Deployment controller
+	desired  int // like most, an annotation that the Deployment controller writes
 	most     int
-	scaled   bool // the last change was to the replicas, which all ReplicaSets share
+	scaled   bool // scale made the last change to replicas
 }
 
 func (w *world) setOf(hash string) *replicaSet {

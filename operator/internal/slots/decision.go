@@ -9,8 +9,8 @@ import (
 // Decision lists what the operator writes and reports. All writes are independent: each may fail or be left out, and
 // the next decision depends on the observed result alone.
 type Decision struct {
-	// Endpoints are the desired slice, by slot. Write it only if it differs from the observed one, on condition of the
-	// observed resourceVersion.
+	// Endpoints are the desired entries of the EndpointSlice, sorted by slot. Write the slice only if it differs from the
+	// observed slice, and only if its resourceVersion is still the observed one.
 	Endpoints []Endpoint
 
 	// Listed is the number of slots in clients' lists. Write it with Endpoints, in one write.
@@ -19,8 +19,8 @@ type Decision struct {
 	// KeepsKeys: a slot is added or removed only after its keys were copied.
 	KeepsKeys bool
 
-	// Changes are the changes to Pods, at most one for each Pod, each on condition of the observed uid and
-	// resourceVersion.
+	// Changes are the changes to Pods, at most one for each Pod. Write a change only if the uid and the resourceVersion of
+	// the Pod are still the observed ones.
 	Changes []Change
 
 	// Replicas are the desired replicas of the Deployment: Size, or more as long as a scale-down would delete a wrong
@@ -32,7 +32,7 @@ type Decision struct {
 	// available yet.
 	Moving bool
 
-	// RequeueAfter is when to decide again without an event; 0 is never.
+	// RequeueAfter is after what time to decide again even without an event; 0 means never.
 	RequeueAfter time.Duration
 
 	// Slots are what the status reports for each slot.
@@ -57,12 +57,12 @@ type Change struct {
 	// Gate is the condition of the readiness gate, in the status of the Pod.
 	Gate *bool
 
-	// Container is the memory of memcached's container, in the subresource resize of the Pod.
+	// Container is the memory of memcached's container: write it to the subresource resize of the Pod.
 	Container *Container
 }
 
-// Deletion costs. A ReplicaSet that is scaled down deletes Pods that are not ready first, and of those the Pods with
-// the lowest cost.
+// Deletion costs. A ReplicaSet that is scaled down first deletes the Pods that are not ready, and of these first the
+// Pods with the lowest cost.
 const (
 	// CostHolder is the cost of a Pod that holds a slot, and the default: the annotation is then removed.
 	CostHolder int32 = 0
@@ -79,7 +79,7 @@ type Status struct {
 	Name    string
 	Address string
 
-	// Pod holds the slot; empty if none does.
+	// Pod is the name of the Pod that holds the slot; empty if no Pod does.
 	Pod string
 
 	// State is the state of the slot. A slot that no Pod holds is Cold.
@@ -88,7 +88,7 @@ type Status struct {
 	// Took is how long the last handoff took, until this Pod had the slot. It is 0 while State is Copying.
 	Took time.Duration
 
-	// Ends is when the Pod is killed at the latest. It is zero unless it terminates.
+	// Ends is when the Pod is killed at the latest. It is zero unless the Pod terminates.
 	Ends time.Time
 
 	// Since is when the state began; zero if that is unknown.

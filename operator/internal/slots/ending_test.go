@@ -50,7 +50,7 @@ func (w *world) mayEnd(pod *simPod) bool {
 	return since > w.patience
 }
 
-// isTaken reports whether a Pod has a slot.
+// isTaken reports whether any Pod has this slot.
 func (w *world) isTaken(slot string) bool {
 	in := w.input()
 	return slices.ContainsFunc(w.slice, func(e Endpoint) bool { return in.slotName(e.Slot) == slot })

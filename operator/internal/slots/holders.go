@@ -149,8 +149,9 @@ func isUnread(i instruction.Instruction) bool {
 	return i == instruction.Instruction{} || i.Role == Unknown
 }
 
-// wasHeldBesides reports whether another Pod that has not ended held a slot. The instruction of that Pod shows it. If
-// that instruction was edited as well, any older Pod without a slot may have held it.
+// wasHeldBesides reports whether another Pod than this holder held this slot, and has not ended. The instruction of
+// that Pod shows that it held the slot. If that instruction was edited as well, any older Pod without a slot may have
+// held it.
 func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool {
 		if isUnread(pod.Instruction) {
@@ -160,7 +161,7 @@ func (s *state) wasHeldBesides(holder *Pod, slot int) bool {
 	})
 }
 
-// predecessor returns the Pod that gave its slot to this one and has not ended, or nil. That Pod remains the
+// predecessor returns the Pod that gave its slot to this holder and has not ended, or nil. That Pod remains the
 // predecessor even if another client edited its instruction, because clients of the cache still use it.
 func (s *state) predecessor(holder *Pod) *Pod {
 	before := s.byUID[holder.Instruction.Record.Predecessor]

@@ -73,7 +73,7 @@ type Endpoint struct {
 	// Slot is the number of the slot, from 0.
 	Slot int
 
-	// Pod, UID and IP are the Pod's.
+	// Pod, UID and IP are the name, the UID and the IP address of the Pod.
 	Pod string
 	UID string
 	IP  string
@@ -168,5 +168,5 @@ func (in Input) slotOf(name string) int {
 	return slot
 }
 
-// none is no slot.
+// none stands for the number of a slot if there is no slot.
 const none = -1

@@ -21,7 +21,7 @@ func (s *state) keepLeaving() {
 	}
 }
 
-// leave is the instruction of a Pod that gave its slot away.
+// leave returns the instruction of a Pod that gave its slot away.
 func (s *state) leave(pod *Pod) instruction.Instruction {
 	return instruction.Instruction{
 		Slot: pod.Instruction.Slot, Role: instruction.Leave, Since: s.Now, End: int64(s.Drain.Seconds()),
@@ -56,9 +56,10 @@ func (s *state) isSurplus(pod *Pod) bool {
 	return true
 }
 
-// gate returns the condition of the readiness gate. When a slot has moved, the operator first lowers the deletion cost
-// of the old Pod, then opens the gate of the new Pod, and then closes the gate of the old Pod. So the Service of the
-// cache always has a Pod of the slot, and the ReplicaSet that is scaled down deletes exactly the old Pod.
+// gate reports whether the readiness gate of a Pod is to be open. When a slot has moved, the operator first lowers the
+// deletion cost of the old Pod, then opens the gate of the new Pod, and then closes the gate of the old Pod. So the
+// Service of the cache always has a Pod of the slot, and the ReplicaSet that is scaled down deletes exactly the old
+// Pod.
 func (s *state) gate(pod *Pod) bool {
 	switch role := s.following(pod).Role; {
 	case s.holds(pod):

@@ -60,7 +60,7 @@ func (m memory) in(i instruction.Instruction) instruction.Instruction {
 }
 
 // withMemory adds the memory to the next instruction of a Pod. While the container is about to be resized, the
-// instruction has the memory that memcached has now: this records that the container was changed.
+// instruction has the memory that memcached has now: this shows later that the container was changed.
 func (s *state) withMemory(pod *Pod, i instruction.Instruction) instruction.Instruction {
 	m := s.memory[pod]
 	if s.changesMemory(pod) {

@@ -12,8 +12,8 @@ import (
 
 const mib = int64(1) << 20
 
-// wanted returns the memory of Pods that started with 64 MiB and are to have another memory. A container needs 10 MiB
-// more, and a 16th of the memory that memcached had more before.
+// wanted returns the memory of Pods that started with 64 MiB and are to have another memory. In addition to the new
+// memory, a container needs 10 MiB, and a 16th of the amount by which the former memory was larger.
 func wanted(mebibytes int64) *Memory {
 	return &Memory{Started: 64 * mib, Wanted: mebibytes * mib, Container: func(former int64) Container {
 		return Container{Request: mebibytes, Limit: mebibytes + 10 + (former/mib-mebibytes)/16}
@@ -34,7 +34,7 @@ func requests(pod Pod, request int64) Pod {
 	return pod
 }
 
-// whole returns the memory of wanted, for containers that request their limit.
+// whole returns the same as wanted, but for containers that request as much memory as their limit.
 func whole(mebibytes int64) *Memory {
 	memory := wanted(mebibytes)
 	memory.Whole = true

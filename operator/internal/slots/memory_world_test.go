@@ -39,7 +39,7 @@ func (m *simMemory) container(wanted, former int64) Container {
 	return c
 }
 
-// startedWith returns the memory of a template, with which the template's name ends.
+// startedWith returns the memory that Pods of a template start with: the number at the end of the template's name.
 func startedWith(template string) int64 {
 	_, text, _ := strings.Cut(template, "-")
 	mebibytes, _ := strconv.ParseInt(text, 10, 64)
@@ -62,7 +62,7 @@ func (w *world) changeMemory() {
 	w.deployment.template = w.template
 }
 
-// specMemory returns the memory that the plan derives from the spec; nil if it may not change.
+// specMemory returns the memory that the plan derives from the spec; nil if the memory of the Pods may not change now.
 func (w *world) specMemory() *Memory {
 	m := w.mem
 	isDeployed := w.deployment.template == w.template && w.view.hash == w.deployment.template
@@ -170,7 +170,8 @@ func (w *world) memoryEvent() {
 	w.log("EVENT memory %+v, template %s", *m, w.template)
 }
 
-// healMemory ends all refusals, or makes some permanent, which then delay nothing but the change to memory.
+// healMemory ends all refusals, or makes some of them permanent. A permanent refusal then delays only the change to the
+// memory.
 func (w *world) healMemory() {
 	m := w.mem
 	if m == nil {

@@ -19,8 +19,9 @@ func (s *state) replicas() int {
 	return size
 }
 
-// endsOutdated reports whether an outdated Pod that gave a slot away has not ended. A new Pod for that slot would wait
-// until the outdated Pod has ended, and the Deployment would delete the outdated Pod only after the new Pod is ready.
+// endsOutdated reports whether an outdated Pod that gave this slot away has not ended yet. A new Pod for that slot
+// would wait until the outdated Pod has ended, and the Deployment would delete the outdated Pod only after the new Pod
+// is ready.
 func (s *state) endsOutdated(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.isOutdated(pod) && s.gaveAway(pod, slot) })
 }

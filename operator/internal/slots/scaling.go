@@ -1,8 +1,8 @@
 package slots
 
 // Changes the number of slots without loss of keys: one slot at a time, after the keys that clients will look for in
-// another Pod are copied to that Pod. The Pod of the slot that is added or removed copies the keys, so that each
-// memcached is watched once.
+// another Pod are copied to that Pod. The Pod of the slot that is added or removed copies the keys, so that the log of
+// each memcached is watched only once.
 
 import (
 	"cmp"
@@ -77,8 +77,8 @@ func (s *state) grow() {
 	}
 }
 
-// isStillUsed reports whether a Pod that gave a slot away has not ended. Clients may still use it by the slot's name,
-// and a key that they change in another Pod of that name would not be removed from the former Pod.
+// isStillUsed reports whether a Pod that gave this slot away has not ended yet. Clients may still use it by the slot's
+// name, and a key that they change in another Pod of that name would not be removed from the former Pod.
 func (s *state) isStillUsed(slot int) bool {
 	return slices.ContainsFunc(s.live, func(pod *Pod) bool { return s.gaveAway(pod, slot) })
 }
@@ -154,7 +154,7 @@ func (s *state) isCalm() bool {
 	})
 }
 
-// step is the change of clients' list to one slot more or less.
+// step returns the change of clients' list to the length after: one slot more or less.
 func (s *state) step(after int) instruction.Scale {
 	var servers []string
 	for _, holder := range s.holders[:min(s.Size, after)] {
@@ -180,8 +180,8 @@ func (s *state) overlapEnds(pod *Pod) time.Time {
 	return i.Record.MovedAt.Add(s.Scaling.Overlap)
 }
 
-// removed is the instruction of a Pod whose slot was removed. A Pod that copied its keys to the others stays consistent
-// with them, with the role Moved, until the overlap ends.
+// removed returns the instruction of a Pod whose slot was removed. A Pod that copied its keys to the others stays
+// consistent with them, with the role Moved, until the overlap ends.
 func (s *state) removed(pod *Pod) instruction.Instruction {
 	i := pod.Instruction
 	switch {

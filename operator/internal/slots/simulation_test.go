@@ -94,7 +94,7 @@ func TestADrainedCacheKeepsItsKeys(t *testing.T) {
 }
 
 // settle lets everything happen without events, until nothing changes for a while. It returns false if that takes more
-// rounds.
+// than this number of rounds.
 func (w *world) settle(rounds int) bool {
 	quiet := 0
 	for range rounds {
@@ -121,7 +121,7 @@ func (w *world) settle(rounds int) bool {
 	return false
 }
 
-// state is a number that grows with every change.
+// state returns a number that grows with every change.
 func (w *world) state() int {
 	state := w.sliceRV + w.names + len(w.pods)
 	for _, pod := range w.pods {
@@ -226,7 +226,7 @@ func (w *world) event() {
 	}
 }
 
-// healthy returns how many Pods a PodDisruptionBudget counts.
+// healthy returns how many Pods a PodDisruptionBudget counts as healthy.
 func (w *world) healthy() int {
 	count := 0
 	for _, pod := range w.pods {

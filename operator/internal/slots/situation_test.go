@@ -35,7 +35,7 @@ func cache(pods ...Pod) Input {
 	return in
 }
 
-// held marks a Pod of a situation that is in the slice.
+// held marks the Pods of a situation that are in the slice: it is their time of creation.
 var held = noon
 
 func with(in Input, change func(*Input)) Input {

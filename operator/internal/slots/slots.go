@@ -15,16 +15,16 @@
 //	serve   -> send -> moved -> leave    with Scaling, its slot is removed
 //	send    -> serve                     the slot stays: the size was changed back, or another Pod has to be replaced
 //
-// A Pod without a role is not ready. A Pod that had a role before gets the next role only when its agent is seen not
-// ready, and the last change to its instruction is a few seconds old. For the same reason, a Pod with the role cold
-// takes its slot only after a few seconds. So the agent's readiness under a new role is never one that the kubelet
-// reported under an old role.
+// A Pod without a role is not ready. The readiness of an agent under a new role must not be a readiness that the
+// kubelet reported under an old role. So a Pod that had a role before gets the next role only when its agent is seen
+// not ready, and the last change to its instruction is a few seconds old. For the same reason, a Pod with the role cold
+// takes its slot only after a few seconds.
 //
 // A Pod that is deleted keeps its slot while it terminates, until its successor has the keys. Its agent sees no new
 // instruction in that time, and finds out by the name of the slot which Pod has the slot.
 //
-// The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
-// scaling, then moves, leaving, scale, memory, timeouts and status.
+// The slice is the record of which Pod holds which slot. The files, in the order of a decision: holders, successors,
+// candidates, scaling, then moves, leaving, scale, memory, timeouts and status.
 package slots
 
 // The roles of Pods, and the order of the decisions.

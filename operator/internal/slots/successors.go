@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// keepSuccessors finds the Pods whose instruction is to take a slot, and takes the role from other Pods without a slot.
-// A Pod remains the successor until it has the slot, as long as there is a reason for the move.
+// keepSuccessors finds the Pods whose instruction is to take a slot, and makes the other Pods without a slot lose their
+// role. A Pod remains the successor until it has the slot, as long as there is a reason for the move.
 func (s *state) keepSuccessors() {
 	waiting := s.waiting()
 	for _, pod := range s.live {
@@ -155,8 +155,8 @@ func (s *state) whyFree(slot int) string {
 	return ""
 }
 
-// start gives a Pod a slot without keys. A Pod that had an instruction before may have old keys: its role is Cold,
-// which empties memcached.
+// start returns the instruction with which a Pod takes a slot without keys. A Pod that had an instruction before may
+// have old keys: its role is Cold, which empties memcached.
 func (s *state) start(pod *Pod, slot int, reason string) instruction.Instruction {
 	i := instruction.Instruction{Slot: s.slotName(slot), Role: instruction.Serve, Since: s.Now}
 	if pod.Instruction != (instruction.Instruction{}) || pod.GateTrue {
@@ -171,7 +171,8 @@ func (s *state) start(pod *Pod, slot int, reason string) instruction.Instruction
 	return i
 }
 
-// replacing gives a Pod the slot of a holder: with its keys, or without them.
+// replacing returns the instruction with which a Pod takes the slot of a holder, with the keys of the holder or without
+// them.
 func (s *state) replacing(pod, holder *Pod) instruction.Instruction {
 	slot, why := s.slot[holder], ""
 	switch {

@@ -15,7 +15,8 @@ const settleTime = 5 * time.Second
 // isSettled reports whether the reported readiness of a Pod belongs to its current role.
 func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
-// isFuture reports whether a time is in the future: the clock was ahead when it was recorded, and was set back since.
+// isFuture reports whether a time is in the future: the clock was ahead when the time was recorded, and was set back
+// since.
 func (s *state) isFuture(at time.Time) bool { return at.After(s.Now.Add(settleTime)) }
 
 // isAhead reports whether the clock was set back since a Pod got an instruction under which a slot may wait for the

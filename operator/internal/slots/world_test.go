@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// world is a simulated cluster with one cache: its real state, and the operator's view of that.
+// world is a simulated cluster with one cache: the real state of the cluster, and the operator's view of this state.
 type world struct {
 	*rand.Rand
 	now   time.Time
@@ -261,7 +261,7 @@ func (w *world) copy(pod *simPod) {
 	}
 }
 
-// copyScaled copies between the Pods of a list whose length changes.
+// copyScaled lets the agent in a Pod copy keys between Pods, for a change to the length of clients' list.
 func (w *world) copyScaled(pod *simPod) {
 	agent := &pod.agent
 	missing := slices.ContainsFunc(agent.seen.Scale.Addresses(), func(address string) bool {

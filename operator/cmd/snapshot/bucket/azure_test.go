@@ -39,7 +39,8 @@ func TestAzuresRefusalIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfAzureIsWhatWasWritten: an object has the content of a complete write, and not that of an abandoned one.
+// TestAnObjectOfAzureIsWhatWasWritten: an object has the content of a complete write, and not the content of an
+// abandoned write.
 func TestAnObjectOfAzureIsWhatWasWritten(t *testing.T) {
 	var got []byte
 	puts := 0

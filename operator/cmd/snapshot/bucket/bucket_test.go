@@ -139,7 +139,8 @@ func TestAFolderHasNothingButTheObjects(t *testing.T) {
 	}
 }
 
-// breaking ends connections after they have sent some bytes of an object. It does so a given number of times.
+// breaking ends the first connections that read an object, each after it has sent some bytes of the object: times is
+// the number of these connections, and after the number of bytes.
 type breaking struct {
 	http.Handler
 	after, times atomic.Int64

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// parse returns the URL of a bucket. A folder is made if it does not exist, and nothing is written outside of it.
+// parse returns the URL of a bucket or a folder. The URL of a folder makes fileblob create the folder if it does not
+// exist, and write nothing outside of it.
 func parse(location string) (*url.URL, error) {
 	if filepath.IsAbs(location) {
 		location = (&url.URL{Scheme: "file", Path: location}).String()
@@ -69,5 +70,5 @@ func isPlain(name, value string) bool {
 
 var anyURL = regexp.MustCompile(`\?[^\s"]+`)
 
-// withoutQueries returns an error without the queries of URLs, which may have secrets.
+// withoutQueries returns the text of an error without the queries of URLs, because these may have secrets.
 func withoutQueries(err error) string { return anyURL.ReplaceAllString(err.Error(), "") }

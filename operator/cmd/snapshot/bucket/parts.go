@@ -1,6 +1,6 @@
 package bucket
 
-// Sends an object in parts, so that only a few of them are in memory.
+// Sends an object in parts, so that only a few parts are in memory at a time.
 
 import (
 	"os"

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// attempts is how often resumed tries to continue before it has read something again.
+// attempts limits how often in a row resumed tries to continue without reading anything.
 const attempts = 4
 
-// resumed reads an object. If a connection ends, it continues at the same place over another one, because the reading
-// of an object may take hours, and few connections last that long.
+// resumed reads an object. If a connection ends, resumed continues at the same place over another connection, because
+// it may take hours to read an object, and few connections last that long.
 type resumed struct {
 	ctx    context.Context //nolint:containedctx // The context of Open, with which the object is opened again.
 	from   *Bucket

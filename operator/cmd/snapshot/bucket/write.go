@@ -1,6 +1,6 @@
 package bucket
 
-// Writes objects, and small objects without replacing others.
+// Writes objects, and adds small objects without replacing existing objects.
 
 import (
 	"bytes"
@@ -97,7 +97,7 @@ func isAnswer(err error, code string) bool {
 }
 
 // addFile writes a file with a temporary name, and gives it its final name only if no file has that name. fileblob
-// itself checks this only before it renames the file, so another process could give a file this name in between.
+// itself checks this only before it renames the file, so another process could create a file with this name in between.
 func (b *Bucket) addFile(ctx context.Context, name string, content []byte) error {
 	ctx, remove := context.WithCancel(ctx)
 	defer remove()

@@ -90,7 +90,7 @@ func TestAVolumeWithoutLinksReplacesNoFile(t *testing.T) {
 	}
 }
 
-// unconditional makes a server of S3 refuse conditions.
+// unconditional makes a server of S3 refuse requests that have conditions.
 func unconditional(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") != "" {
