@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// nodeReader answers with two pages of one Node each, and counts the lists that are begun.
+// nodeReader answers a list request with two pages of one Node each, and counts the requests for a first page.
 type nodeReader struct {
 	client.Reader
 	lists int

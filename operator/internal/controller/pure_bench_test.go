@@ -37,7 +37,7 @@ func benchmarkDefaults() plan.Defaults {
 	}
 }
 
-// stored is the API server of one cache: it keeps the applied objects, unless forgets is set.
+// stored stands for the API server: it keeps the applied objects of one cache, unless forgets is set.
 type stored struct {
 	apply.Client
 	t       testing.TB
