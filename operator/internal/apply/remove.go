@@ -20,8 +20,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// isSlotService reports whether an object is the Service of all slots. It is the last object of slots in the order by
-// kind and name, and so is deleted last.
+// isSlotService reports whether an object is the Service of all slots. This Service is the last object of slots in the
+// order of kind and name, so it is deleted last.
 func isSlotService(mc *cachev1.Memcached, key observe.Key) bool {
 	return key == observe.Key{GroupKind: observe.ServiceKind.GroupKind(), Name: names.SlotService(mc.Name)}
 }
