@@ -124,7 +124,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	case tls == nil:
 	case tls.SecretName != "":
 		want = append(want, tls.SecretName)
-	case tls.IssuerRef != nil: // It writes into a Secret that has the cache's name, unless the spec names one.
+	case tls.IssuerRef != nil: // The Secret is named after the cache if the spec names none.
 		want = append(want, mc.Name+"-tls")
 	}
 	if spec.Auth != nil && spec.Auth.SecretName != "" {
