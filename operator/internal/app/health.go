@@ -32,7 +32,8 @@ func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	)
 }
 
-// logged logs when a check starts to fail, and when it succeeds again, because the kubelet reports only a status code.
+// logged returns a check that also logs when it starts to fail, and when it succeeds again, because the kubelet reports
+// only a status code.
 func logged(name string, check healthz.Checker) healthz.Checker {
 	log := ctrl.Log.WithName("probes").WithValues("check", name)
 	var failed atomic.Bool
