@@ -11,7 +11,7 @@
 // then keep reporting earlier removals, but a removal while no operator ran is not found.
 package secrets
 
-// The state that is reported of a Secret.
+// The state of a Secret, as it is reported.
 
 import (
 	"time"
@@ -75,13 +75,14 @@ type Removal struct {
 // names none.
 func (s *State) Usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
 
-// ExistsForOther reports whether the Secret exists, or may exist, and cert-manager did not write it for a Certificate.
+// ExistsForOther reports whether the Secret exists, or may exist, and cert-manager did not write it for the Certificate
+// with this name.
 func (s *State) ExistsForOther(certificate string) bool {
 	return s != nil && !s.Missing && s.IssuedFor != certificate
 }
 
-// UnwatchedTypes are types of which a cluster may have thousands for other purposes. The operator does not
-// watch them.
+// UnwatchedTypes are the types of Secrets that the operator does not watch, because a cluster may have thousands of
+// such Secrets for other purposes.
 var UnwatchedTypes = []corev1.SecretType{
 	"helm.sh/release.v1", corev1.SecretTypeServiceAccountToken, corev1.SecretTypeBootstrapToken,
 	corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson,

@@ -1,6 +1,6 @@
 package secrets
 
-// Records which Memcached uses which Secret; a Secret that none uses is forgotten.
+// Records which Memcached uses which Secret; a Secret that no Memcached uses is forgotten.
 
 import (
 	"slices"
@@ -77,7 +77,7 @@ func usesOf(mc *cachev1.Memcached) []use {
 // uses are the uses of all Memcacheds.
 type uses struct {
 	of     map[types.NamespacedName][]use // by Memcached
-	number map[use]int                    // of Memcacheds
+	number map[use]int                    // how many Memcacheds have this use
 }
 
 func newUses() uses {
@@ -111,7 +111,8 @@ func (m *Memory) Follow(mc *cachev1.Memcached) {
 	m.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
 }
 
-// Forget forgets the Secrets of a deleted Memcached. No other goroutine may read them for it at the same time.
+// Forget forgets the Secrets of a deleted Memcached. No other goroutine may read these Secrets for this Memcached at
+// the same time.
 func (m *Memory) Forget(memcached types.NamespacedName) {
 	m.set(memcached, nil)
 }

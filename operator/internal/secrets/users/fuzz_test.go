@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// pairs are users that cmp can print.
+// pairs returns the users in a form that cmp can print.
 func pairs(list []User) (all [][2]string) {
 	for _, user := range list {
 		all = append(all, [2]string{user.Name, user.Password})
