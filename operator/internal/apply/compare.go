@@ -38,7 +38,7 @@ func stamp(object render.Object) error {
 	return nil
 }
 
-// schemas has, for each kind, the schema that compares its objects.
+// schemas has, for each kind, the schema by which objects of the kind are compared.
 type schemas map[schema.GroupKind]*kindSchema
 
 // kindSchema compares objects of one kind.

@@ -80,8 +80,8 @@ func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return otherOwner(live, mc) == "" && live.GetAnnotations()[names.AnnotationAppliedHash] != ""
 }
 
-// removeAttempts is how often a deletion is tried while another client writes the object's status, as happens to a
-// PodDisruptionBudget with each change to a Pod.
+// removeAttempts is how often a deletion is tried if another client writes the object's status in the meantime. For
+// example, the status of a PodDisruptionBudget changes with each change to a Pod.
 const removeAttempts = 5
 
 // remove deletes an owned object in the version that was read. The uid in the request protects an object that has

@@ -206,7 +206,7 @@ func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
 	}
 }
 
-// pausedDeployment is a Deployment whose rollout the operator paused.
+// pausedDeployment returns a Deployment whose rollout the operator paused.
 func pausedDeployment() *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cache", ManagedFields: []metav1.ManagedFieldsEntry{
 		{Manager: names.PauseOwner, Operation: metav1.ManagedFieldsOperationApply},

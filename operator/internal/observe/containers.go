@@ -51,7 +51,7 @@ func imageOf(container string) string {
 	return "spec.image"
 }
 
-// otherImage is the fix for an image that a Node cannot run.
+// otherImage returns the fix for an image that a Node cannot run.
 func otherImage(container string) string {
 	return "see " + imageOf(container) + ", or exclude these Nodes by spec.placement.architectures"
 }

@@ -81,7 +81,7 @@ func (s Snapshot) DeployedPorts() names.Ports {
 	return 0
 }
 
-// Current is the observed state on which the plan depends.
+// Current returns the observed state on which the plan depends.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery, Bound: s.bound(),

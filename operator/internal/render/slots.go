@@ -18,7 +18,7 @@ import (
 var sliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice").GroupKind()
 
 // slotObjects returns the Services and EndpointSlices of the slots. The EndpointSlice of the headless Service comes
-// first: it is the record of which Pod holds which slot, and the others follow from it.
+// first: it is the record of which Pod holds which slot, and the other objects follow from it.
 func slotObjects(p plan.Plan) []Object {
 	if p.Slots == nil {
 		return nil

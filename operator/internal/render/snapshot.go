@@ -62,7 +62,8 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	return job
 }
 
-// ignoreDisruptions does not count an evicted Pod as an attempt: its Node was drained, or needed for other Pods.
+// ignoreDisruptions returns the rule by which an evicted Pod does not count as an attempt: its Node was drained, or
+// needed for other Pods.
 func ignoreDisruptions() *batchv1ac.PodFailurePolicyRuleApplyConfiguration {
 	return batchv1ac.PodFailurePolicyRule().
 		WithAction(batchv1.PodFailurePolicyActionIgnore).

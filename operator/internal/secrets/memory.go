@@ -1,6 +1,6 @@
 package secrets
 
-// Reads each version of a Secret once, and finds the entries that were removed since the version before.
+// Reads each version of a Secret once, and finds the entries that were removed since the previous version.
 
 import (
 	"cmp"

@@ -6,9 +6,9 @@
 // user. The watch of the metadata (package controller) reports new versions, which are read when they are needed.
 //
 // Memcached keeps accepting the users and client CAs that were removed from a Secret, until memcached restarts. So
-// Memory compares each version of a Secret with the one before, and reports removals. Nothing else records the former
-// versions, so an operator that restarts does not know what a Secret contained before. The conditions of the status
-// then keep reporting earlier removals, but a removal while no operator ran is not found.
+// Memory compares each version of a Secret with the previous version, and reports removals. Nothing else records the
+// former versions, so an operator that restarts does not know what a Secret contained before. The conditions of the
+// status then keep reporting earlier removals, but a removal while no operator ran is not found.
 package secrets
 
 // The state of a Secret, as it is reported.
@@ -21,8 +21,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// State is the state of a Secret that a Memcached names. Of the content, it has only the parts that every client of the
-// cache may know, and those that a binding copies.
+// State is the state of a Secret that a Memcached names. Of the Secret's content, the state has only the parts that
+// every client of the cache may know, and the parts that a binding copies.
 type State struct {
 	Name string
 

@@ -84,7 +84,7 @@ func newUses() uses {
 	return uses{of: map[types.NamespacedName][]use{}, number: map[use]int{}}
 }
 
-// set records the uses of a Memcached, and returns those that no Memcached has any more.
+// set records the uses of a Memcached, and returns the uses that no Memcached has any more.
 func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	before := u.of[memcached]
 	if slices.Equal(before, now) {
@@ -106,7 +106,7 @@ func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	return over
 }
 
-// Follow records which Secrets a Memcached uses, and forgets those that are no longer used.
+// Follow records which Secrets a Memcached uses, and forgets the Secrets that are no longer used.
 func (m *Memory) Follow(mc *cachev1.Memcached) {
 	m.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
 }

@@ -102,7 +102,7 @@ func secretsOf(b *plan.Bootstrap) string {
 }
 
 // without returns a warning for the time when clients may use both the other servers and the cache: the warning says
-// which keys are lost because this time is interrupted.
+// which keys are lost if the copy is interrupted during this time.
 func without(b *plan.Bootstrap) string {
 	if !b.Moved {
 		return ""

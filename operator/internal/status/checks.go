@@ -90,7 +90,7 @@ func judge(in Input) verdict {
 	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"}
 }
 
-// desiredSize is the planned size or, while the Memcached is suspended, the size of the Deployment.
+// desiredSize returns the planned size or, while the Memcached is suspended, the size of the Deployment.
 func desiredSize(in Input) int32 {
 	deployment := in.deployment()
 	if in.Plan.Suspended && deployment != nil && deployment.Spec.Replicas != nil {

@@ -18,7 +18,8 @@ import (
 
 const deadline = 600 * time.Second
 
-// unschedulable is a cache of three Pods of which the scheduler can place two, after the Deployment was complete.
+// unschedulable returns a cache of three Pods, of which the scheduler can place only two after the Deployment was
+// complete.
 func unschedulable() Input {
 	in := rolledOut()
 	in.Now = time.Unix(1_700_000_000, 0)

@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// entries returns the data of a Secret as the API server returns them.
+// entries returns the data of a Secret in the form in which the API server returns data.
 func entries(secret map[string]string) map[string][]byte {
 	content := map[string][]byte{}
 	for key, value := range secret {
