@@ -184,7 +184,7 @@ func newScheme() *runtime.Scheme {
 		clientgoscheme.AddToScheme, cachev1.AddToScheme, certmanager.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			panic(err) // It fails only if a type is registered twice under different names: a programming error.
+			panic(err) // This fails only if a type is registered twice under different names: a programming error.
 		}
 	}
 	return scheme

@@ -67,8 +67,8 @@ func cacheOf(operator *Options, byObject map[client.Object]cache.ByObject) cache
 	return options
 }
 
-// watchedSecrets is a field selector that excludes types of Secrets that no Memcached uses. Of the other Secrets, the
-// operator requests only the metadata.
+// watchedSecrets returns a field selector that excludes types of Secrets that no Memcached uses. Of the other Secrets,
+// the operator requests only the metadata.
 func watchedSecrets() fields.Selector {
 	var others []fields.Selector
 	for _, secretType := range secrets.UnwatchedTypes {
@@ -77,8 +77,8 @@ func watchedSecrets() fields.Selector {
 	return fields.AndSelectors(others...)
 }
 
-// restMapper knows the operator's kinds, all of them namespaced except Node. So the operator needs no API discovery,
-// and works even if the discovery fails.
+// restMapper returns a mapper that knows the kinds which the operator uses; all of them are namespaced, except Node. So
+// the operator needs no API discovery, and works even if the discovery fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),

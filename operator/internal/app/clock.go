@@ -17,7 +17,7 @@ type serverClock struct {
 
 func (c *serverClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// listen records the time of each answer.
+// listen returns a transport that records the time of each answer.
 func (c *serverClock) listen(next http.RoundTripper) http.RoundTripper {
 	return listener{RoundTripper: next, clock: c}
 }

@@ -32,7 +32,8 @@ func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	)
 }
 
-// logged logs when a check starts to fail, and when it succeeds again, because the kubelet reports only a status code.
+// logged returns a check that also logs when it starts to fail, and when it succeeds again, because the kubelet reports
+// only a status code.
 func logged(name string, check healthz.Checker) healthz.Checker {
 	log := ctrl.Log.WithName("probes").WithValues("check", name)
 	var failed atomic.Bool
@@ -49,7 +50,7 @@ func logged(name string, check healthz.Checker) healthz.Checker {
 }
 
 // caches checks whether the required caches are synced. The caches of Secrets and of slots are not included: their
-// watches start when a Memcached first needs them, and only the Memcacheds that need them wait for them.
+// watches start when a Memcached first needs such a cache, and only Memcacheds that need this cache wait for it.
 type caches struct {
 	informers cache.Informers
 
@@ -77,7 +78,7 @@ func (c *caches) check(ctx context.Context) error {
 	return c.areFilled(ctx, needed)
 }
 
-// cachedFromStart are the kinds that an operator caches even before it is the leader: the kinds with an index.
+// cachedFromStart returns the kinds that an operator caches even before it is the leader: the kinds with an index.
 func cachedFromStart() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
 
 func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {

@@ -14,8 +14,8 @@ import (
 )
 
 // TestTheLimitFitsTheMemcachedsOfItsComment compares the memory limit in the manifest with the resident memory that
-// `make bench` measured with as many Memcacheds as the comment of the manifest names: the limit exceeds it by at least
-// a fifth.
+// `make bench` measured with as many Memcacheds as the comment of the manifest names: the limit exceeds the resident
+// memory by at least a fifth.
 func TestTheLimitFitsTheMemcachedsOfItsComment(t *testing.T) {
 	content := page.Read(t, "../../config/manager/manager.yaml")
 	var manager appsv1.Deployment

@@ -114,7 +114,7 @@ type Options struct {
 	Log zap.Options
 }
 
-// NewOptions returns the defaults, from the environment.
+// NewOptions returns the default options, some of which environment variables set.
 func NewOptions() *Options {
 	legacy, given := os.LookupEnv(EnvLegacyFieldManagers)
 	if !given {

@@ -34,7 +34,8 @@ func TestImagesComeFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestTheDefaultAgentIsOfTheAgentsVersion: whoever raises the agent's version raises the tag of DefaultAgentImage, too.
+// TestTheDefaultAgentIsOfTheAgentsVersion: if the agent's version is raised, the tag of DefaultAgentImage has to be
+// raised, too.
 func TestTheDefaultAgentIsOfTheAgentsVersion(t *testing.T) {
 	version, err := os.ReadFile("../../cmd/agent/VERSION")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// openShiftGroup is an API group of every OpenShift cluster, and of no other.
+// openShiftGroup is an API group that every OpenShift cluster has, and no other cluster.
 const openShiftGroup = "security.openshift.io"
 
 // askAgain is how long the operator waits before it repeats a failed request for the platform, however many caches need
@@ -32,7 +32,7 @@ type platform struct {
 	discovery *discovery.DiscoveryClient
 	questions singleflight.Group
 
-	mu      sync.Mutex // Not held during a request.
+	mu      sync.Mutex // Not locked during a request.
 	known   plan.Platform
 	asked   time.Time
 	problem error
@@ -78,8 +78,8 @@ func (p *platform) recall() (plan.Platform, error) {
 	return p.known, p.problem
 }
 
-// ask asks the API server for the platform. If the watch has reported a platform in the meantime, that one is newer,
-// and the answer is ignored.
+// ask asks the API server for the platform. If the watch has reported a platform in the meantime, the reported platform
+// is newer, and the answer is ignored.
 func (p *platform) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

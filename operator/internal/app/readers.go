@@ -118,7 +118,7 @@ func (r readers) answer(request *http.Request) (int, error) {
 	return r.answerFor(request.Context(), token)
 }
 
-// answerFor caches the API server's answer for a token.
+// answerFor returns the API server's answer for a token, which it caches.
 func (r readers) answerFor(ctx context.Context, token string) (int, error) {
 	hash := sha256.Sum256([]byte(token))
 	if _, allowed := r.allowed.Get(hash); allowed {
@@ -145,7 +145,7 @@ func (r readers) answerFor(ctx context.Context, token string) (int, error) {
 	return code, err
 }
 
-// review asks the API server.
+// review asks the API server whether the client with a token may read the metrics.
 func (r readers) review(ctx context.Context, token string) (int, error) {
 	who := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	who, err := r.tokens.Create(ctx, who, metav1.CreateOptions{})

@@ -20,7 +20,7 @@ const (
 	retriesPerSecond, retriesBurst = 10, 100
 )
 
-// newRetries decides when failed reconciliations are retried.
+// newRetries returns the rate limiter that decides when failed reconciliations are retried.
 func newRetries() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedMaxOfRateLimiter(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),

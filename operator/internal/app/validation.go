@@ -1,6 +1,6 @@
 package app
 
-// Spares the API server a validation of what the operator applies.
+// Spares the API server a validation of the objects that the operator applies.
 
 import (
 	"net/http"

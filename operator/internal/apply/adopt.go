@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// notOwnedRetry is how long to wait before retrying an object that exists and is not owned. The cache holds no
-	// unowned objects, so no event reports its deletion.
+	// notOwnedRetry is how long to wait before retrying an object that exists and is not owned. The cache has no unowned
+	// objects, so no event reports that such an object was deleted.
 	notOwnedRetry = 30 * time.Second
 
-	// terminatingRetry is how long to wait for an object that is being deleted. If the cache holds it, its deletion is
-	// an event.
+	// terminatingRetry is how long to wait before retrying an object that is being deleted. If the cache has the object,
+	// the event of its deletion triggers the retry earlier.
 	terminatingRetry = 5 * time.Second
 )
 
@@ -89,8 +89,8 @@ func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
 	return err
 }
 
-// adopt takes over an object that allows it. The request has the resource version that was read, because the annotation
-// that allows the adoption may have been removed since.
+// adopt takes over an object that allows its adoption. The request has the resource version that was read, because the
+// annotation that allows the adoption may have been removed since.
 func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
@@ -107,8 +107,8 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	return outcome, err
 }
 
-// adoptWithoutHandlers adopts an object whose hooks or probes have other handlers than the desired ones. It removes
-// those handlers first.
+// adoptWithoutHandlers adopts an object whose hooks or probes have other handlers than the desired ones. It removes the
+// handlers that are not desired first.
 func (s *Syncer) adoptWithoutHandlers(
 	ctx context.Context, found client.Object, object render.Object, refusal error,
 ) (Outcome, error) {

@@ -11,11 +11,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// errUndone means that the API server accepted a change and stored nothing of it. Possibly, no watch event follows.
+// errUndone means that the API server accepted a change and stored nothing of it. There may be no watch event of such a
+// write.
 var errUndone = errors.New("the API server accepted the change and stored nothing: a mutating admission policy or " +
 	"webhook reverts it; exempt the object from it")
 
-// stored returns the outcome of a write that the API server accepted. Its answer shows what was stored.
+// stored returns the outcome of a write that the API server accepted. The API server's answer shows what was stored.
 func (s *Syncer) stored(
 	live client.Object, changed *fieldpath.Set, asked map[string]any, answer render.Object,
 ) (Outcome, error) {

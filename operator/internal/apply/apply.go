@@ -1,8 +1,8 @@
-// Package apply is the only writer of managed objects. It applies the objects that differ, by server-side apply, and
-// never changes an object that the Memcached does not own.
+// Package apply is the only writer of managed objects. It applies the objects that differ from the desired state, by
+// server-side apply, and never changes an object that the Memcached does not own.
 package apply
 
-// Finds what differs from the desired objects, and applies it.
+// Finds the objects that differ from the desired state, and applies the desired state to them.
 
 import (
 	"context"
@@ -54,8 +54,8 @@ type Syncer struct {
 	refusals  refusals
 }
 
-// NewSyncer returns a Syncer that writes with the client, and reads unowned objects with the live reader. It takes
-// over the fields that the legacy field managers set in objects created by an earlier operator.
+// NewSyncer returns a Syncer that writes with the client, and reads unowned objects with the live reader. The Syncer
+// takes over the fields that these legacy field managers set in objects created by an earlier operator.
 func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacyFieldManagers []string) *Syncer {
 	return &Syncer{
 		client: writer, live: live,
@@ -197,7 +197,7 @@ func (s *Syncer) syncOwned(ctx context.Context, live client.Object, object rende
 	return outcome, err
 }
 
-// makeSame writes an object that the Memcached owns, if it differs.
+// makeSame writes an object that the Memcached owns, if the object differs from the desired state.
 func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	changed, err := s.schemas.differences(live, object)
 	switch {

@@ -14,8 +14,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// withheld returns a result for an object that must be neither changed nor created. If a Service of another owner has
-// one of the names in a certificate, the certificate would let the Pods impersonate that Service.
+// withheld returns the outcome of an object that must be neither changed nor created; for any other object it is zero.
+// If a Service of another owner has one of the names in a certificate, the certificate would let the Pods impersonate
+// that Service.
 func withheld(report Report, object render.Object) Outcome {
 	foreign := slices.ContainsFunc(report, func(o Outcome) bool {
 		return o.GroupKind == observe.ServiceKind.GroupKind() && o.Result == NotOwned
@@ -30,7 +31,7 @@ func withheld(report Report, object render.Object) Outcome {
 	return Outcome{}
 }
 
-// certificateSchema is the part of cert-manager's CustomResourceDefinition that has the fields which the operator
+// certificateSchema returns the part of cert-manager's CustomResourceDefinition that has the fields which the operator
 // knows.
 func certificateSchema() *kindSchema {
 	const name = "io.cert-manager.v1.Certificate"

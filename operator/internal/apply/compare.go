@@ -38,14 +38,14 @@ func stamp(object render.Object) error {
 	return nil
 }
 
-// schemas compare objects, by kind.
+// schemas has, for each kind, the schema by which objects of the kind are compared.
 type schemas map[schema.GroupKind]*kindSchema
 
 // kindSchema compares objects of one kind.
 type kindSchema struct {
 	typed.ParseableType
 
-	checks sync.Map // of [2]reflect.Type to check
+	checks sync.Map // from [2]reflect.Type to check
 }
 
 // newSchemas finds the schemas of all managed kinds. The schemas are compiled into the operator, so it does not read

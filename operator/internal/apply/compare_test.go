@@ -82,7 +82,7 @@ func liveAs(t testing.TB, object render.Object) *appsv1.Deployment {
 	if err := json.Unmarshal(content, live); err != nil {
 		t.Fatal(err)
 	}
-	live.TypeMeta = metav1.TypeMeta{} // As an object is read from the API server directly.
+	live.TypeMeta = metav1.TypeMeta{} // A read from the API server returns objects without it.
 	live.UID, live.ResourceVersion, live.Generation = "uid-2", "7", 1
 	live.Spec.RevisionHistoryLimit = new(int32(10))
 	live.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways

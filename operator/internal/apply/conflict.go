@@ -14,8 +14,8 @@ import (
 // clients that keep overwriting each other would replace the Pods with each write.
 const writesBeforePause = pace.Limit(3)
 
-// conflicts remembers the writes to each object, to detect that another client keeps overwriting it. An operator that
-// was restarted does not know these writes, so it writes the object a few times more before it pauses.
+// conflicts remembers the writes to each object, to detect that another client keeps overwriting the object. An
+// operator that was restarted does not know these writes, so it writes the object a few times more before it pauses.
 type conflicts struct {
 	now func() time.Time
 

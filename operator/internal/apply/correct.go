@@ -66,12 +66,13 @@ func (s *Syncer) correct(
 }
 
 // withManagedFields reads an object from the API server, because the cache holds no managed fields. If the object was
-// replaced, it returns the old one. The apply that follows then fails, because the old uid is no longer valid.
+// replaced, the function returns the given object. The apply that follows then fails, because the old uid is no longer
+// valid.
 func (s *Syncer) withManagedFields(
 	ctx context.Context, live client.Object, kind schema.GroupKind,
 ) (client.Object, error) {
 	if slices.ContainsFunc(live.GetManagedFields(), hasFields) {
-		return live, nil // It was read from the API server.
+		return live, nil // This object was read from the API server.
 	}
 	fresh := observe.New(kind)
 	if err := s.live.Get(ctx, client.ObjectKeyFromObject(live), fresh); err != nil {
@@ -83,12 +84,12 @@ func (s *Syncer) withManagedFields(
 	return fresh, nil
 }
 
-// hasFields reports whether an entry was read from the API server. The only entry that the cache keeps is the record of
-// a pause, and it keeps that without the fields.
+// hasFields reports whether an entry was read from the API server. The cache keeps only the entry that records a pause,
+// and keeps this entry without its fields.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutRejected removes fields of other clients because of which the API server rejected an apply, and applies
-// again. These are list items with other keys, fields that exclude an operator's field, and hooks and probes with
+// applyWithoutRejected removes the fields of other clients that made the API server reject an apply, and applies again.
+// These fields are list items with other keys, fields that exclude an operator's field, and hooks and probes with
 // another handler. If the object has no such fields, it removes mounts of volumes that the operator no longer applies,
 // and returns the paths of the mounts. It removes fields only from the object version that was read. If there is
 // nothing to remove, it returns the refusal.

@@ -71,7 +71,7 @@ func (s *stub) Patch(_ context.Context, object client.Object, patch client.Patch
 	return err
 }
 
-// scaled is an owned Deployment that kubectl scaled, as cached and as stored.
+// scaled returns an owned Deployment that kubectl scaled: as the cache has it, and as the API server has it.
 func scaled(t *testing.T) (cached, fresh *appsv1.Deployment) {
 	t.Helper()
 	fresh = liveAs(t, stamped(t, planned(t, nil)))

@@ -1,6 +1,6 @@
 package apply
 
-// Lists, for the fast check of covers.go.
+// Compares lists, for the fast check of covers.go.
 
 import (
 	"reflect"
@@ -29,8 +29,8 @@ func (p pair) ofLists(atom *schema.List) check {
 	}
 }
 
-// unique returns a check that no two items of a list have the same keys, because the library compares such items as one
-// value. For a list of atomic items the check is always true.
+// unique returns a check that no two items of a list have the same keys, because the library compares items with the
+// same keys as one value. For a list of atomic items the check is always true.
 func (p pair) unique() func(list reflect.Value) bool {
 	if p.whole {
 		return func(reflect.Value) bool { return true }

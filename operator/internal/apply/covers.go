@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// check reports whether applying a desired value over a live one would certainly change nothing. If it is not sure,
-// it returns false. Both values exist: omitted fields never get this far.
+// check reports whether applying a desired value over a live one would certainly change nothing. If it is not sure, it
+// returns false. Both values exist, because a check is not called for omitted fields.
 type check func(wanted, live reflect.Value) bool
 
 func unsure(_, _ reflect.Value) bool { return false }
@@ -30,8 +30,8 @@ type pair struct {
 	// whole: the live value must equal the desired value, because the value is atomic.
 	whole bool
 
-	// keys are the fields that identify the items of a list. A default replaces an omitted key, so both sides must omit
-	// it.
+	// keys are the fields that identify the items of a list. The API server replaces an omitted key by a default, so the
+	// desired and the live item must both omit the key, or both have it.
 	keys []string
 
 	// ignored are fields that are not compared.
@@ -101,7 +101,8 @@ func (f fieldPair) covers(wanted, live reflect.Value) bool {
 	return !f.live.CanOmit(live) && f.check(wanted, live)
 }
 
-// ofStructs returns a check that compiles the checks of the fields at its first use: most fields of a Pod never occur.
+// ofStructs returns a check that compiles the checks of the fields at its first use, because most fields of a Pod are
+// never used.
 func (p pair) ofStructs(atom *schema.Map) check {
 	find := sync.OnceValues(func() ([]fieldPair, bool) { return p.fields(atom) })
 	return func(wanted, live reflect.Value) bool {

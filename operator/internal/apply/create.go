@@ -22,9 +22,9 @@ import (
 const createdRetry = 10 * time.Second
 
 // create applies an object that must not exist yet. Server-side apply has no such condition. But if an object with the
-// name exists, the API server compares its resource version with that of the request. So a request with a resource
-// version that no object has either creates the object or fails, and an unowned object is never changed, not even
-// briefly.
+// name exists, the API server compares the object's resource version with the one in the request. So a request with a
+// resource version that no object has either creates the object or fails, and an unowned object is never changed, not
+// even briefly.
 //
 // A POST would take the API server two thirds of the time. But the API server would record it as an Update of all
 // fields, including those that it set by default. So the operator would own all these fields by that Update, and the

@@ -23,7 +23,7 @@ func TestACreationIsTakenOnce(t *testing.T) {
 	note := func(uid types.UID, version string) {
 		c.note(&metav1ac.ObjectMetaApplyConfiguration{UID: &uid, ResourceVersion: &version})
 	}
-	c.note(&metav1ac.ObjectMetaApplyConfiguration{}) // An answer that says nothing is no reason to panic.
+	c.note(&metav1ac.ObjectMetaApplyConfiguration{}) // An empty answer must not cause a panic.
 	note("a", "5")
 	note("b", "6")
 	if c.take(service("other", "5")) {

@@ -16,8 +16,9 @@ import (
 )
 
 // removeGate removes the operator's readiness gate from a Deployment without slots. An apply keeps the gate if another
-// field manager owns it, too: one that created the Deployment from a copy that was made while the Deployment had slots.
-// With the gate, no Pod would ever become ready, because the operator opens the gate of a Pod only if it has a slot.
+// field manager owns it, too: for example, a client that created the Deployment from a copy which was made while the
+// Deployment had slots. With the gate, no Pod would ever become ready, because the operator opens the gate of a Pod
+// only if it has a slot.
 func (s *Syncer) removeGate(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	pointer, found := undesiredGate(live, object)
 	owner := types.UID(string(live.GetUID()) + pointer) // The removal of a gate is no write of the desired state.

@@ -34,7 +34,7 @@ func (s *Syncer) resume(ctx context.Context, live client.Object) (int64, error) 
 	return s.applyPause(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace))
 }
 
-// applyPause applies as the field manager of pauses.
+// applyPause applies the configuration as the separate field manager, and returns the resulting generation.
 func (s *Syncer) applyPause(
 	ctx context.Context, live *appsv1.Deployment, pause *appsv1ac.DeploymentApplyConfiguration,
 ) (int64, error) {

@@ -21,9 +21,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. A change is
-// made only to a Pod that is still as it was read. Otherwise it is left out, and changed is true: the next
-// reconciliation decides again what to change. written has the changes that were made.
+// SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. If a Pod was
+// changed since it was read, SyncPods leaves out the Pod's change, and returns changed as true: the next reconciliation
+// decides again what to change. written has the changes that were made.
 func (s *Syncer) SyncPods(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, changes []slots.Change,
 ) (written []slots.Change, changed bool, err error) {
@@ -98,7 +98,7 @@ func (s *Syncer) resize(ctx context.Context, pod *corev1.Pod, change slots.Chang
 }
 
 // patchAnyVersion changes metadata that does not depend on the rest of a Pod, so the patch applies to any version of
-// the Pod. A deleted Pod is not an error. An error names what the patch is for, as given by the argument what.
+// the Pod. A deleted Pod is not an error. An error begins with the argument what, which states what the patch is for.
 func (s *Syncer) patchAnyVersion(
 	ctx context.Context, mc *cachev1.Memcached, name, what string, metadata map[string]any,
 ) error {
@@ -115,7 +115,7 @@ func (s *Syncer) patchPodMetadata(ctx context.Context, pod *corev1.Pod, metadata
 	return s.client.Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
 }
 
-// annotationsOf returns the annotations that a change sets or, with nil, removes.
+// annotationsOf returns the annotations that a change sets or removes; nil is the value of an annotation to remove.
 func annotationsOf(change slots.Change) map[string]any {
 	annotations := map[string]any{}
 	if change.Instruction != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// podServer notes the patches of Pods.
+// podServer records the patches of Pods.
 type podServer struct {
 	stub
 	err     error

@@ -21,8 +21,8 @@ type refusals struct {
 }
 
 // refusalKey identifies a refused write. A write with another key is tried immediately. For a creation, the uid and the
-// generation are those of the Memcached, so a changed spec is tried immediately; for an update, they are those of the
-// object.
+// generation are those of the Memcached, so a changed spec is tried immediately; for an update, the uid and the
+// generation are those of the object.
 type refusalKey struct {
 	uid        types.UID
 	generation int64

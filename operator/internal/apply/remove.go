@@ -20,8 +20,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// isSlotService reports whether an object is the Service of all slots. It is the last object of slots in the order by
-// kind and name, and so is deleted last.
+// isSlotService reports whether an object is the Service of all slots. This Service is the last object of slots in the
+// order of kind and name, so it is deleted last.
 func isSlotService(mc *cachev1.Memcached, key observe.Key) bool {
 	return key == observe.Key{GroupKind: observe.ServiceKind.GroupKind(), Name: names.SlotService(mc.Name)}
 }
@@ -80,8 +80,8 @@ func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return otherOwner(live, mc) == "" && live.GetAnnotations()[names.AnnotationAppliedHash] != ""
 }
 
-// removeAttempts is how often a deletion is tried while another client writes the object's status, as happens to a
-// PodDisruptionBudget with each change to a Pod.
+// removeAttempts is how often a deletion is tried if another client writes the object's status in the meantime. For
+// example, the status of a PodDisruptionBudget changes with each change to a Pod.
 const removeAttempts = 5
 
 // remove deletes an owned object in the version that was read. The uid in the request protects an object that has

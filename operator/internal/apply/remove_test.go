@@ -63,7 +63,7 @@ func TestTheServiceOfAllSlotsIsDeletedLast(t *testing.T) {
 	}
 }
 
-// TestAFormerBindingIsDeletedOnceThereIsAnother: until then, clients need the former one.
+// TestAFormerBindingIsDeletedOnceThereIsAnother: until then, clients need the Secret of the former binding.
 func TestAFormerBindingIsDeletedOnceThereIsAnother(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-1"}}
 	kind := observe.SecretKind.GroupKind()

@@ -87,7 +87,7 @@ type Outcome struct {
 // Report lists the outcomes, in the order in which the objects were applied.
 type Report []Outcome
 
-// Why returns the explanations of the objects with a result.
+// Why returns the explanations of the objects with this result.
 func (r Report) Why(result Result) []string {
 	var explanations []string
 	for _, outcome := range r {

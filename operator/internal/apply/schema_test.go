@@ -94,7 +94,7 @@ func collect(all *schema.Schema, ref schema.TypeRef, found map[string]schema.Typ
 	}
 }
 
-// literal writes a value of the schema as Go.
+// literal returns a value of the schema as Go code.
 func literal(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Interface:

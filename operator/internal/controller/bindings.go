@@ -1,6 +1,7 @@
 package controller
 
-// The watch of the Secrets of bindings, and the rights on these. Only caches with a binding need them.
+// The watch of the Secrets of bindings, and the rights on these Secrets. Only caches with a binding need the watch and
+// the rights.
 
 import (
 	"context"
@@ -24,11 +25,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// bindingVerbs are the rights on the Secret of a binding, in addition to those to read Secrets.
-// overlays/components/binding grants them.
+// bindingVerbs are the verbs that the operator needs for the Secret of a binding, in addition to the verbs that read
+// Secrets. overlays/components/binding grants these rights.
 var bindingVerbs = []string{"create", "patch", "delete"}
 
-// bindingWatch watches the Secrets of bindings, once a Memcached has one.
+// bindingWatch watches the Secrets of bindings, once a Memcached has a binding.
 type bindingWatch struct {
 	controller controller.Controller
 	cache      cache.Cache
@@ -37,7 +38,7 @@ type bindingWatch struct {
 	secrets    source.Source
 	remnants   *remnants
 
-	// missing are the rights that the operator does not have, by Secret.
+	// missing has, for each Secret, the rights that the operator does not have.
 	missing *expiring.Expiring
 
 	mu      sync.Mutex
@@ -59,8 +60,8 @@ func newBindingWatch(
 
 // startFor starts the watch if the Memcached has a binding, or had one, or the Secret of any former binding still
 // exists. It returns whether to look for Secrets of the Memcached's bindings, and which rights on these Secrets are
-// missing. Once the watch runs, the operator always looks for them, because this costs no request, and a Secret may
-// have been created for a spec that changed before the status named the Secret.
+// missing. Once the watch runs, the operator always looks for these Secrets, because this costs no request, and a
+// Secret may have been created for a spec that changed before the status named the Secret.
 func (w *bindingWatch) startFor(
 	ctx context.Context, mc *cachev1.Memcached,
 ) (concerned bool, missing []string, err error) {
@@ -100,9 +101,9 @@ func (w *bindingWatch) isStarted() bool {
 	return w.started
 }
 
-// missingRights asks the API server only while the Secret does not exist: if the Secret exists, the operator had the
-// rights to create it. The rights may be restricted to the name of the Secret, because the operator creates it with an
-// apply, which names it.
+// missingRights returns which rights on the Secret of the binding are missing. It reviews the rights only while the
+// Secret does not exist: if the Secret exists, the operator had the rights to create it. A role may restrict the rights
+// to the name of the Secret, because the operator creates the Secret with an apply request, which contains the name.
 func (w *bindingWatch) missingRights(ctx context.Context, mc *cachev1.Memcached) ([]string, error) {
 	if mc.Spec.Binding == nil {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// bindings is a cache of Secrets, by name.
+// bindings is a cache that has the Secrets with these names.
 type bindings struct {
 	client.Reader
 	names []string

@@ -25,7 +25,7 @@ import (
 // If the operator does not have these rights, the status of each Memcached with an issuer says so.
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;patch;delete
 
-// certificateRights are the rights that caches with an issuer need.
+// certificateRights are the rights that the operator needs for caches with an issuer.
 var certificateRights = []authorizationv1.ResourceAttributes{
 	{Group: certmanager.Group, Resource: "certificates", Verb: "get"},
 	{Group: certmanager.Group, Resource: "certificates", Verb: "list"},
@@ -39,7 +39,7 @@ var certificateRights = []authorizationv1.ResourceAttributes{
 // the API.
 const certManagerTTL = 30 * time.Second
 
-// noCertManager and noCertificateRights are why no certificates can be requested, with the fix.
+// noCertManager and noCertificateRights are messages about why no certificates can be requested, with the fix.
 const (
 	noCertManager = "needs cert-manager, " +
 		"and the cluster does not have its API cert-manager.io/v1: install cert-manager"
@@ -71,8 +71,8 @@ func newCertificateWatch(
 	}
 }
 
-// startFor starts the watch if the Memcached has an issuer, or had one. It returns whether Certificates can be read,
-// and otherwise why none can be requested.
+// startFor starts the watch if the Memcached has an issuer, or had one. It returns whether the operator can read
+// Certificates and, if not, why it can't request any.
 func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (can bool, problem string, err error) {
 	if !w.concerns(ctx, mc) {
 		return false, "", nil
@@ -103,9 +103,9 @@ func (w *certificateWatch) startFor(ctx context.Context, mc *cachev1.Memcached) 
 	return true, "", nil
 }
 
-// concerns reports whether a Memcached has an issuer, or still has the Certificate of a former issuer. The status does
-// not name a Certificate if the spec changed while the operator created it; the cache of the watch, if the watch runs,
-// has this Certificate.
+// concerns reports whether a Memcached has an issuer, or still has the Certificate of a former issuer. If the spec
+// changed while the operator created a Certificate, the status does not name the Certificate, but the cache of the
+// watch has it, if the watch runs.
 func (w *certificateWatch) concerns(ctx context.Context, mc *cachev1.Memcached) bool {
 	if wantsCertificate(mc) || mc.Status.Certificate != "" {
 		return true

@@ -45,7 +45,7 @@ type Reconciler struct {
 	slots        *slotWatch
 	bindings     *bindingWatch
 	certificates *certificateWatch
-	rights       *rights // of discovery
+	rights       *rights // the rights that discovery needs
 
 	syncer   *apply.Syncer
 	defaults Defaults
@@ -135,7 +135,7 @@ func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	return nil
 }
 
-// apply writes the managed objects, and the Pods as their slots require.
+// apply writes the managed objects, and changes the Pods as their slots require.
 func (r *Reconciler) apply(ctx context.Context, c *reconciliation) {
 	c.pause = plan.MustPause(c.memcached, c.snapshot.Deployment())
 	planned, valid := plan.Of(c.outcome)
@@ -158,7 +158,7 @@ func (r *Reconciler) apply(ctx context.Context, c *reconciliation) {
 	c.discoveryErr = r.syncer.SyncDiscovery(ctx, c.memcached, c.discovery().Changes)
 }
 
-// report writes the status if it differs, then the events, and decides whether to reconcile again.
+// report writes the status if it changed, records the events, and decides when to reconcile again.
 func (r *Reconciler) report(ctx context.Context, c *reconciliation) (result ctrl.Result, err error) {
 	c.input = c.statusInput()
 	c.status = status.Evaluate(c.input)
@@ -193,7 +193,7 @@ func (r *Reconciler) record(ctx context.Context, c *reconciliation, found []pend
 // Usually the event of the change arrives first, but the predicates ignore some changes, such as those to finalizers.
 const changedRetry = time.Second
 
-// writeStatus writes the status if it differs. It returns how long the write has to wait. The write has to wait if
+// writeStatus writes the status if it changed. It returns how long the write has to wait. The write has to wait if
 // another client keeps overwriting the status, or if the Memcached was changed or replaced since it was read.
 func (r *Reconciler) writeStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,

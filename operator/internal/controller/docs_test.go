@@ -60,8 +60,8 @@ func conditionTable(t *testing.T) string {
 	return table.String()
 }
 
-// reasonTable has the reasons of all conditions except three: the reason of Reconciling and of Stalled is that of
-// Ready, and the reason of Suspended is the name of the condition.
+// reasonTable returns a table of the reasons of all conditions except three: Reconciling and Stalled have the reason
+// that Ready has, and the reason of Suspended is the name of the condition.
 func reasonTable(t *testing.T) string {
 	t.Helper()
 	var table bytes.Buffer
@@ -79,7 +79,8 @@ func reasonTable(t *testing.T) string {
 	return table.String()
 }
 
-// slotReasonTable has the reasons of the operator, then those of the agent.
+// slotReasonTable returns a table of the reasons of a cold slot: first those that the operator reports, then those that
+// the agent reports.
 func slotReasonTable(t *testing.T) string {
 	t.Helper()
 	var table bytes.Buffer
@@ -127,8 +128,8 @@ func readyWith(reason, message string) cachev1.MemcachedStatus {
 	}}}
 }
 
-// TestEventsHaveOnlyReasonsOfTheTable: a reason that is a literal in the code, and no constant, would be on no page of
-// the documentation.
+// TestEventsHaveOnlyReasonsOfTheTable: the documentation would not list a reason that is a literal in the code instead
+// of a constant.
 func TestEventsHaveOnlyReasonsOfTheTable(t *testing.T) {
 	literal := regexp.MustCompile(`reason: +"|normal\([^,]+(\{\})?, "`)
 	for _, file := range []string{"events.go", "statusevents.go"} {

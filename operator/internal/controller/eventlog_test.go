@@ -34,7 +34,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// examples are an event of each reason about the cache sessions.
+// examples returns an event with each reason, about the cache named sessions.
 func examples() []pendingEvent {
 	const pod, next = "sessions-6c9f-2kq8d", "sessions-7d4b-x2x7k"
 	of := func(kind string) apply.Outcome {
@@ -178,8 +178,9 @@ func TestNothingIsLoggedAtRest(t *testing.T) {
 	}
 }
 
-// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find again what was done.
-// Changes to the status are recorded once the status is written.
+// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: events about changed objects are recorded even then, because
+// the next reconciliation does not find these changes again. Events about the status are recorded once the status is
+// written.
 func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
 	for answer, want := range map[error][]string{
 		nil: {`Created: Deployment "cache" created`, "InvalidSpec: no"}, errors.New("no answer"): {`Created: Deployment "cache" created`},
@@ -205,7 +206,7 @@ func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
 	}
 }
 
-// pausedDeployment is a Deployment whose rollout the operator paused.
+// pausedDeployment returns a Deployment whose rollout the operator paused.
 func pausedDeployment() *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cache", ManagedFields: []metav1.ManagedFieldsEntry{
 		{Manager: names.PauseOwner, Operation: metav1.ManagedFieldsOperationApply},

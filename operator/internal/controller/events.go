@@ -1,7 +1,7 @@
 package controller
 
-// Events, which are recorded after the status is written, each with a line in the log: an event is deleted after an
-// hour.
+// Events, which are recorded after the status is written, each with a line in the log, because the event is deleted
+// after an hour.
 
 import (
 	"fmt"
@@ -90,9 +90,10 @@ type pendingEvent struct {
 	action    string
 	note      string
 
-	// object is the managed object that the event is about, unless it is about the Memcached or several objects. It
-	// becomes the related object of the event, because the API would otherwise merge equal events about two objects. With
-	// its resource version, events about two drifts of one object are not merged, either.
+	// object is the managed object that the event is about; it is zero if the event is about the Memcached or about
+	// several objects. The event names it as its related object, because the API would otherwise merge equal events about
+	// two objects. The event also has the object's resource version, so that events about two drifts of one object are not
+	// merged.
 	object apply.Outcome
 
 	// pod is the name of the related Pod, for the same reason.
@@ -194,8 +195,8 @@ func updated(c *reconciliation, o apply.Outcome) pendingEvent {
 }
 
 // createdTogether groups the created objects by event. The objects of a new Memcached share one event: an event for
-// each would nearly double the requests. Objects that are created later have an event each: the API would merge two
-// shared events about different objects of one Memcached.
+// each object would nearly double the requests. Objects that are created later have an event each, because the API
+// would merge two shared events about different objects of one Memcached.
 func createdTogether(c *reconciliation) []apply.Report {
 	var made []apply.Report
 	for _, outcome := range c.report {
@@ -217,7 +218,7 @@ func created(made apply.Report) pendingEvent {
 	var objects []string
 	for i, outcome := range made {
 		object := outcome.Kind
-		if i+1 == len(made) || made[i+1].Name != outcome.Name { // The name is written once, after all kinds with it.
+		if i+1 == len(made) || made[i+1].Name != outcome.Name { // Objects with the same name share one mention of it.
 			object += fmt.Sprintf(" %q", outcome.Name)
 		}
 		objects = append(objects, object)

@@ -241,24 +241,24 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// withMemory is a status with a memory that the operator chose.
+// withMemory returns a status with this amount of memory, which the operator chose.
 func withMemory(current string) cachev1.MemcachedStatus {
 	memory := &cachev1.MemoryAutoscalingStatus{Current: new(resource.MustParse(current))}
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Memory: memory}}
 }
 
-// because is a decision with a cause.
+// because returns decisions about the memory and the number of Pods that were made for this reason.
 func because(why string) plan.Autoscaling {
 	return plan.Autoscaling{Memory: &autoscale.State{Why: why}, Size: &autoscale.State{Why: why}}
 }
 
-// withPods is a status with a number of Pods that the operator chose.
+// withPods returns a status with this number of Pods, which the operator chose.
 func withPods(current int32) cachev1.MemcachedStatus {
 	size := &cachev1.SizeAutoscalingStatus{Current: &current}
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{Size: size}}
 }
 
-// deviating is the status of a cache whose use deviates.
+// deviating returns the status of a cache whose use deviates from its usual day, for these reasons.
 func deviating(reasons ...string) cachev1.MemcachedStatus {
 	day := &cachev1.UsualDay{}
 	for _, reason := range reasons {
@@ -267,7 +267,7 @@ func deviating(reasons ...string) cachev1.MemcachedStatus {
 	return cachev1.MemcachedStatus{Autoscaling: &cachev1.AutoscalingStatus{UsualDay: day}}
 }
 
-// usualAgain is the status of a cache whose use does not deviate any more.
+// usualAgain returns the status of a cache whose use no longer deviates from its usual day.
 func usualAgain() cachev1.MemcachedStatus {
 	now := deviating()
 	now.Conditions = []metav1.Condition{{

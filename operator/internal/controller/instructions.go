@@ -1,7 +1,7 @@
 package controller
 
-// Log lines about what Pods are instructed to do for their slots. They are not recorded as events: each handoff has one
-// event, when it ends.
+// Log lines about what Pods are instructed to do for their slots. Instructions are not recorded as events: each handoff
+// has one event, when it ends.
 
 import (
 	"cmp"

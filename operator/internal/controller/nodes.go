@@ -36,7 +36,7 @@ type nodes struct {
 
 	looks singleflight.Group
 
-	mu    sync.Mutex // Not held during a list.
+	mu    sync.Mutex // Not locked while the Nodes are listed.
 	asked time.Time
 	known observe.Nodes
 }
@@ -45,8 +45,9 @@ func newNodes(reader client.Reader) *nodes {
 	return &nodes{reader: reader, now: time.Now}
 }
 
-// lookFor returns the Nodes if a reconciliation needs them, or nil if they are unknown, and how old the list is.
-// Concurrent reconciliations share one list request, and each waits no longer than its own context allows.
+// lookFor returns the Nodes, and how old the list of them is. It returns nil if the reconciliation does not need the
+// Nodes, or if they are unknown. Concurrent reconciliations share one list request, and each waits no longer than its
+// own context allows.
 func (m *nodes) lookFor(ctx context.Context, c *reconciliation) (known observe.Nodes, age time.Duration) {
 	unplaced := slices.ContainsFunc(c.snapshot.Pods, func(pod observe.Pod) bool { return pod.Unschedulable })
 	planned, _ := plan.Of(c.outcome)
@@ -72,7 +73,7 @@ func (m *nodes) recall() (known observe.Nodes, age time.Duration) {
 	return m.known, m.now().Sub(m.asked)
 }
 
-// look lists the Nodes. After a failure they are unknown for a while.
+// look lists the Nodes. If that fails, the Nodes are unknown until the list is requested again.
 func (m *nodes) look(ctx context.Context) observe.Nodes {
 	if known, age := m.recall(); age < nodesTTL {
 		return known // Another list request ended after the caller's check.

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// nodeReader answers with two pages of one Node each, and counts the lists that are begun.
+// nodeReader answers a list request with two pages of one Node each, and counts the requests for a first page.
 type nodeReader struct {
 	client.Reader
 	lists int
@@ -41,7 +41,7 @@ func (r *nodeReader) List(_ context.Context, list client.ObjectList, options ...
 	return nil
 }
 
-// unschedulable is the reconciliation of a cache with an unschedulable Pod.
+// unschedulable returns the reconciliation of a cache with an unschedulable Pod, whose plan has these architectures.
 func unschedulable(architectures ...string) *reconciliation {
 	return &reconciliation{
 		outcome:  plan.Ready{Plan: plan.Plan{Pod: plan.Pod{Architectures: architectures}}},

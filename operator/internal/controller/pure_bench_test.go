@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// typical is a cache with the fields that most users set.
+// typical returns a Memcached with the fields that most users set.
 func typical() *cachev1.Memcached {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "sessions", Namespace: "shop", UID: "uid-1", Generation: 1}}
 	mc.Spec.Size, mc.Spec.Memory = new(int32(3)), new(resource.MustParse("1Gi"))
@@ -37,7 +37,7 @@ func benchmarkDefaults() plan.Defaults {
 	}
 }
 
-// stored is the API server of one cache: it keeps the applied objects, unless forgets is set.
+// stored stands for the API server: it keeps the applied objects of one cache, unless forgets is set.
 type stored struct {
 	apply.Client
 	t       testing.TB

@@ -25,7 +25,8 @@ type reconciliation struct {
 	// missingRights are rights that slots need and the operator does not have; empty if the Memcached has no slots.
 	missingRights []string
 
-	// missingDiscoveryRights are the same for discovery, and missingBindingRights for a binding.
+	// missingDiscoveryRights are the missing rights that discovery needs, and missingBindingRights those that a binding
+	// needs.
 	missingDiscoveryRights, missingBindingRights []string
 
 	// noCertificates is why no certificates can be requested; empty if they can, or if the Memcached has no issuer.
@@ -47,7 +48,7 @@ type reconciliation struct {
 	// report has the result for each managed object.
 	report apply.Report
 
-	// podsWritten are the changes to Pods for their slots that were written.
+	// podsWritten are the changes that the operator wrote to Pods for their slots.
 	podsWritten []slots.Change
 
 	// discoveryErr is why the servers of the cache could not be announced to a Pod.
@@ -57,7 +58,7 @@ type reconciliation struct {
 	bootstrapErr error
 
 	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client changed a Pod before the
-	// operator could.
+	// operator could change it.
 	podsErr     error
 	podsChanged bool
 
@@ -68,7 +69,8 @@ type reconciliation struct {
 	// err is the error that ended the reconciliation before there was a plan.
 	err error
 
-	// input is the input of status.Evaluate. status is its result or, if its write has to wait, the old status.
+	// input is the input of status.Evaluate. status is the result of status.Evaluate or, if the new status can't be
+	// written yet, the current status of the Memcached.
 	input      status.Input
 	status     cachev1.MemcachedStatus
 	statusWait time.Duration
@@ -92,7 +94,7 @@ func (c *reconciliation) statusInput() status.Input {
 	return in
 }
 
-// kept returns the plan for the slots of a cache whose spec is invalid, or nil.
+// kept returns the plan for the slots if the spec is invalid and the cache has slots; otherwise it returns nil.
 func (c *reconciliation) kept() *plan.Plan {
 	invalid, _ := c.outcome.(plan.Invalid)
 	return invalid.Kept
@@ -110,7 +112,8 @@ func (c *reconciliation) slots() slots.Decision {
 	return planned.Slots.Decision
 }
 
-// autoscaling returns how the cache follows its use; it is zero without a plan.
+// autoscaling returns the decisions about memory and the number of Pods that follow the use of the cache; they are zero
+// without a plan.
 func (c *reconciliation) autoscaling() plan.Autoscaling {
 	planned, _ := plan.Of(c.outcome)
 	return planned.Autoscaling

@@ -15,9 +15,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// remnants are objects of a kind that is watched only once a Memcached needs it. If the operator ended after it had
-// created one, and before it wrote the status, and the spec has changed since, nothing else shows that this object
-// exists.
+// remnants are objects of a kind that is watched only once a Memcached needs it. If the operator ended between the
+// creation of such an object and the write of the status, and the spec has changed since, only a list request shows
+// that the object exists.
 type remnants struct {
 	live       client.Reader
 	kind       observe.Kind
@@ -29,8 +29,8 @@ type remnants struct {
 }
 
 // found reports whether an object of the kind existed at the first call: only that call asks the API server, once for
-// each namespace. If the operator has no right to list the objects, or the API server does not know the kind, the
-// operator has created none.
+// each namespace. If the operator has no right to list the objects, or the API server does not know the kind, it
+// returns false, because the operator then cannot have created any.
 func (r *remnants) found(ctx context.Context) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

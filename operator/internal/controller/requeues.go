@@ -8,7 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// requeue returns after what time one cause requires another reconciliation, if no event triggers one; 0 is never.
+// requeue returns after what time one cause requires another reconciliation, if no event triggers one; 0 means never.
 type requeue func(*reconciliation) time.Duration
 
 // requeues are all causes; the soonest counts.
@@ -41,7 +41,7 @@ var requeues = []requeue{
 // deleted in the meantime.
 const longestWait = 24 * time.Hour
 
-// again returns after what time to reconcile again; 0 is never.
+// again returns after what time to reconcile again; 0 means never.
 func (c *reconciliation) again() time.Duration {
 	var soonest time.Duration
 	for _, requeue := range requeues {

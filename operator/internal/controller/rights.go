@@ -17,8 +17,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// The rights that slots and discovery need beyond those for other caches. overlays/components/without-slots takes these
-// away.
+// The rights that the operator needs only for caches with slots or discovery. overlays/components/without-slots removes
+// these rights.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;patch
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch

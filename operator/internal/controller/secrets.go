@@ -25,7 +25,7 @@ import (
 // distinguish content from metadata.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
-// secretIndex finds the Memcacheds that name a Secret.
+// secretIndex is the name of the index that finds the Memcacheds that name a Secret.
 const secretIndex = "secrets"
 
 func indexSecrets(mgr ctrl.Manager) error {
@@ -70,7 +70,7 @@ type (
 	queue          = workqueue.TypedRateLimitingInterface[reconcile.Request]
 )
 
-// handler records each version of a Secret. A deletion is recorded as the last version.
+// handler returns a handler that records each version of a Secret. A deletion is recorded as the last version.
 func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, reconcile.Request] {
 	return handler.TypedFuncs[*secretMetadata, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*secretMetadata], q queue) {

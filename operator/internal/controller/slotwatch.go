@@ -113,8 +113,8 @@ func belongs(object client.Object, mc *cachev1.Memcached) bool {
 	return owner == nil || owner.UID == mc.UID
 }
 
-// indexSlotServices is needed even if no Memcached has slots: a Memcached that had slots may still have a Service of
-// one.
+// indexSlotServices is needed even if no Memcached has slots, because a Memcached that had slots may still have the
+// Service of a slot.
 func indexSlotServices(mgr ctrl.Manager) error {
 	err := mgr.GetFieldIndexer().IndexField(
 		context.Background(), &corev1.Service{}, observe.MemcachedIndex, observe.InstanceOfSlot)

@@ -29,7 +29,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// reviewer answers whether the operator may do something, and counts the questions.
+// reviewer answers reviews of the operator's rights, and counts the reviews.
 type reviewer struct {
 	authorizationclient.SelfSubjectAccessReviewInterface
 	denied []string // rights, or rights in one namespace, such as "team: get pods"

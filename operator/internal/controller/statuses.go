@@ -31,7 +31,7 @@ type statuses struct {
 	tidiedAt time.Time
 }
 
-// written describes the status of a Memcached that was last written.
+// written describes the status that the operator last wrote for a Memcached.
 type written struct {
 	hash       [sha256.Size]byte
 	version    string // the resource version, which identifies the status without a hash of it
@@ -86,7 +86,7 @@ func hasConflict(now cachev1.MemcachedStatus) bool {
 	return ready != nil && ready.Reason == cachev1.ReasonFieldManagerConflict
 }
 
-// note records that a status replaced the current one.
+// note records that the operator wrote the status of now, which replaced the status of there.
 func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.tidy()
 }
 
-// isOverwritten reports whether another client replaced the status that was last written.
+// isOverwritten reports whether another client replaced the status that the operator last wrote.
 func (s *statuses) isOverwritten(there *cachev1.Memcached) bool {
 	last, known := s.written[there.UID]
 	return known && !last.isIn(there)
@@ -111,8 +111,8 @@ func (w written) isIn(there *cachev1.Memcached) bool {
 	return w.version != "" && w.version == there.ResourceVersion || w.hash == hashOf(there)
 }
 
-// news ignores updates of a Memcached in which only the status changed, to the status that the operator has just
-// written.
+// news returns a predicate that ignores an update of a Memcached if only the status changed, and the operator has just
+// written this status.
 func (s *statuses) news() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, now := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// handedOver is the event of a slot that moved with its keys.
+// handedOver returns the event of a slot that moved with its keys.
 func handedOver(slot status.HandedOver) pendingEvent {
 	note := fmt.Sprintf("Slot %s handed over from Pod %s to Pod %s in %s", slot.Name, slot.From, slot.To,
 		slot.Took.Round(time.Second))
@@ -26,7 +26,7 @@ func handedOver(slot status.HandedOver) pendingEvent {
 	}
 }
 
-// startedCold is the event of a slot whose keys were lost.
+// startedCold returns the event of a slot whose keys were lost.
 func startedCold(slot cachev1.SlotStatus) pendingEvent {
 	note := fmt.Sprintf("Slot %s: Pod %s started empty (%s)", slot.Name, slot.Pod, slot.Reason)
 	return pendingEvent{
@@ -34,7 +34,7 @@ func startedCold(slot cachev1.SlotStatus) pendingEvent {
 	}
 }
 
-// slotsRemoved is the event of slots whose keys were lost because the size was lowered.
+// slotsRemoved returns the event of slots whose keys were lost because the size was lowered.
 func slotsRemoved(removed, before int) pendingEvent {
 	note := fmt.Sprintf("%d of %d slots removed: their keys are lost, about %d %% of the keys of the cache. With "+
 		"spec.slots.clientHash, the operator copies such keys first", removed, before, 100*removed/before)
@@ -118,7 +118,7 @@ func bootstrapped(before, now cachev1.MemcachedStatus) []pendingEvent {
 	return nil
 }
 
-// updatesStopped is the event of a cache that is not Ready after an automatic update.
+// updatesStopped returns the event of a cache that is not Ready after an automatic update.
 func updatesStopped() pendingEvent {
 	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +
 		"this one is Ready, suspended or deleted, or its updatePolicy is OnSpecChange"

@@ -28,7 +28,7 @@ func (r *Reconciler) patchStatus(
 	for _, patch := range patches {
 		patched = mc.DeepCopy()
 		err = r.client.Status().Patch(ctx, patched, patch)
-		if !apierrors.IsInvalid(err) { // Otherwise a path may not exist any more: the next patch gets a conflict.
+		if !apierrors.IsInvalid(err) { // If it is, a path may not exist any more; the next patch gets a conflict.
 			break
 		}
 	}
@@ -39,7 +39,7 @@ func (r *Reconciler) patchStatus(
 // always used, because it is easier to read in an audit log.
 const longMerge = 1 << 10
 
-// statusPatches returns the patches to try. A merge patch contains each changed list as a whole, which is much for a
+// statusPatches returns the patches to try. A merge patch contains each changed list as a whole, so it is large for a
 // cache with many slots. A JSON patch contains only the items that changed.
 func statusPatches(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]client.Patch, error) {
 	wanted := mc.DeepCopy()

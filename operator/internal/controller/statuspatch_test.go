@@ -15,7 +15,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// answering answers patches of the status, by their type.
+// answering answers a patch of the status according to the type of the patch.
 type answering struct {
 	client.SubResourceWriter
 

@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// rolling simulates the rollout of a cache with slots, and counts what is written of its status.
+// rolling simulates the rollout of a cache with slots, and counts the writes of its status, and their bytes.
 type rolling struct {
 	in         status.Input
 	deployment *appsv1.Deployment
@@ -131,7 +131,7 @@ func progress(left, copying int) string {
 	return fmt.Sprintf("%d of %d slots are still to be handed over, %d being copied", left, manySlots, copying)
 }
 
-// handOver replaces the Pods of some slots at a time.
+// handOver replaces the Pods of the slots in this range at the same time.
 func (r *rolling) handOver(t *testing.T, from, to int) {
 	t.Helper()
 	deployed, each := &r.deployment.Status, 100*time.Millisecond

@@ -109,7 +109,7 @@ func (w *updateQueue) drop(key types.NamespacedName) {
 	}
 }
 
-// restart waits until each cache is reconciled again, because the operator's defaults changed.
+// restart makes the queue wait until each cache was reconciled again, because the operator's defaults changed.
 func (w *updateQueue) restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +194,7 @@ func wasUpdating(c candidate, known phase) bool {
 		known == unseen && pending.Status == metav1.ConditionTrue && c.planned && !c.pending
 }
 
-// settle ends the update of a cache that is Ready now. If the update failed, it stops all others.
+// settle ends the update of a cache that is Ready now. If the update failed, the updates of all other caches stop.
 func (w *updateQueue) settle(mc *cachev1.Memcached, now cachev1.MemcachedStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

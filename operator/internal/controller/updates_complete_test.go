@@ -39,7 +39,8 @@ func TestADeploymentIsCompleteOnceAllItsPodsAreReady(t *testing.T) {
 	}
 }
 
-// TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted: that the Deployment has all its Pods is not enough.
+// TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted: an update has not ended only because the Deployment
+// has all its Pods.
 func TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted(t *testing.T) {
 	f := newFleet(t, 1, "a")
 	f.pending["a"] = false

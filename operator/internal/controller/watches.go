@@ -129,7 +129,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		mgr.Add(reconciler.reports))
 }
 
-// objectChanges ignores events that have no news about a managed object: its creation by the operator, and resyncs.
+// objectChanges returns a predicate that ignores events without news about a managed object: its creation by the
+// operator, and resyncs.
 func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },

@@ -31,7 +31,7 @@ type Work struct {
 
 // NewWork returns a Work for reconciliations whose context ends after the timeout. A reconciliation that takes longer
 // hangs: it ignores its context. The limit is three times the timeout, because the kubelet restarts the operator when
-// it is exceeded, which interrupts all other reconciliations.
+// the limit is exceeded, which interrupts all other reconciliations.
 func NewWork(timeout time.Duration) *Work {
 	return &Work{limit: 3 * timeout, running: map[reconcile.Request]time.Time{}}
 }
@@ -70,7 +70,7 @@ func (w *Work) StandsStill() error {
 	return nil
 }
 
-// note records how long each reconciliation takes.
+// note returns a reconciler that also records when each reconciliation begins and ends.
 func (w *Work) note(reconciler reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (ctrl.Result, error) {
 		w.begin(request)

@@ -51,7 +51,7 @@ func imageOf(container string) string {
 	return "spec.image"
 }
 
-// otherImage is the fix for an image that a Node cannot run.
+// otherImage returns the fix for an image that a Node cannot run.
 func otherImage(container string) string {
 	return "see " + imageOf(container) + ", or exclude these Nodes by spec.placement.architectures"
 }
@@ -65,8 +65,8 @@ func wrongArchitecture(container, message string) string {
 		otherImage(container)
 }
 
-// pullFix names the pull Secrets. Only the kubelet knows whether they exist and match, because the operator does not
-// read Secrets.
+// pullFix returns a fix that names the pull Secrets. Only the kubelet knows whether these exist and match, because the
+// operator does not read them.
 func pullFix(pod *corev1.Pod, container, message string) string {
 	if slices.ContainsFunc(wrongPlatform, func(words string) bool { return strings.Contains(message, words) }) {
 		return "it has no variant for the Node's architecture; " + otherImage(container)

@@ -43,8 +43,8 @@ func Kinds() []Kind {
 	}
 }
 
-// AllKinds adds the kinds that only Memcacheds with slots, a binding or an issuer have. They are watched once there is
-// such a Memcached.
+// AllKinds returns Kinds, and the kinds that only Memcacheds with slots, a binding or an issuer have. The latter kinds
+// are watched once there is such a Memcached.
 func AllKinds() []Kind {
 	return append(Kinds(),
 		Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }},

@@ -29,8 +29,8 @@ type Snapshot struct {
 	// Name is the name of the Memcached.
 	Name string
 
-	// Objects are the existing objects with the names of managed objects and the operator's labels. If there are Pods,
-	// a Deployment without these labels is included. They come from the cache: do not change them.
+	// Objects are the existing objects with the names of managed objects and the operator's labels. If there are Pods, a
+	// Deployment without these labels is included. The objects come from the cache: do not change them.
 	Objects map[Key]client.Object
 
 	// Pods are the memcached Pods that are not terminating, sorted by name.
@@ -81,7 +81,7 @@ func (s Snapshot) DeployedPorts() names.Ports {
 	return 0
 }
 
-// Current is the observed state on which the plan depends.
+// Current returns the observed state on which the plan depends.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery, Bound: s.bound(),

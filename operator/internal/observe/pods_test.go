@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
 )
 
-// waitingPod has a memcached container that waits for a reason.
+// waitingPod returns a Pod whose memcached container waits for this reason.
 func waitingPod(reason, message string, last *corev1.ContainerStateTerminated) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "cache-1"},

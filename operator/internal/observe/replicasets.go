@@ -15,7 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// ReplicaSetKind is the kind of the objects that run Pods: each of them the Pods of one template of a Deployment.
+// ReplicaSetKind is the kind of the objects that run Pods: each ReplicaSet runs the Pods of one Pod template of a
+// Deployment.
 var ReplicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
 // ReplicaSet returns an empty ReplicaSet of which only the metadata is read.
@@ -27,7 +28,7 @@ func ReplicaSet() *metav1.PartialObjectMetadata {
 
 // currentHash returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
 // Until the Deployment controller has observed a change to the Deployment, the former hash is returned. Most changes
-// only concern the number of replicas. If the hash were unknown after each of them, the operator would revert that
+// only concern the number of replicas. If the hash were unknown after each such change, the operator would revert that
 // number.
 func (c Collector) currentHash(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	if deployment == nil {

@@ -23,7 +23,7 @@ func (r replicaSets) List(_ context.Context, list client.ObjectList, _ ...client
 	return nil
 }
 
-// setOf is a ReplicaSet with a revision that the Deployment with a uid controls.
+// setOf returns a ReplicaSet with this revision, which the Deployment with this uid controls.
 func setOf(deployment types.UID, hash, revision string) metav1.PartialObjectMetadata {
 	set := ReplicaSet()
 	set.Name, set.Namespace, set.UID = "cache-"+hash, "team", types.UID(hash)
@@ -58,7 +58,7 @@ func TestTheCurrentReplicaSetHasTheRevisionOfItsDeployment(t *testing.T) {
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-				Name: "cache", Namespace: "team", UID: "now", Generation: 4, // which the controller has not observed
+				Name: "cache", Namespace: "team", UID: "now", Generation: 4, // which the Deployment controller has not observed
 				Annotations: map[string]string{names.AnnotationRevision: tc.revision},
 			}}
 			collector := Collector{Cache: replicaSets{items: tc.sets}}

@@ -20,7 +20,7 @@ var since = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 var gate = []corev1.PodReadinessGate{{ConditionType: names.HasSlot}}
 
-// gatedPod is a Pod that copies keys, after a failed attempt.
+// gatedPod returns a Pod that copies keys, after a failed attempt to copy them.
 func gatedPod() *corev1.Pod {
 	order := instruction.Instruction{Slot: "cache-1", Role: instruction.Receive, From: "10.0.0.9", Since: since}
 	failed := &corev1.ContainerStateTerminated{

@@ -1,6 +1,6 @@
 package observe
 
-// The objects of slots, and who holds which slot.
+// The objects of slots, and which Pod holds which slot.
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 // MemcachedIndex finds the Services, EndpointSlices, ReplicaSets and Secrets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
-// InstanceOfSlot returns the value of LabelInstance if a Service is one of slots, and nothing for any other Service. So
-// the index of these values is empty if no Memcached has slots.
+// InstanceOfSlot returns the value of LabelInstance if a Service belongs to slots, and nothing for any other Service.
+// So the index of these values is empty if no Memcached has slots.
 func InstanceOfSlot(service client.Object) []string {
 	instance, name := InstanceOf(service), service.GetName()
 	if _, isOfOne := names.SlotNumber(instance, name); isOfOne || name == names.SlotService(instance) {
@@ -111,7 +111,7 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	return c.addMissingHolders(ctx, mc, s)
 }
 
-// addSlotPod adds a Pod.
+// addSlotPod adds the slot-related state of a Pod, and its resource version.
 func (s *Snapshot) addSlotPod(pod *corev1.Pod) {
 	observed := slotPod(pod)
 	if s.Slots.Family == "" {
@@ -143,7 +143,8 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 // holders reads the record of which Pod holds which slot, and of how many slots clients' lists have. It also returns
 // the IP family of the addresses in the record. A record without an owner counts if there is no other record: clients
 // still use it, and the operator is about to take it back. If another client changed the label by which the record is
-// found, the family is that of the slots' slices, because without a family no slot would have addresses.
+// found, the family is taken from the EndpointSlices of the slots, because without a family no slot would have
+// addresses.
 func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, listed int, family corev1.IPFamily) {
 	record, family := s.record(func(slice *discoveryv1.EndpointSlice) bool { return metav1.IsControlledBy(slice, mc) })
 	if record == nil {
@@ -157,7 +158,7 @@ func (s Snapshot) holders(mc *cachev1.Memcached) (endpoints []slots.Endpoint, li
 			endpoints = append(endpoints, endpoint)
 		}
 	}
-	listed, _ = strconv.Atoi(record.Annotations[names.AnnotationSlots]) // Without a number it is not known.
+	listed, _ = strconv.Atoi(record.Annotations[names.AnnotationSlots]) // 0 if the annotation has no number.
 	return endpoints, listed, family
 }
 

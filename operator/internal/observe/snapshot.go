@@ -161,8 +161,8 @@ func jobOf(
 	return job, false, nil
 }
 
-// Pods reads the Pods of a Job. While a Pod is ready and none has failed, it reads none, because such Pods report
-// nothing.
+// Pods reads the Pods of a Job. While a Pod of the Job is ready and none has failed, it sends no request and returns no
+// Pods, because such Pods report nothing.
 func (c SnapshotCollector) Pods(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, error) {
 	if IsJobBusy(job) {
 		return nil, nil

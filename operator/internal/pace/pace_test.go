@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writesAt reverts each write immediately, or after a time, and returns when there are writes.
+// writesAt simulates a client that reverts each write after the time undone, which may be 0. It returns at what times
+// the operator writes.
 func writesAt(limit Limit, undone, until time.Duration) []time.Duration {
 	var at []time.Duration
 	writes, begin := Writes{}, time.Unix(0, 0)

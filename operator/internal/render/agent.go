@@ -13,7 +13,7 @@ import (
 )
 
 // addAgent adds the agent as a sidecar that starts before memcached. Without slots the agent has no readiness probe,
-// because its readiness says nothing about memcached's.
+// because the agent's readiness says nothing about whether memcached is ready.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	agent := agentContainer(p, p.Agent.Resources).
 		WithArgs(agentArguments(p)...).
@@ -61,17 +61,17 @@ func agentContainer(p plan.Pod, resources corev1.ResourceRequirements) *corev1ac
 	return agent
 }
 
-// endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet ends it. Only if the agent
-// ends memcached, the last changes in memcached's log are sent to that Pod. The hook of a sidecar begins when the Pod
-// is deleted, like the hook of memcached's container.
+// endInOrder returns the hook with which the agent ends memcached once another Pod has the slot, before the kubelet
+// ends memcached. The last changes in memcached's log are sent to that other Pod only if the agent ends memcached. The
+// hook of a sidecar begins when the Pod is deleted, like the hook of memcached's container.
 func endInOrder() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().
 			WithExec(corev1ac.ExecAction().WithCommand("/agent", "end")))
 }
 
-// untilEnded keeps the kubelet from ending memcached before the agent has ended it. The hook is a request to the agent,
-// because memcached's image may have no program that waits.
+// untilEnded returns the hook that keeps the kubelet from ending memcached before the agent has ended it. The hook is a
+// request to the agent, because memcached's image may have no program that waits.
 func untilEnded() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().
@@ -98,7 +98,8 @@ func agentArguments(p plan.Pod) []string {
 	return arguments
 }
 
-// metricsArguments turn off metrics, which the agent serves by default.
+// metricsArguments returns the argument that turns off the agent's metrics if the plan has none, because the agent
+// serves them by default.
 func metricsArguments(p plan.Pod) []string {
 	if p.Agent.Metrics {
 		return nil
@@ -106,7 +107,7 @@ func metricsArguments(p plan.Pod) []string {
 	return []string{"--metrics-bind-address=0"}
 }
 
-// tlsArguments say how the agent connects to the Pods of the cache.
+// tlsArguments returns the arguments that say how the agent connects to the Pods of the cache.
 func tlsArguments(p plan.Pod) []string {
 	switch {
 	case p.TLSSecret == "":
@@ -134,8 +135,8 @@ const (
 	discoveryVolume = "discovery"
 )
 
-// addVolumes mounts the Secrets as whole folders, because the kubelet updates those, but no subPath mounts. The agent's
-// authentication file is never written to a disk.
+// addVolumes mounts the Secrets as whole folders, because the kubelet updates whole folders, but no subPath mounts. The
+// authentication file that the agent writes is never on a disk.
 func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	if p.TLSSecret != "" {
 		spec.WithVolumes(secretVolume(tlsVolume, p.TLSSecret))
@@ -164,7 +165,7 @@ func mountSecrets(
 	}
 }
 
-// memoryVolume is a folder for a small file that is never written to a disk.
+// memoryVolume returns a volume for a small file that is never written to a disk.
 func memoryVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).
 		WithEmptyDir(corev1ac.EmptyDirVolumeSource().
@@ -172,8 +173,8 @@ func memoryVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 			WithSizeLimit(resource.MustParse("1Mi")))
 }
 
-// diskVolume is a folder for temporary files. A list of keys may be larger than the memory of the container that copies
-// them.
+// diskVolume returns a volume for temporary files. A list of keys may be larger than the memory of the container that
+// copies them.
 func diskVolume(volume string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(volume).WithEmptyDir(corev1ac.EmptyDirVolumeSource())
 }
@@ -182,7 +183,7 @@ func keysMount() *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName(keysVolume).WithMountPath(names.KeysDir)
 }
 
-// memcachedMounts are memcached's mounts.
+// memcachedMounts adds memcached's mounts of Secrets to its container.
 func memcachedMounts(container *corev1ac.ContainerApplyConfiguration, p plan.Pod) {
 	if p.TLSSecret != "" {
 		container.WithVolumeMounts(readOnly(tlsVolume, names.TLSDir))

@@ -15,8 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// binding has the keys that the Service Binding specification names, and further ones of the cache. The Secret is not
-// immutable, because its data changes with each rotation.
+// binding returns the Secret of a binding. It has the keys that the Service Binding specification names, and further
+// keys about the cache. The Secret is not immutable, because its data changes with each rotation.
 func binding(p plan.Plan) Object {
 	secret := corev1ac.Secret(p.Binding.SecretName, p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

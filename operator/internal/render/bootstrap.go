@@ -24,8 +24,8 @@ const (
 	bootstrapVolume = "bootstrap"
 	stateVolume     = "state"
 
-	// giveUpSeconds is how long the agent may take to remove the keys that it has copied. It removes them if it ends
-	// before clients may use them, because changes in the other servers would not be copied any more.
+	// giveUpSeconds is how long the agent may take to remove the keys that it has copied. The agent removes the keys if it
+	// ends before clients may use them, because it would no longer copy changes in the other servers.
 	giveUpSeconds = 75
 
 	// copyProbeSeconds and copyProbes allow a first copy to take a day.
@@ -42,14 +42,16 @@ var bootstrapResources = corev1.ResourceRequirements{
 	Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
 }
 
-// keepsItsNode keeps autoscalers from evicting the Pod, without which changes by clients are not copied.
+// keepsItsNode has the annotations that keep autoscalers from evicting the Pod, because changes by clients are not
+// copied without it.
 var keepsItsNode = map[string]string{
 	"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 	"karpenter.sh/do-not-disrupt":                    "true",
 }
 
-// bootstrap runs one Pod at a time, because each of two Pods would remove from the slots the keys that the other one
-// copied. No Service, budget or NetworkPolicy of the cache selects it by its labels.
+// bootstrap returns the Deployment that runs one Pod at a time, because each of two Pods would remove from the slots
+// the keys that the other Pod copied. No Service, PodDisruptionBudget or NetworkPolicy of the cache selects the Pod by
+// its labels.
 func bootstrap(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(names.Bootstrap(p.Name), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

@@ -35,7 +35,7 @@ func hash(template *corev1ac.PodTemplateSpecApplyConfiguration) string {
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// normalized returns containers with the same meaning in one spelling.
+// normalized returns the containers with all quantities of their resources spelled alike.
 func normalized(containers []corev1ac.ContainerApplyConfiguration) []corev1ac.ContainerApplyConfiguration {
 	containers = slices.Clone(containers)
 	for i := range containers {

@@ -20,9 +20,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// FuzzTheSameSpecInOtherWordsReplacesNoPod: whatever a spec says, to spell out defaults, to write quantities in another
-// form or to put a set in another order does not change the Pod template, and does not give the Pods the inputs of a
-// newer operator.
+// FuzzTheSameSpecInOtherWordsReplacesNoPod: if a spec spells out defaults, writes quantities in another form, or has a
+// set in another order, the Pod template stays the same, and the Pods do not get the inputs of a newer operator.
 func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 	f.Add([]byte{}, uint64(1))
 	f.Add([]byte("memcached"), uint64(2))

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// deployment runs the Pods.
+// deployment returns the Deployment that runs the Pods of memcached.
 func deployment(p plan.Plan, template *corev1ac.PodTemplateSpecApplyConfiguration) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

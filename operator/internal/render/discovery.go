@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// discoveryService has a cluster IP, because all Pods that it selects give the same answer. Its ports are the same as
-// those of the cache.
+// discoveryService returns a Service with a cluster IP, because all Pods that it selects give the same answer. It has
+// the same ports as the cache.
 func discoveryService(p plan.Plan) Object {
 	spec := corev1ac.ServiceSpec().
 		WithSelector(names.Selector(p.Name)).
@@ -35,7 +35,8 @@ func discoveryPort(port plan.Port) plan.Port {
 	return plan.Port{Name: names.DiscoveryPort, Number: names.DiscoveryPortNumber}
 }
 
-// discoveryPorts are the ports in a NetworkPolicy: those of all Pods, before and after a rollout.
+// discoveryPorts are the ports of discovery in a NetworkPolicy: all ports that Pods may have before and after a
+// rollout.
 var discoveryPorts = []plan.Port{
 	{Name: names.DiscoveryPort, Number: names.DiscoveryPortNumber},
 	{Name: names.DiscoveryTLSPort, Number: names.DiscoveryTLSPortNumber},

@@ -9,8 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// disruptionBudget keeps a drain of Nodes from evicting more Pods at the same time than the plan allows. A Pod that is
-// not ready may always be evicted.
+// disruptionBudget returns the PodDisruptionBudget, which keeps a drain of Nodes from evicting more Pods at the same
+// time than the plan allows. A Pod that is not ready may always be evicted.
 func disruptionBudget(p plan.Plan) Object {
 	budget := policyv1ac.PodDisruptionBudget(p.Name, p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

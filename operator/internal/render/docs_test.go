@@ -18,7 +18,7 @@ func TestTheDocsListEveryField(t *testing.T) {
 	page.Tables(t, fieldPage, *update, map[string]string{"fields": fieldTable(t), "rules": ruleTable(t)})
 }
 
-// TestEveryFieldHasASentenceInTheDocs looks beyond the generated tables.
+// TestEveryFieldHasASentenceInTheDocs does not count the generated tables.
 func TestEveryFieldHasASentenceInTheDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(filepath.Dir(fieldPage), "[a-z]*.md"))
 	if err != nil {
@@ -44,8 +44,8 @@ func TestEveryFieldHasASentenceInTheDocs(t *testing.T) {
 	}
 }
 
-// TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods: the model of test/faults reads there whether the Pods are
-// replaced, and so do users.
+// TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods: users, and the model of test/faults, read in the comment
+// whether the Pods are replaced.
 func TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods(t *testing.T) {
 	fields, err := crd.Fields(repository)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods(t *testing.T) {
 	}
 }
 
-// fieldTable links each field to its heading, if one of the pages in the folder of the page of the fields has such a
+// fieldTable links each field to its heading, if a page in the same folder as the page of the fields has such a
 // heading.
 func fieldTable(t *testing.T) string {
 	t.Helper()
@@ -91,7 +91,8 @@ func fieldTable(t *testing.T) string {
 	return table.String()
 }
 
-// headings returns the headings of one word in the pages of a folder, by their anchors.
+// headings returns the page of each heading in the folder of the documentation; the key is the heading in lower case,
+// which is the anchor if the heading is one word.
 func headings(t *testing.T) map[string]string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(filepath.Dir(fieldPage), "*.md"))

@@ -65,7 +65,7 @@ func selects(selector *metav1.LabelSelector, set map[string]string) bool {
 	return err == nil && parsed.Matches(labels.Set(set))
 }
 
-// policyOf is the NetworkPolicy of a plan; nil if it has none.
+// policyOf returns the NetworkPolicy of a plan; nil if the plan has none.
 func policyOf(t *testing.T, p plan.Plan) *networkingv1.NetworkPolicy {
 	t.Helper()
 	for _, object := range objectsOf(p) {

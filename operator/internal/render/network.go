@@ -56,8 +56,8 @@ func operatorIn(namespace string) networkingv1.NetworkPolicyPeer {
 	}
 }
 
-// clients returns the peers of memcached; none means all. They include Pods that copy keys: those of the cache for a
-// handoff, the Pod of a bootstrap, and the Pods of a Job that restores a snapshot.
+// clients returns the peers that may connect to memcached; none means all. They include Pods that copy keys: those of
+// the cache for a handoff, the Pod of a bootstrap, and the Pods of a Job that restores a snapshot.
 func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	if p.Slots == nil || len(p.NetworkPolicy.From) == 0 {
 		return p.NetworkPolicy.From
@@ -77,7 +77,8 @@ func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
 	return peers
 }
 
-// ingress allows peers to reach ports, by number, because a name could mean another port in another Pod.
+// ingress allows peers to reach ports. It identifies the ports by number, because a name could mean another port in
+// another Pod.
 func ingress(
 	from []networkingv1.NetworkPolicyPeer, ports ...plan.Port,
 ) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {

@@ -31,8 +31,8 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	}
 }
 
-// affinity adds the expression for the architectures to the user's affinity. Required terms are alternatives, so each
-// of them gets it.
+// affinity adds the expression for the architectures to the user's affinity. Required terms are alternatives, so the
+// expression is added to each term.
 func affinity(p plan.Pod) *corev1.Affinity {
 	merged := p.Placement.Affinity.DeepCopy()
 	if merged == nil {

@@ -53,7 +53,7 @@ func podSpec(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 }
 
 // anyPod returns the part that memcached's Pods and the Pod of a bootstrap have in common. All have the ServiceAccount,
-// because the cluster may admit Pods by it.
+// because the cluster may decide by the ServiceAccount whether it admits a Pod.
 func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithEnableServiceLinks(false).
@@ -62,8 +62,8 @@ func anyPod(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
 	}
 	if account := p.PodTemplate.ServiceAccountName; account != "" {
-		// The API server copies the name to the former field for it, and would restore the name from there when the operator
-		// removes it. So the operator owns both fields.
+		// The API server copies the name to the deprecated field serviceAccount. When the operator removes the name, the API
+		// server would restore it from that field, so the operator owns both fields.
 		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
 	}
 	return spec
@@ -123,12 +123,12 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 }
 
 // leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet ends it. The agent has to
-// be first, because only its signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds
-// to start the agent's hook.
+// end memcached before the kubelet does, because only the agent's signal makes memcached send the end of its log. On a
+// busy Node, the kubelet takes seconds to start the agent's hook.
 const leaveSeconds = 15
 
-// graceSeconds is when the kubelet kills memcached at the latest. A Pod with a slot ends earlier, as soon as another
-// Pod has the slot.
+// graceSeconds returns after how many seconds the kubelet kills memcached at the latest. A Pod with a slot ends
+// earlier, as soon as another Pod has the slot.
 func graceSeconds(p plan.Pod) int32 {
 	if !p.NeedsSlot {
 		return p.TerminationDelaySeconds + endSeconds
@@ -143,7 +143,7 @@ func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// portProbe probes the port that clients use, so that it fails when connections of clients fail.
+// portProbe returns a probe of the port that clients use, so that the probe fails when connections of clients fail.
 func portProbe(p plan.Pod) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
 		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(p.ClientPorts()[0].Name))).

@@ -11,13 +11,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// pullPolicy is the pull policy of an image of the Pods. The template always sets it: otherwise the API server derives
-// a default from the image of that moment, and keeps it for the next image.
+// pullPolicy returns the pull policy of an image of the Pods. The template always sets it: otherwise the API server
+// derives a default from the image of that moment, and keeps it for the next image.
 func pullPolicy(p plan.Pod, image string) corev1.PullPolicy {
 	return cmp.Or(p.PullPolicy, pullPolicyOf(image))
 }
 
-// pullPolicyOf is Kubernetes' own rule: an image with the tag latest, or with neither tag nor digest, may change.
+// pullPolicyOf follows Kubernetes' own rule: an image with the tag latest, or with neither tag nor digest, may change.
 func pullPolicyOf(image string) corev1.PullPolicy {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// others are defaults that differ from those of the golden files in all that may differ.
+// others returns defaults that differ from the defaults of the golden files in every field that may differ.
 func others(live *appsv1.Deployment) plan.Defaults {
 	others := plan.Defaults{
 		Revisions: Revisions(), Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
@@ -32,8 +32,8 @@ func others(live *appsv1.Deployment) plan.Defaults {
 	return others
 }
 
-// records are changes that may happen to the two records, on the Deployment and in the status, before an operator takes
-// the Deployment over.
+// records has the changes that may happen to the two records of the template inputs, on the Deployment and in the
+// status, before an operator takes the Deployment over.
 var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	"in both places": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
@@ -60,7 +60,7 @@ var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	},
 }
 
-// fieldsOf returns the fields that a Deployment has, of the fields from which inputs are recovered.
+// fieldsOf returns those fields of a Deployment from which template inputs are recovered.
 func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
 	user := ""
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser != nil {
@@ -126,7 +126,7 @@ func rerendered(t *testing.T, file string, damage func(*cachev1.Memcached, *apps
 	return cmp.Diff(live.Spec.Template, renderedTemplate(t, p, live))
 }
 
-// currently is the observed state of a cache with a Deployment.
+// currently returns the observed state of a cache with this Deployment.
 func currently(live *appsv1.Deployment) plan.Current {
 	return plan.Current{Deployment: live, SecretsUsable: true}
 }
@@ -165,7 +165,7 @@ func readGolden(t *testing.T, path, kind string, into any) {
 	t.Fatalf("%s has no %s", path, kind)
 }
 
-// renderedTemplate is a Pod template as the API server would read it.
+// renderedTemplate returns the Pod template of a plan as the API server would read it.
 func renderedTemplate(t *testing.T, p plan.Plan, deployed *appsv1.Deployment) corev1.PodTemplateSpec {
 	t.Helper()
 	content, err := yaml.Marshal(Template{configuration: rendered(p.Pod)}.of(p, deployed))
@@ -179,7 +179,7 @@ func renderedTemplate(t *testing.T, p plan.Plan, deployed *appsv1.Deployment) co
 	return read
 }
 
-// newest is the newest revision.
+// newest returns the newest revision of the Pod template.
 func newest() int {
 	return slices.Max(Revisions())
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Object is a desired managed object. Apply overwrites its configuration with the API server's answer, so it is used
-// once.
+// Object is a desired managed object. Apply overwrites its configuration with the API server's answer, so an Object can
+// be used only once.
 type Object struct {
 	schema.GroupKind
 
@@ -78,7 +78,8 @@ func KeptObjects(p plan.Plan) []Object {
 	return slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
 }
 
-// owner makes the Memcached the controller of an object, so that the garbage collector deletes the object with it.
+// owner returns the reference that makes the Memcached the controller of an object, so that the garbage collector
+// deletes the object when the Memcached is deleted.
 func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 	return metav1ac.OwnerReference().
 		WithAPIVersion(cachev1.GroupVersion.String()).
@@ -89,7 +90,8 @@ func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 		WithBlockOwnerDeletion(true)
 }
 
-// labelsWith adds the user's labels. Later labels replace earlier ones, but not the labels of the selector.
+// labelsWith returns the operator's labels with the user's labels added. Later labels replace earlier ones, but not the
+// labels of the selector.
 func labelsWith(name string, users ...map[string]string) map[string]string {
 	labels := names.Labels(name)
 	for _, layer := range users {

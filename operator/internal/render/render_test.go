@@ -74,7 +74,7 @@ func objectsOf(p plan.Plan) []Object {
 	return Objects(p, Template{configuration: rendered(p.Pod)}, nil)
 }
 
-// planned is the plan of a new Memcached.
+// planned returns the plan of a new Memcached.
 func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.Defaults) plan.Plan {
 	t.Helper()
 	bound := plan.Bound{User: users.User{Name: "ann", Password: "battery-staple"}, CA: "PEM\n", Versions: "tls=7,auth=8"}
@@ -158,7 +158,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
-// kindOf returns the kind of an object, with its name if that is not the Memcached's.
+// kindOf returns the kind of an object, followed by the object's name if it differs from the name of the Memcached.
 func kindOf(object Object) string {
 	if name := *object.Metadata.Name; name != "cache" {
 		return object.Kind + "-" + name

@@ -23,7 +23,8 @@ import (
 var restricted = api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 
 // FuzzThePodsOfAnySpecAreRestricted: whatever the author of a Memcached writes, the Pods meet the restricted Pod
-// Security Standard, hold no credentials of the API server and no Secret but those that the spec names.
+// Security Standard, and they have no credentials for the API server, and no Secrets except the Secrets that the spec
+// names.
 func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 	f.Add([]byte{}, "", "")
 	f.Add([]byte("memcached"), corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix+"memcached", "unconfined")
@@ -124,7 +125,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, mc *cachev1.Memcached) {
 	case tls == nil:
 	case tls.SecretName != "":
 		want = append(want, tls.SecretName)
-	case tls.IssuerRef != nil: // It writes into a Secret that has the cache's name, unless the spec names one.
+	case tls.IssuerRef != nil: // The Secret is named after the cache if the spec names none.
 		want = append(want, mc.Name+"-tls")
 	}
 	if spec.Auth != nil && spec.Auth.SecretName != "" {
@@ -193,5 +194,5 @@ func holdsItsOwn(t *testing.T, container corev1.Container) {
 	}
 }
 
-// isOther reports whether a variable is not one of glibc's allocator.
+// isOther reports whether an environment variable is not the variable of glibc's allocator.
 func isOther(variable corev1.EnvVar) bool { return variable.Name != "MALLOC_MMAP_THRESHOLD_" }

@@ -23,7 +23,7 @@ func Revisions() []int {
 	return slices.Sorted(maps.Keys(templates))
 }
 
-// rendered returns the Pod template of a revision, which it records in an annotation.
+// rendered returns the Pod template of the Pod's revision, with the number of the revision in an annotation.
 func rendered(pod plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return templates[pod.Revision](pod).WithAnnotations(map[string]string{
 		names.AnnotationTemplateRevision: strconv.Itoa(pod.Revision),

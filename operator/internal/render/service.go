@@ -9,8 +9,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// service is headless: its name resolves to the Pods, over which clients hash keys. Behind a load-balancing
-// ClusterIP, each connection would reach another Pod and miss what the last one stored.
+// service returns the headless Service. Its name resolves to the Pods, over which clients distribute keys by hash.
+// Behind a load-balancing ClusterIP, each connection would reach another Pod, and would not find the keys that the last
+// connection stored.
 func service(p plan.Plan) Object {
 	spec := corev1ac.ServiceSpec().
 		WithClusterIP(corev1.ClusterIPNone).
@@ -31,7 +32,7 @@ func service(p plan.Plan) Object {
 	return serviceObject(p, p.Name, spec)
 }
 
-// serviceObject is a Service of a cache, with the user's metadata.
+// serviceObject returns a Service of a cache, with the user's metadata.
 func serviceObject(p plan.Plan, name string, spec *corev1ac.ServiceSpecApplyConfiguration) Object {
 	service := corev1ac.Service(name, p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).

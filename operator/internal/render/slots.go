@@ -18,7 +18,7 @@ import (
 var sliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice").GroupKind()
 
 // slotObjects returns the Services and EndpointSlices of the slots. The EndpointSlice of the headless Service comes
-// first: it is the record of which Pod holds which slot, and the others follow from it.
+// first: it is the record of which Pod holds which slot, and the other objects follow from it.
 func slotObjects(p plan.Plan) []Object {
 	if p.Slots == nil {
 		return nil
@@ -52,7 +52,7 @@ func endpointsOf(p plan.Plan, number int) []slots.Endpoint {
 	return nil
 }
 
-// slotService has no selector: the operator writes its EndpointSlice.
+// slotService returns a Service without a selector, because the operator writes its EndpointSlice.
 func slotService(p plan.Plan, name, clusterIP string) Object {
 	spec := corev1ac.ServiceSpec()
 	if clusterIP != "" {
@@ -71,8 +71,8 @@ func slotService(p plan.Plan, name, clusterIP string) Object {
 	return serviceObject(p, name, spec)
 }
 
-// slice has the endpoints of a Service. With host names, each endpoint has a DNS name below the Service's name, and the
-// slice records how many slots clients' lists have.
+// slice returns the EndpointSlice of a Service. With hostnames, each endpoint has a DNS name below the Service's name,
+// and the slice records how many slots clients' lists have.
 func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
 	slice := discoveryv1ac.EndpointSlice(names.EndpointSliceName(service, string(p.Slots.Family)), p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).

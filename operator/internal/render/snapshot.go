@@ -32,7 +32,7 @@ const (
 	azureIdentity = "azure.workload.identity/use"
 )
 
-// Snapshot renders the Job. Two of its Pods never run at the same time, because they write the same objects.
+// Snapshot renders the Job. Two of its Pods never run at the same time, because they write to the same place.
 func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	labels := map[string]string{
 		names.LabelSnapshot: s.Cache, names.LabelAppName: names.App, names.LabelAppInstance: s.Cache,
@@ -62,7 +62,8 @@ func Snapshot(s plan.Snapshot) *batchv1ac.JobApplyConfiguration {
 	return job
 }
 
-// ignoreDisruptions does not count an evicted Pod as an attempt: its Node was drained, or needed for other Pods.
+// ignoreDisruptions returns the rule by which an evicted Pod does not count as an attempt: its Node was drained, or
+// needed for other Pods.
 func ignoreDisruptions() *batchv1ac.PodFailurePolicyRuleApplyConfiguration {
 	return batchv1ac.PodFailurePolicyRule().
 		WithAction(batchv1.PodFailurePolicyActionIgnore).
@@ -110,7 +111,7 @@ func snapshotContainer(s plan.Snapshot) *corev1ac.ContainerApplyConfiguration {
 }
 
 func snapshotArguments(s plan.Snapshot) []string {
-	// The kubelet would replace $(NAME) with the value of a variable, such as one of the Secret.
+	// The kubelet would replace $(NAME) with the value of a variable, such as a variable from the Secret.
 	place := strings.ReplaceAll(cmp.Or(s.Place.URL, names.SnapshotsDir), "$(", "$$(")
 	arguments := []string{
 		"save", "--once", "--owner=" + string(s.Owner.UID), "--cache=" + s.Cache, "--name=" + s.SnapshotName, "--to=" + place,
@@ -145,7 +146,7 @@ func addPlace(
 		spec.WithVolumes(corev1ac.Volume().WithName(snapshotsVolume).
 			WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim.ClaimName)))
 		container.WithVolumeMounts(corev1ac.VolumeMount().WithName(snapshotsVolume).WithMountPath(names.SnapshotsDir))
-		if s.Pod.UserID != nil { // Otherwise the cluster chooses the Pod's user, and the group of the volume.
+		if s.Pod.UserID != nil { // Otherwise the cluster chooses the Pod's user ID, and the volume's group ID.
 			spec.SecurityContext.WithFSGroup(*s.Pod.UserID)
 		}
 	}

@@ -61,7 +61,7 @@ func (c snapshotCase) planned(t *testing.T) plan.Snapshot {
 	return s
 }
 
-// restored is the Job that restores into a cache with slots.
+// restored returns the plan of a Job that restores into a cache with slots.
 func restored(t *testing.T) plan.Snapshot {
 	t.Helper()
 	mc := memcachedWith(func(s *cachev1.MemcachedSpec) {

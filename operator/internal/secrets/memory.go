@@ -1,6 +1,6 @@
 package secrets
 
-// Reads each version of a Secret once, and finds the entries that were removed since the version before.
+// Reads each version of a Secret once, and finds the entries that were removed since the previous version.
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ type record struct {
 	// reported.
 	version, watched string
 
-	// accepted describes the client CAs or users, by certificate or by the hash of the user. former has the removed client
-	// CAs or users.
+	// accepted describes the client CAs or the users in the Secret. former has the client CAs or the users that were
+	// removed. The keys of both are the certificates of the CAs, or the hashes of the users.
 	accepted map[string]string
 	former   map[string]Removal
 }

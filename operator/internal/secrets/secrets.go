@@ -6,12 +6,12 @@
 // user. The watch of the metadata (package controller) reports new versions, which are read when they are needed.
 //
 // Memcached keeps accepting the users and client CAs that were removed from a Secret, until memcached restarts. So
-// Memory compares each version of a Secret with the one before, and reports removals. Nothing else records the former
-// versions, so an operator that restarts does not know what a Secret contained before. The conditions of the status
-// then keep reporting earlier removals, but a removal while no operator ran is not found.
+// Memory compares each version of a Secret with the previous version, and reports removals. Nothing else records the
+// former versions, so an operator that restarts does not know what a Secret contained before. The conditions of the
+// status then keep reporting earlier removals, but a removal while no operator ran is not found.
 package secrets
 
-// The state that is reported of a Secret.
+// The state of a Secret, as it is reported.
 
 import (
 	"time"
@@ -21,8 +21,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// State is the state of a Secret that a Memcached names. Of the content, it has only the parts that every client of the
-// cache may know, and those that a binding copies.
+// State is the state of a Secret that a Memcached names. Of the Secret's content, the state has only the parts that
+// every client of the cache may know, and the parts that a binding copies.
 type State struct {
 	Name string
 
@@ -75,13 +75,14 @@ type Removal struct {
 // names none.
 func (s *State) Usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
 
-// ExistsForOther reports whether the Secret exists, or may exist, and cert-manager did not write it for a Certificate.
+// ExistsForOther reports whether the Secret exists, or may exist, and cert-manager did not write it for the Certificate
+// with this name.
 func (s *State) ExistsForOther(certificate string) bool {
 	return s != nil && !s.Missing && s.IssuedFor != certificate
 }
 
-// UnwatchedTypes are types of which a cluster may have thousands for other purposes. The operator does not
-// watch them.
+// UnwatchedTypes are the types of Secrets that the operator does not watch, because a cluster may have thousands of
+// such Secrets for other purposes.
 var UnwatchedTypes = []corev1.SecretType{
 	"helm.sh/release.v1", corev1.SecretTypeServiceAccountToken, corev1.SecretTypeBootstrapToken,
 	corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson,

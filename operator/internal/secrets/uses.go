@@ -1,6 +1,6 @@
 package secrets
 
-// Records which Memcached uses which Secret; a Secret that none uses is forgotten.
+// Records which Memcached uses which Secret; a Secret that no Memcached uses is forgotten.
 
 import (
 	"slices"
@@ -77,14 +77,14 @@ func usesOf(mc *cachev1.Memcached) []use {
 // uses are the uses of all Memcacheds.
 type uses struct {
 	of     map[types.NamespacedName][]use // by Memcached
-	number map[use]int                    // of Memcacheds
+	number map[use]int                    // how many Memcacheds have this use
 }
 
 func newUses() uses {
 	return uses{of: map[types.NamespacedName][]use{}, number: map[use]int{}}
 }
 
-// set records the uses of a Memcached, and returns those that no Memcached has any more.
+// set records the uses of a Memcached, and returns the uses that no Memcached has any more.
 func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	before := u.of[memcached]
 	if slices.Equal(before, now) {
@@ -106,12 +106,13 @@ func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	return over
 }
 
-// Follow records which Secrets a Memcached uses, and forgets those that are no longer used.
+// Follow records which Secrets a Memcached uses, and forgets the Secrets that are no longer used.
 func (m *Memory) Follow(mc *cachev1.Memcached) {
 	m.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
 }
 
-// Forget forgets the Secrets of a deleted Memcached. No other goroutine may read them for it at the same time.
+// Forget forgets the Secrets of a deleted Memcached. No other goroutine may read these Secrets for this Memcached at
+// the same time.
 func (m *Memory) Forget(memcached types.NamespacedName) {
 	m.set(memcached, nil)
 }

@@ -58,8 +58,8 @@ func memoryAutoscaling(decided autoscale.State, mode cachev1.AutoscalingMode) ca
 	return reported
 }
 
-// sizeAutoscaling reports a decision about the number of Pods. The decision is the memory of all Pods; pod is the
-// memory of each.
+// sizeAutoscaling reports a decision about the number of Pods. The decision is about the memory of all Pods together;
+// pod is the memory of one Pod.
 func sizeAutoscaling(decided autoscale.State, pod int64, mode cachev1.AutoscalingMode) cachev1.SizeAutoscalingStatus {
 	found := decided.Finding
 	reported := cachev1.SizeAutoscalingStatus{
@@ -85,7 +85,7 @@ func tooLittle(found autoscale.TooLittle) *cachev1.TooLittleMemory {
 	}
 }
 
-// pods returns how many Pods together have a memory; nil for no memory.
+// pods returns how many Pods, each with the memory pod, together have this many bytes; nil for 0 bytes.
 func pods(bytes, pod int64) *int32 {
 	if bytes == 0 {
 		return nil
@@ -129,7 +129,7 @@ func MemoryStep(before, now cachev1.MemcachedStatus, why string) string {
 // change.
 func SizeStep(before, now cachev1.MemcachedStatus, why string) string {
 	was, is := sizeOf(before), sizeOf(now)
-	if listed := len(before.Slots); was == nil && listed > 0 { // The spec said how many.
+	if listed := len(before.Slots); was == nil && listed > 0 { // Until then, the spec set the number.
 		was, why = new(int32(listed)), "spec.autoscaling.size chooses it from now on" //nolint:gosec // At most 1000.
 	}
 	if was == nil || is == nil || *was == *is {

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// bindingStatus refers to the Secret of the binding once it exists, and until it is deleted: so a restarted operator
+// bindingStatus returns a reference to the Secret of the binding while the Secret exists, so that a restarted operator
 // knows of a Secret that is still to be deleted.
 func bindingStatus(in Input) *cachev1.BindingStatus {
 	if wanted := in.Plan.Binding; wanted != nil && in.hasSecret(wanted.SecretName) {

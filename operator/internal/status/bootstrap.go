@@ -101,8 +101,8 @@ func secretsOf(b *plan.Bootstrap) string {
 	return ", for which it needs these Secrets: " + strings.Join(needed, ", ")
 }
 
-// without returns a warning for the time when clients may use both the other servers and the cache: it says which keys
-// an interruption costs.
+// without returns a warning for the time when clients may use both the other servers and the cache: the warning says
+// which keys are lost if the copy is interrupted during this time.
 func without(b *plan.Bootstrap) string {
 	if !b.Moved {
 		return ""

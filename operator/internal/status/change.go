@@ -20,11 +20,11 @@ var numbers = regexp.MustCompile("[0-9]+")
 type Change int
 
 const (
-	// Urgent means another state, or a cache with few Pods.
+	// Urgent means that the state of the cache changed, or that the cache has few Pods.
 	Urgent Change = iota
 
-	// Progress means that a fifth of the Pods or more changed, and that the cache is not Ready for the same reason as
-	// before.
+	// Progress means that a fifth or more of the Pods changed, and that the cache still is not Ready, with the same reason
+	// as before.
 	Progress
 
 	// Minor means that fewer Pods changed. Such a status is written later: otherwise a rollout of a hundred Pods would
@@ -80,7 +80,7 @@ func missing(names, in []string) int32 {
 
 func distance(a, b int32) int32 { return max(a-b, b-a) }
 
-// withoutPods removes the parts from a status that change with each Pod.
+// withoutPods returns a status without the parts that change with each Pod.
 func withoutPods(status cachev1.MemcachedStatus) cachev1.MemcachedStatus {
 	status.Nodes, status.Slots, status.Replicas, status.ReadyReplicas = nil, nil, 0, 0
 	status.Conditions = slices.Clone(status.Conditions)

@@ -10,7 +10,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// rollingOutOf is the status of a cache while Pods are replaced.
+// rollingOutOf returns the status of a cache of this size while Pods are replaced.
 func rollingOutOf(size, replaced int) cachev1.MemcachedStatus {
 	status := cachev1.MemcachedStatus{Replicas: int32(size), ReadyReplicas: int32(size)}
 	for i := range size {

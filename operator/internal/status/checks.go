@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// state determines the conditions.
+// state is the part of a verdict that determines the conditions.
 type state int
 
 const (
@@ -42,8 +42,8 @@ type verdict struct {
 // check examines one aspect of a cache. It returns false if it found no problem.
 type check func(Input) (verdict, bool)
 
-// checks run in order; the first finding determines the reason. Messages change only when the cache does: no random
-// names, and no times except that of the change which started a conflict.
+// checks run in order; the first finding determines the reason. Messages change only when the cache changes, so they
+// have no random names, and no times except the time of the change which started a conflict.
 var checks = []check{
 	// The spec is valid.
 	specIsValid,
@@ -90,7 +90,7 @@ func judge(in Input) verdict {
 	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"}
 }
 
-// desiredSize is the planned size or, while the Memcached is suspended, the size of the Deployment.
+// desiredSize returns the planned size or, while the Memcached is suspended, the size of the Deployment.
 func desiredSize(in Input) int32 {
 	deployment := in.deployment()
 	if in.Plan.Suspended && deployment != nil && deployment.Spec.Replicas != nil {
@@ -130,7 +130,8 @@ func nothingTerminates(in Input) (verdict, bool) {
 	return explained(in, apply.Terminating, verdict{state: reconciling, reason: cachev1.ReasonRollingOut})
 }
 
-// explained sets the message to the explanations of the objects with a result, if there are any.
+// explained returns the verdict with a message that explains the objects with this outcome. It returns false if no
+// object has this outcome.
 func explained(in Input, outcome apply.Result, v verdict) (verdict, bool) {
 	explanations := in.Report.Why(outcome)
 	v.message = strings.Join(explanations, "; ")
@@ -171,7 +172,7 @@ func deploymentIsObserved(in Input) (verdict, bool) {
 			return verdict{}, false
 		}
 	}
-	// The state of the Pods is not known yet. The Deployment's next event causes a reconciliation that knows it.
+	// The state of the Pods is not known yet. The Deployment's next event causes a reconciliation that knows this state.
 	return rollingOut(in, "ready", min(in.deployed().ReadyReplicas, desiredSize(in)))
 }
 
@@ -205,8 +206,8 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	return rollingOut(in, what, count)
 }
 
-// progress counts the Pods that replaced an older one: at most as many as older Pods were deleted. If there are no
-// older Pods, it counts the current ones.
+// progress counts the new Pods that replaced an older Pod, so it counts no more Pods than were deleted. If no older
+// Pods are left, it counts the Pods with the current template.
 func progress(in Input) (what string, count int32) {
 	deployed, size := in.deployed(), desiredSize(in)
 	if older := deployed.Replicas - deployed.UpdatedReplicas; older > 0 {

@@ -28,7 +28,8 @@ func late(in Input, v verdict) verdict {
 	return verdict{stalled, cachev1.ReasonProgressDeadlineExceeded, message}
 }
 
-// Deadline returns when a cache becomes Stalled without any event; 0 if events report it.
+// Deadline returns after what time a cache becomes Stalled without an event; 0 if it does not, or if an event reports
+// it.
 func Deadline(in Input, now cachev1.MemcachedStatus) time.Duration {
 	reconciling := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReconciling)
 	if reconciling == nil || !isTimed(reconciling.Reason) {
@@ -75,8 +76,8 @@ func timed(in Input) (late bool, left time.Duration) {
 }
 
 // progressingSince returns when the cache began to work towards the current generation: now if the work begins with
-// this reconciliation, and the zero time if the deadline was exceeded before. Each generation has the whole deadline.
-// The Pods also have the whole deadline once the cache does not wait for a Secret any more.
+// this reconciliation, and the zero time if the deadline was exceeded before. The deadline begins again with each
+// generation, and also when the cache no longer waits for a Secret.
 func progressingSince(in Input, timed bool) time.Time {
 	before := in.Memcached.Status
 	stalled := meta.FindStatusCondition(before.Conditions, cachev1.ConditionStalled)

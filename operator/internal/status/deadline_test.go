@@ -18,7 +18,8 @@ import (
 
 const deadline = 600 * time.Second
 
-// unschedulable is a cache of three Pods of which the scheduler can place two, after the Deployment was complete.
+// unschedulable returns a cache of three Pods, of which the scheduler can place only two after the Deployment was
+// complete.
 func unschedulable() Input {
 	in := rolledOut()
 	in.Now = time.Unix(1_700_000_000, 0)
@@ -33,7 +34,7 @@ func progressing(in *Input) *appsv1.DeploymentCondition {
 	return &in.Snapshot.Deployment().Status.Conditions[0]
 }
 
-// after returns a cache whose state has not changed for some time.
+// after returns a cache whose state has not changed for this time.
 func after(in Input, time time.Duration) Input {
 	in.Memcached.Status = Evaluate(in)
 	in.Now = in.Now.Add(time)
@@ -182,8 +183,8 @@ func TestAStalledCacheRecoversByItself(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfAConditionIsThatOfItsStatus changes the generation: the deadline does not use the time of the condition,
-// but has its own field.
+// TestTheTimeOfAConditionIsThatOfItsStatus also changes the generation: the deadline begins again, but the time of the
+// condition stays, because the deadline uses a separate field of the status.
 func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	in := unschedulable()
 	began := in.Now
@@ -238,8 +239,8 @@ func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	}
 }
 
-// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one each nine minutes, with failures all the
-// time.
+// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one every nine minutes; one of them has a problem
+// all the time.
 func TestALongRolloutWithProgressIsNeverStalled(t *testing.T) {
 	for _, reason := range []string{"ReplicaSetUpdated", "NewReplicaSetAvailable"} {
 		in := unschedulable()

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/memcached/status.md again")
 
-// TestTheDocsListWhatAPendingUpdateWaitsFor has a case for each way in which awaited ends.
+// TestTheDocsListWhatAPendingUpdateWaitsFor has a case for each result that the function awaited can return.
 func TestTheDocsListWhatAPendingUpdateWaitsFor(t *testing.T) {
 	cases := []struct {
 		policy    cachev1.UpdatePolicy

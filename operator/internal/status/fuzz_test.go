@@ -71,8 +71,8 @@ func decide(in *Input, defaults plan.Defaults) {
 	}
 }
 
-// unique drops a condition if an earlier one has its type, because the API server would refuse two conditions of one
-// type.
+// unique drops a condition if an earlier condition has the same type, because the API server would refuse two
+// conditions of one type.
 func unique(conditions []metav1.Condition) []metav1.Condition {
 	var kept []metav1.Condition
 	seen := map[string]bool{}

@@ -20,8 +20,8 @@ func certificateIsAvailable(in Input) (verdict, bool) {
 	return verdict{stalled, cachev1.ReasonCertificateUnavailable, message}, true
 }
 
-// unissued says that the Secret waits for cert-manager. It is nil if the Certificate could not be applied: other checks
-// report why.
+// unissued returns the message that the Secret waits for cert-manager. It returns nil if the Certificate could not be
+// applied: other checks report why.
 func (in Input) unissued() []string {
 	applied, reported := in.Report.Of(observe.CertificateKind.GroupKind())
 	if reported && !applied.IsMade() {

@@ -1,6 +1,6 @@
 package status
 
-// The JSON patch from one status to another: what changed in long lists.
+// Makes the JSON patch from one status to another, which has only the changed items of long lists.
 
 import (
 	"encoding/json"
@@ -30,8 +30,8 @@ func JSONPatch(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]byte, erro
 	return json.Marshal(slices.Concat(jsondiff.Patch{version}, nodes, changes))
 }
 
-// diffNodes removes and inserts names of Pods. Each Pod that is added or removed moves most of the others, so a
-// comparison by position would find many changes.
+// diffNodes returns a patch that removes and inserts names of Pods. Each added or removed name changes the positions of
+// most other names, so a comparison by position would find many changes.
 func diffNodes(before, now []string) (patch jsondiff.Patch) {
 	const path = "/status/nodes"
 	at := func(index int) string { return fmt.Sprintf("%s/%d", path, index) }

@@ -29,8 +29,8 @@ type RestoreInput struct {
 	Job  *batchv1.Job
 	Pods []corev1.Pod
 
-	// Outdated: the Job restores something else than the spec requests, or into other servers than the cache has, and is
-	// being deleted.
+	// Outdated: the Job does not restore what the spec requests, or restores it into other servers than the cache has. The
+	// Job is being deleted.
 	Outdated bool
 
 	// Taken: a Job with the name exists, and the Memcached does not control it.

@@ -145,8 +145,8 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 // longestRemoved is the API's limit of the list of removed entries.
 const longestRemoved = 1024
 
-// mostRequirements limits how many requirements are kept for one reason. The API's limit for both reasons is twice
-// that.
+// mostRequirements limits how many requirements are kept for one reason. The API's limit for both reasons together is
+// twice that number.
 const mostRequirements = 8
 
 // requirements returns the reasons why Pods have to be restarted. These are the removals that this operator process

@@ -170,8 +170,9 @@ func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
 	return cold
 }
 
-// isKnown reports whether the last status already has this start of this Pod. The slot may have another state in the
-// last status, if a copy of the Pod's keys to another Pod was given up since.
+// isKnown reports whether the last status already shows that this Pod started empty. The last status may have another
+// state of the slot: for example, if the Pod's keys were then being copied to another Pod, and the copy was given up
+// since.
 func isKnown(was, slot cachev1.SlotStatus) bool {
 	same := was.State == slot.State && was.Reason == slot.Reason
 	return was.Pod == slot.Pod && (same || !began(slot).After(began(was)))
@@ -184,7 +185,7 @@ func began(slot cachev1.SlotStatus) time.Time {
 	return slot.Since.Time
 }
 
-// slotNamed returns the status of a slot, or nothing.
+// slotNamed returns the status of the slot with this name, or a zero status.
 func slotNamed(status cachev1.MemcachedStatus, name string) cachev1.SlotStatus {
 	for _, slot := range status.Slots {
 		if slot.Name == name {

@@ -28,7 +28,7 @@ func jobWith(condition batchv1.JobConditionType, message string) *batchv1.Job {
 	}}
 }
 
-// jobSince is a running Job that was created this long ago.
+// jobSince returns a running Job that was created this long ago.
 func jobSince(before time.Duration) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team", CreationTimestamp: metav1.NewTime(time.Unix(1_800_000_000, 0).Add(-before)),

@@ -40,7 +40,7 @@ type Input struct {
 	// Pause: the rollout in progress had to be paused.
 	Pause bool
 
-	// Nodes are only collected while Pods are unschedulable, and not every operator may list them.
+	// Nodes are known only while Pods are unschedulable, and only if the operator has the right to list Nodes.
 	Nodes observe.Nodes
 
 	// NoCertificates is why it is unknown which Certificates exist; empty if it is known.
@@ -105,7 +105,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 // isPlanned reports whether there is a plan.
 func (in Input) isPlanned() bool { return in.Err == nil && in.Invalid == nil }
 
-// setTemplate records what the Pods are made from, once the Deployment is written.
+// setTemplate records the inputs, the revision and the images of the Pod template, once the Deployment is written.
 func setTemplate(status *cachev1.MemcachedStatus, in Input) {
 	deployment, _ := in.Report.Of(observe.DeploymentKind.GroupKind())
 	if !deployment.IsMade() || in.Plan.Record.Revision == 0 {
@@ -136,7 +136,7 @@ func countPods(status *cachev1.MemcachedStatus, in Input) {
 	status.ReadyReplicas = deployed.ReadyReplicas
 }
 
-// deployment is the Deployment that the Memcached owns, or nil.
+// deployment returns the Deployment that the Memcached owns, or nil.
 func (in Input) deployment() *appsv1.Deployment {
 	deployment := in.Snapshot.Deployment()
 	owned := in.Report.IsOwned(observe.DeploymentKind.GroupKind())
@@ -146,7 +146,7 @@ func (in Input) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// deployed is the status of the owned Deployment.
+// deployed returns the status of the owned Deployment.
 func (in Input) deployed() appsv1.DeploymentStatus {
 	if deployment := in.deployment(); deployment != nil {
 		return deployment.Status
@@ -223,7 +223,7 @@ const LongestNote = 1024
 // longestMessage is far below the limit of a condition (32768 characters); longer messages are not readable.
 const longestMessage = 4096
 
-// Shorten cuts a text to a number of bytes, at a character boundary, and marks the cut.
+// Shorten cuts a text to at most this number of bytes, at a character boundary, and ends it with an ellipsis.
 func Shorten(text string, longest int) string {
 	const ellipsis = "…"
 	if len(text) <= longest {

@@ -22,7 +22,7 @@ import (
 
 var deploymentKind = observe.DeploymentKind.GroupKind()
 
-// rolledOut is a cache of three ready Pods.
+// rolledOut returns a cache of three ready Pods.
 func rolledOut() Input {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 4, OwnerReferences: []metav1.OwnerReference{{
@@ -81,7 +81,7 @@ func TestAConditionLeavesWhenItIsNoLongerTrue(t *testing.T) {
 	}
 }
 
-// conditionTypes are the types of the conditions of a status.
+// conditionTypes returns the types of the conditions of a status.
 func conditionTypes(status cachev1.MemcachedStatus) (types []string) {
 	for _, condition := range status.Conditions {
 		types = append(types, condition.Type)

@@ -1,6 +1,7 @@
 // Package certs reads the certificate in a Secret. It accepts only what memcached can load.
 //
-// Both programs use it: the operator to report an invalid Secret, and the agent before memcached loads a new one.
+// Both programs use it: the operator to report an invalid Secret, and the agent to check a new Secret before memcached
+// loads it.
 package certs
 
 // The certificate, its key and the CAs of its clients.

@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// entries is a Secret as the API server returns it.
+// entries returns the data of a Secret in the form in which the API server returns data.
 func entries(secret map[string]string) map[string][]byte {
 	content := map[string][]byte{}
 	for key, value := range secret {
@@ -72,7 +72,7 @@ func entries(secret map[string]string) map[string][]byte {
 	return content
 }
 
-// weakPair is a certificate with a key that OpenSSL refuses.
+// weakPair returns a certificate with a key that OpenSSL refuses.
 func weakPair(t *testing.T) map[string]string {
 	t.Helper()
 	t.Setenv("GODEBUG", "rsa1024min=0")

@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// pairs are users that cmp can print.
+// pairs returns the users in a form that cmp can print.
 func pairs(list []User) (all [][2]string) {
 	for _, user := range list {
 		all = append(all, [2]string{user.Name, user.Password})
@@ -58,7 +58,7 @@ func pairs(list []User) (all [][2]string) {
 }
 
 // asMemcachedReads reads a file like authfile_load of memcached, with its buffers: fgets reads lines of at most 255
-// bytes into a buffer of the file's size and some spare bytes, each line over the end of the line before.
+// bytes into a buffer of the file's size and some spare bytes, and each line overwrites the end of the line before it.
 func asMemcachedReads(file []byte, spare int) (all [][2]string) {
 	const maxEntryLen, maxEntries = 256, 8
 	room := len(file) + spare

@@ -1,9 +1,10 @@
 // Package users reads the users in a Secret, and converts them into memcached's authentication file. Both programs use
 // it: the operator to report an invalid Secret, and the agent to write the file.
 //
-// The Secret holds either `username` and `password`, or `users` with a line `user:password` each. Memcached silently
-// drops whatever its file cannot hold (authfile.c): the ninth user, and everything after an entry that is too long. A
-// user may have several passwords, an entry each, so that an old one works until all clients know the new one.
+// The Secret holds either `username` and `password`, or `users`, a list with an entry `user:password` in each line.
+// Memcached silently drops whatever its file cannot hold (authfile.c): the ninth user, and everything after an entry
+// that is too long. A user may have several passwords, with an entry for each password, so that an old password works
+// until all clients know the new one.
 //
 // Errors contain nothing of the content: a malformed line may be a password.
 package users
@@ -32,7 +33,7 @@ const MaxUsers = 8
 // maxEntry is the longest user:password. Memcached reads a line into 256 bytes, including its end and a null byte.
 const maxEntry = 254
 
-// User is a user and the password. The package fmt never prints the password, whatever the verb.
+// User is the name and the password of a user. The package fmt never prints the password, whatever the verb.
 type User struct{ Name, Password string }
 
 // Format prints only the name.
