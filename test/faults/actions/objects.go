@@ -25,7 +25,7 @@ type deletion struct {
 type recreation struct {
 	Kind   string `json:"kind"`
 	AsIs   bool   `json:"asIs"`   // also copies the labels and the operator's annotations
-	Allows string `json:"allows"` // which Memcached may adopt it, by its annotation: "", right or wrong
+	Allows string `json:"allows"` // which Memcached its annotation allows to adopt it: "", right or wrong
 }
 
 // hold is a finalizer on an object, which may then be deleted.
@@ -90,7 +90,7 @@ func recreate(ctx context.Context, w *world.World, step plan.Step, with recreati
 }
 
 // recreateBeforeWrite recreates the object when the operator has sent a write for it, before the write reaches the API
-// server. It waits for this write in the background, because the next steps may be what causes it.
+// server. It waits for this write in the background, because the next steps may cause it.
 func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kinds[with.Kind])
@@ -138,7 +138,7 @@ func adopters(cache string) map[string]string {
 	return map[string]string{"right": cache, "wrong": "other"}
 }
 
-// lookalike returns an object for another client to create.
+// lookalike returns an object like this one, for another client to create.
 func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *unstructured.Unstructured {
 	created := &unstructured.Unstructured{Object: map[string]any{}}
 	created.SetGroupVersionKind(object.GroupVersionKind())
@@ -150,7 +150,7 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 		}
 	}
 	unstructured.RemoveNestedField(created.Object, "spec", "clusterIPs")
-	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would not change it back.
+	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would not revert this.
 	if asIs {
 		created.SetLabels(object.GetLabels())
 		created.SetAnnotations(object.GetAnnotations())

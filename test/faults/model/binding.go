@@ -62,7 +62,7 @@ func (p *past) wrongBinding(e history.Entry) string {
 	return ""
 }
 
-// lastNamed returns the last state of a Secret.
+// lastNamed returns the last state of the Secret with this name.
 func (p *past) lastNamed(name string) *object {
 	last := moment{object: &object{}}
 	for _, states := range p.objects {

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// These are the bounds of repeated requests, by one process.
+// These constants bound how often one process may repeat a request.
 const (
 	loopWindow = 10 * time.Second
 
@@ -87,7 +87,7 @@ func repetition(q *audit.Request) (what string, most int) {
 	switch {
 	case reads[q.Verb]:
 		return what, mostReads
-	case q.ObjectRef.Resource == "memcacheds": // Count all, because the text may differ each time.
+	case q.ObjectRef.Resource == "memcacheds": // Count all writes, because the body may differ each time.
 		return what, mostStatuses
 	}
 	return what + string(q.Body), mostAttempts

@@ -91,7 +91,7 @@ func isEmptyAffinity(name string, value any) bool {
 	return ok && len(object) == 0 && (strings.HasSuffix(name, "Affinity") || strings.HasSuffix(name, ".affinity"))
 }
 
-// withoutName replaces a value that is the name of the Memcached.
+// withoutName replaces each text that is the name of the Memcached by a text that is the same for all Memcacheds.
 func withoutName(value any, name string) any {
 	switch value := value.(type) {
 	case string:

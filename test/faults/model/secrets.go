@@ -93,8 +93,8 @@ func (p *past) judgedSince(mc *cachev1.Memcached, changed int) (since int, fresh
 	return since, true
 }
 
-// failedSince reports whether a request has failed since an entry, which the operator may repeat only later, or whether
-// something held up the operator. It also returns true if the entry happened just now.
+// failedSince reports whether something has held up the operator since an entry, or a request has failed that the
+// operator may repeat only later. It also returns true if the entry happened just now.
 func (p *past) failedSince(since int) bool {
 	at := p.entries[since].Time
 	if p.entries[len(p.entries)-1].Time.Sub(at) < quiet {
