@@ -39,12 +39,12 @@ func (l *load) create(ctx context.Context, update func(string)) error {
 	return group.Wait()
 }
 
-// rest waits until the operator sends no requests, and each Memcached meets the condition is.
+// rest waits until the operator sends no requests, and is(mc) returns true for each Memcached mc.
 func (l *load) rest(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	return l.settle(ctx, func(mc *cachev1.Memcached) bool { return l.First().Idle() > time.Second && is(mc) })
 }
 
-// settle waits until the operator's queue is empty, and each Memcached meets the condition is. The operator repeats
+// settle waits until the operator's queue is empty, and is(mc) returns true for each Memcached mc. The operator repeats
 // refused requests every 15 seconds.
 func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	var metrics monitor.Metrics
