@@ -105,8 +105,8 @@ func ownedFields(object *unstructured.Unstructured) (fields []fieldpath.Path, er
 	return fields, nil
 }
 
-// changeAt returns content, in which the function another has changed the value at a path. If another is nil, changeAt
-// removes the value. It modifies the maps in content.
+// changeAt returns content in which another(value) has replaced the value at a path. If another is nil, changeAt
+// removes the value. changeAt modifies the maps in content.
 func changeAt(content any, path fieldpath.Path, another func(any) any) any {
 	if len(path) == 0 {
 		return another(content)

@@ -171,7 +171,7 @@ func create(ctx context.Context, w *world.World, object *unstructured.Unstructur
 	return intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
 }
 
-// occupy creates an object like create. When the faults end, the object is deleted if the operator may not adopt it
+// occupy does the same as create. When the faults end, the object is deleted if the operator may not adopt it
 // (unblock).
 func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
 	err := create(ctx, w, object)
@@ -201,7 +201,7 @@ func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured)
 }
 
 // isInTheWay reports whether the operator may not adopt the object. As documented, it may adopt an object that has the
-// annotation, or fields that the operator has applied.
+// annotation which allows the adoption, or fields that the operator has applied.
 func isInTheWay(object *unstructured.Unstructured) bool {
 	owners := object.GetOwnerReferences()
 	if slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return !isThirdParty(o) && isController(o) }) {

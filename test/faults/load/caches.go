@@ -78,8 +78,8 @@ func isReady(mc *cachev1.Memcached) bool {
 	return isCurrent(mc) && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
 }
 
-// isResolved reports whether a Memcached is Ready, or waits for a user. It waits if another client has removed the
-// owner of an object, and the managed fields which show that the operator created it.
+// isResolved reports whether a Memcached is Ready, or waits for a user. It waits for a user if another client has
+// removed the owner of an object, and the managed fields which show that the operator created it.
 func isResolved(mc *cachev1.Memcached) bool {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	return isReady(mc) || isCurrent(mc) && ready != nil && ready.Reason == cachev1.ReasonOwnershipConflict

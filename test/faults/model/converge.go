@@ -191,8 +191,8 @@ func (p *past) notDone(mc *cachev1.Memcached) string {
 	return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
 }
 
-// isInTheWay reports whether an object has the name of a managed object, and the operator may not adopt it. For
-// example, another client has removed the managed fields which showed that the operator had applied it.
+// isInTheWay reports whether an object has the name of a managed object, and the operator may not adopt it. An example
+// is an object from which another client has removed the managed fields that showed that the operator had applied it.
 func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
 	for _, o := range p.managedOf(mc.Name) {
 		if controllerOf(o).UID != mc.UID && (len(o.GetOwnerReferences()) > 0 || !wasApplied(o)) &&
@@ -221,8 +221,8 @@ func (p *past) lostManagedFields(mc *cachev1.Memcached) bool {
 	return false
 }
 
-// mayPause reports whether the operator may still pause because of a conflict during the faults. It may if it was not
-// restarted since.
+// mayPause reports whether the operator may still pause because of a conflict during the faults. The operator may if it
+// was not restarted since then.
 func (p *past) mayPause(mc *cachev1.Memcached) bool {
 	states := p.objects[mc.UID]
 	for _, state := range slices.Backward(states) {

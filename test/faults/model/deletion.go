@@ -93,8 +93,8 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 		"the status code %d", kind, name, q.Response.Code)
 }
 
-// restoresChanged reports whether a Job may be outdated: the spec of its cache has requested another snapshot before,
-// or the cache has had other servers.
+// restoresChanged reports whether a Job may restore a snapshot for an outdated spec: the snapshot, the size or the
+// clientHash in the spec of its cache has changed.
 func (p *past) restoresChanged(job string) bool {
 	requested := map[string]bool{}
 	for _, states := range p.objects {

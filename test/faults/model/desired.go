@@ -19,8 +19,8 @@ type desired struct {
 	last map[ref]lastApply
 }
 
-// lastApply has a managed object as it was after the operator had applied it, and the body that the operator sent. Each
-// is nil if it is not known.
+// lastApply has a managed object as it was after the operator had applied it, and the body that the operator sent.
+// after or body is nil if it is not known.
 type lastApply struct{ after, body *object }
 
 func (d *desired) check(e history.Entry) string {

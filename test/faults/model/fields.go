@@ -73,8 +73,9 @@ func unexpected(body *object, wanted []expectation) string {
 	return ""
 }
 
-// wrongDeployment returns a field that differs. A cache with slots may have more replicas than its size for a while. It
-// may have fewer replicas if it keeps the keys when it is scaled, because then the operator adds one slot at a time.
+// wrongDeployment returns a field of the Deployment that differs from what the spec requests. A cache with slots may
+// have more replicas than its size for a while. It may have fewer replicas if it keeps the keys when it is scaled,
+// because then the operator adds one slot at a time.
 func wrongDeployment(body *object, mc *cachev1.Memcached) string {
 	hasSlots := isGated(body)
 	replicas, addsSlots := number(body, "spec", "replicas"), hasSlots && orEmpty(mc.Spec.Slots).ClientHash != ""

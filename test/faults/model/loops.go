@@ -23,8 +23,8 @@ const (
 	// change to the spec, to a Secret or to one of the few Pods may need a write.
 	mostStatuses = 100
 
-	// mostReads is how often the same object may be read within loopWindow. It is large, because the operator reads a
-	// Secret that does not exist again whenever something else changes.
+	// mostReads is how often the same object may be read within loopWindow. It is large, because the operator repeats the
+	// read of a missing Secret whenever something else changes.
 	mostReads = 100
 
 	// pauseWindow is the shortest pause in a conflict with another client. mostReverts is how often the operator may apply

@@ -84,8 +84,8 @@ func valuesOf(o *object, fields *fieldpath.Set) map[string]any {
 	return values
 }
 
-// isEmptyAffinity reports whether a field is an empty affinity, which means the same as none. The operator keeps the
-// form in which a user first wrote it.
+// isEmptyAffinity reports whether a field is an empty affinity, which means the same as none. Of these two forms, the
+// operator keeps the form that a user wrote first.
 func isEmptyAffinity(name string, value any) bool {
 	object, ok := value.(map[string]any)
 	return ok && len(object) == 0 && (strings.HasSuffix(name, "Affinity") || strings.HasSuffix(name, ".affinity"))

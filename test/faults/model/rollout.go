@@ -123,8 +123,8 @@ func (t *templates) narrow(o *object, process history.Process) {
 	}
 }
 
-// isKept reports whether the operator applied the Pod template as it found it. It does so while a Secret is missing or
-// invalid. Such a template has the API server's defaults, by which isKept recognizes it.
+// isKept reports whether the operator applied the Pod template as it found it. The operator does so while a Secret is
+// missing or invalid. Such a template has the API server's defaults, by which isKept recognizes it.
 func isKept(body *object) bool {
 	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
 	return slices.ContainsFunc(containers, func(container any) bool {

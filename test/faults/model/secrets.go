@@ -9,7 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// unwatched is a type of Secrets that the operator does not watch, so it may not know of changes to them.
+// unwatched is a type of Secrets that the operator does not watch, so the operator may not know of changes to these
+// Secrets.
 const unwatched = "helm.sh/release.v1"
 
 // secretState is the state of the Secrets that a Memcached names, as the history shows it.

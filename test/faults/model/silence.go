@@ -19,7 +19,7 @@ type rest struct {
 	lastStep time.Time
 
 	// failed are, for each cache, the resources whose last write by the operator failed, so that the operator has to
-	// repeat it.
+	// repeat this write.
 	failed map[string]map[string]bool
 }
 
@@ -71,7 +71,7 @@ func (r *rest) wake(e history.Entry) {
 }
 
 // expires reports whether an entry is the first status which says that a certificate has expired. The operator writes
-// it without any change.
+// this status although nothing else has changed.
 func (r *rest) expires(e history.Entry) bool {
 	o, _ := r.writesStatus(e)
 	if o == nil || !r.isExpired(o) || r.before(o) != nil && r.isExpired(r.before(o)) {

@@ -54,7 +54,7 @@ func cacheOfPod(name string) string {
 // isRecord reports whether an object is for all slots together.
 func (s slotRef) isRecord() bool { return s.slot == "slots" }
 
-// isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for it.
+// isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for such an object.
 func (s slotRef) isDiscovery() bool { return s.slot == "discovery" }
 
 // isWanted reports whether the spec of a Memcached with slots requests the object. The Pods have addresses of only one
