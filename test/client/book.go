@@ -28,7 +28,7 @@ type book struct {
 }
 
 // versions count the writes of a key. Each write stores the next number, and begins only when memcached has answered
-// the one before it.
+// the previous write.
 type versions struct {
 	writing sync.Mutex
 	last    int

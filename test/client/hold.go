@@ -17,7 +17,8 @@ const (
 	released = "released"
 )
 
-// holding has the settings of a client that reads a key over the same connections, here called a holding client.
+// holding has the settings of a client that reads a key again and again over the same connections, here called a
+// holding client.
 type holding struct {
 	of              *options
 	connections     int // to each Pod
@@ -94,7 +95,7 @@ func readAll(held []*memcache.Client, result *Result) (end bool) {
 
 var errClosed = errors.New("the connection was closed")
 
-// once dials a single time, so a client whose connection is closed gets no other one.
+// once returns a dialer that dials only once, so a client whose connection is closed gets no new connection.
 func once(dial dialer) dialer {
 	dialed := false
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

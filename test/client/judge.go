@@ -33,7 +33,7 @@ type judging struct {
 	duration               time.Duration
 	staleBound             time.Duration
 
-	// address returns the address of a slot, or its name.
+	// address returns the address of a slot, or the DNS name of the slot.
 	address func(slot int) string
 
 	// hash is how clients choose a slot, as in spec.slots.clientHash. If it is set, they find out the number of slots by

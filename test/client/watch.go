@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// refresh is how often a watching client asks DNS for the nodes, as long-lived clients should.
+	// refresh is how often a watching client asks DNS for the Pods, as long-lived clients should.
 	refresh = time.Second
 
 	// pause is the time between two rounds of requests. It leaves the processors to the Pods that are watched.

@@ -71,7 +71,7 @@ func choose(only []string) ([]mutants.Mutant, error) {
 	return chosen, nil
 }
 
-// mutantNamed returns a mutant; without a name, one that has no fault.
+// mutantNamed returns the mutant with this name or, for an empty name, a Mutant that has no fault.
 func mutantNamed(name string) (mutants.Mutant, error) {
 	if name == "" {
 		return mutants.Mutant{}, nil
@@ -118,8 +118,8 @@ func findMutants(
 // search looks for mutants.
 type search struct {
 	dir      string
-	original *campaign.Campaign // with the operator as it is
-	controls sync.Map           // by seed, the result of its plan with that one, for one mutant
+	original *campaign.Campaign // with the operator without a fault
+	controls sync.Map           // by seed, the result of its plan with the original, for the current mutant
 }
 
 func newSearch(ctx context.Context, workers int) (s *search, err error) {
@@ -205,8 +205,8 @@ func (s *search) each(plans <-chan plan.Plan, try func(*environment.Environment,
 	return group.Wait()
 }
 
-// try returns a rule that a mutant breaks with a plan, and the operator as it is does not: the expected one, if that is
-// among them.
+// try carries out a plan with a mutant. It returns a rule that the mutant breaks, and the operator without a fault does
+// not: the expected rule, if it is one of these. It returns "" if there is no such rule.
 func (s *search) try(
 	ctx context.Context, cluster *environment.Environment, faulty *campaign.Campaign, p plan.Plan, expected string,
 ) (string, error) {
@@ -227,7 +227,7 @@ func (s *search) try(
 	return rule, nil
 }
 
-// control carries out a plan with the operator as it is, once.
+// control returns the result of a plan with the operator without a fault, and carries out each plan only once.
 func (s *search) control(
 	ctx context.Context, cluster *environment.Environment, p plan.Plan,
 ) (campaign.Result, error) {
@@ -236,13 +236,13 @@ func (s *search) control(
 	}
 	result, err := tryOnce(ctx, cluster, s.original, p)
 	if err == nil {
-		result.History = nil // It needs much memory.
+		result.History = nil // A history needs much memory.
 		s.controls.Store(p.Seed, result)
 	}
 	return result, err
 }
 
-// tryOnce leaves no files.
+// tryOnce carries out a plan, and removes the files of the run.
 func tryOnce(
 	ctx context.Context, cluster *environment.Environment, c *campaign.Campaign, p plan.Plan,
 ) (campaign.Result, error) {

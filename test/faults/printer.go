@@ -15,7 +15,7 @@ import (
 type printer struct {
 	io.Writer
 
-	onReal bool // Nodes
+	onReal bool // whether the Nodes are real
 	mutant string
 	drawn  bool // whether the plans are drawn by a seed
 }

@@ -50,7 +50,7 @@ func (l Load) Use(ctx context.Context) (evictions string, err error) {
 	return stats["evictions"], err
 }
 
-// use is one client's part of the load, the same each time.
+// use makes one client's part of the load. The same arguments give the same requests each time.
 func (c *client) use(seed uint64, memory int64, clients int) error {
 	const longest = 256 << 10
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // It needs no secret numbers.

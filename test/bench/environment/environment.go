@@ -45,7 +45,7 @@ rules:
 // Folders are where an environment finds and leaves files.
 type Folders struct {
 	Tree     string // of the repository
-	Programs string // where Build leaves them
+	Programs string // where Build writes the programs
 	Run      string // of this environment only
 }
 

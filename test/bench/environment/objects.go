@@ -36,7 +36,7 @@ var Managed = []Kind{
 	{"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", `{"spec":{"maxUnavailable":2}}`},
 }
 
-// Of returns the object of the i-th Memcached.
+// Of returns the object of this kind that belongs to the i-th Memcached.
 func (k Kind) Of(i int) *metav1.PartialObjectMetadata {
 	key := Name(i)
 	return &metav1.PartialObjectMetadata{

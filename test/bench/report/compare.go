@@ -54,7 +54,7 @@ func CheckGrowth(page, now []Figure, name string) error {
 	return nil
 }
 
-// value is the number with which a figure begins.
+// value returns the number with which the figure of this name begins.
 func value(figures []Figure, name string) (float64, error) {
 	i := slices.IndexFunc(figures, func(f Figure) bool { return f.Name == name })
 	if i < 0 {

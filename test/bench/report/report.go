@@ -53,8 +53,7 @@ func Failed(name string, reason error) Figure {
 }
 
 // Number formats whole numbers, and values from 100 on, without decimals, values from 10 on with one, and smaller
-// values
-// with two.
+// values with two decimals.
 func Number(value float64) string {
 	switch {
 	case value == float64(int64(value)), value >= 100, value <= -100:

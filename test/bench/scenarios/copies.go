@@ -34,8 +34,8 @@ func (b *Bench) movein(ctx context.Context) ([]report.Figure, error) {
 // copyRate is the rate at which a Pod of 16 GiB hands its keys over in about five minutes, in bytes per second.
 const copyRate = 64 << 20
 
-// copied copies the keys of large memcacheds into others, without Pods, while clients read from the old one 2,000 times
-// a second.
+// copied copies the keys of large memcacheds into other memcacheds, without Pods. During each copy, clients read from
+// the old memcached 2,000 times a second.
 func (b *Bench) copied(ctx context.Context) (figures []report.Figure, err error) {
 	for _, mebibytes := range b.Copied {
 		b.updatef("%d MiB", mebibytes)

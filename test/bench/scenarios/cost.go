@@ -13,14 +13,15 @@ import (
 // cost is what a run took. Its CPU time is that of all programs on the machine, because most of it is the API server's.
 type cost struct{ seconds, cpu float64 }
 
-// comparison has the costs of runs of the operator and of the baseline, in turn.
+// comparison has the costs of runs of the operator and of runs of the baseline. The runs alternate.
 type comparison struct{ operator, baseline []cost }
 
 func (c *comparison) add(operator, baseline cost) {
 	c.operator, c.baseline = append(c.operator, operator), append(c.baseline, baseline)
 }
 
-// figures are the operator's time and its CPU time, in times of those of the baseline: medians of the pairs of runs.
+// figures returns two ratios of the operator to the baseline: of their times, and of their CPU times. Each is the
+// median of the ratios of the pairs of runs.
 func (c *comparison) figures(name string) []report.Figure {
 	ratio, measured := c.compare(func(of cost) float64 { return of.seconds })
 	figures := []report.Figure{report.AtMost(1.5, "times", name, ratio, measured)}
@@ -41,13 +42,13 @@ func (c *comparison) compare(of func(cost) float64) (ratio float64, measured str
 	return statistics.Median(ratios), against(operators, baselines, "s")
 }
 
-// against names the medians of two series of times, which have the same unit.
+// against returns a text with the medians of two series of times, which have the same unit.
 func against(times, others []float64, unit string) string {
 	return fmt.Sprintf("%s %s against %[3]s %[2]s",
 		report.Number(statistics.Median(times)), unit, report.Number(statistics.Median(others)))
 }
 
-// costOf measures a run, which returns its time itself.
+// costOf measures the CPU time of a run. The run itself returns how long it took.
 func costOf(run func() (time.Duration, error)) (cost, error) {
 	before := cpuTime()
 	took, err := run()

@@ -54,7 +54,7 @@ func (b *Bench) create(ctx context.Context) (figures []report.Figure, err error)
 	return figures, err
 }
 
-// compare measures the operator and the baseline in turn.
+// compare measures the operator and the baseline alternately.
 func (c *creation) compare(ctx context.Context, inFlight int) ([]report.Figure, error) {
 	var compared comparison
 	for run := range c.Runs {
@@ -73,8 +73,8 @@ func (c *creation) compare(ctx context.Context, inFlight int) ([]report.Figure, 
 	return compared.figures(name), nil
 }
 
-// measure creates Memcacheds and runs a program. Its time is that from the program's start until the API server's
-// answer to the first status of the last Memcached.
+// measure creates Memcacheds and runs a program. The time in the cost is from the program's start until the API
+// server's answer to the first status of the last Memcached.
 func (c *creation) measure(ctx context.Context, run program, inFlight int) (cost, error) {
 	if err := c.env.CreateMemcacheds(ctx, 0, c.Count, func(string) {}); err != nil {
 		return cost{}, err
@@ -136,7 +136,7 @@ func (c *creation) baseline(ctx context.Context, inFlight int) (time.Time, func(
 	return started, func() error { return nil }, err
 }
 
-// count adds up the operator's requests, without the first lists, and its events.
+// count adds the operator's requests and events to the sums. It omits the requests of the first lists.
 func (c *creation) count(offset int64) error {
 	all, _, err := c.env.Audit.Read(offset)
 	for _, r := range all {

@@ -36,7 +36,7 @@ type growing struct {
 	changes  [2][]float64 // milliseconds per change, with few Memcacheds and with all
 }
 
-// large is growth with the numbers of Memcacheds in Large.
+// large does the same as growth, with the numbers of Memcacheds in Large.
 func (b *Bench) large(ctx context.Context) ([]report.Figure, error) {
 	large := *b
 	large.Sizes = b.Large

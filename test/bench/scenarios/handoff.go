@@ -31,7 +31,7 @@ type rollout struct {
 	keys, bytes, seconds float64
 }
 
-// handoff measures a rollout in which Pods hand their keys over, and one in which they do not.
+// handoff measures a rollout in which Pods hand their keys over, and a rollout in which they do not.
 func (b *Bench) handoff(ctx context.Context) ([]report.Figure, error) {
 	return b.onPods(ctx, func(judge judging.Judge) ([]report.Figure, error) {
 		judge.Keys, judge.Writes, judge.Arguments = b.Keys, 500, "--size=1024"

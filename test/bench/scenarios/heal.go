@@ -19,13 +19,13 @@ type healing struct {
 	creator *environment.Creator
 
 	healed  []float64 // from the answer to the deletion until the answer to the operator's request
-	reacted []float64 // the part of healed until the API server has this request
+	reacted []float64 // the part of healed until the API server has the operator's request
 	served  []float64 // the rest of healed: the time of the request itself
 	applied []float64 // the same request for another object
 	posted  []float64 // a POST of another object
 }
 
-// heal deletes managed objects one by one. After each deletion, it creates two objects like the deleted one without the
+// heal deletes managed objects one by one. After each deletion, it creates two similar objects itself, without the
 // operator.
 func (b *Bench) heal(ctx context.Context, env *environment.Environment) ([]report.Figure, error) {
 	creator, err := env.NewCreator()

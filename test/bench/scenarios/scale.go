@@ -20,8 +20,8 @@ import (
 // hash is how the clients choose a server.
 const hash = cachev1.HashRendezvous
 
-// scale measures what clients see when a slot is added and removed again. It does so once with the keys of the new slot
-// moved to it beforehand, and once without.
+// scale measures what clients see when a slot is added and removed again. It measures this once with clientHash, so
+// that the keys of the new slot are moved to it beforehand, and once without clientHash.
 func (b *Bench) scale(ctx context.Context) ([]report.Figure, error) {
 	return b.onPods(ctx, func(judge judging.Judge) (figures []report.Figure, err error) {
 		judge.Keys, judge.Writes, judge.Arguments = b.Keys, 2000, "--size=1024 --hash="+string(hash)

@@ -47,8 +47,8 @@ var blockers = []addition{
 	},
 }
 
-// harmless are additions that are never undone, by the kind of the object. Those of "" fit every kind. NUMBER is
-// replaced by a drawn number.
+// harmless are additions that are never undone, by the kind of the object. The additions for the kind "" fit every
+// kind. NUMBER is replaced by a drawn number.
 var harmless = map[string][]string{
 	"": {
 		`{"metadata":{"annotations":{"example.com/third-party":"NUMBER"}}}`,

@@ -101,7 +101,8 @@ func drawRefusal(r *rand.Rand) any {
 	return with
 }
 
-// refuseWrites does not refuse writes of administrators, because the campaign must be able to undo its steps.
+// refuseWrites makes the API server refuse writes, but no writes of administrators, because the campaign must be able
+// to undo its steps.
 func refuseWrites(ctx context.Context, w *world.World, _ plan.Step, with refusal) error {
 	spared := admissionv1.MatchCondition{
 		Name: "not-administrators", Expression: "!('system:masters' in request.userInfo.groups)",

@@ -42,7 +42,7 @@ func changes(s *schema.Schema) []Action {
 	}
 }
 
-// changed is a spec to merge into that of a Memcached, or to replace it.
+// changed has a spec that is merged into the spec of a Memcached, or replaces that spec.
 type changed struct {
 	Field string         `json:"field,omitempty"` // the drawn field; Spec also has the fields that it requires
 	Spec  map[string]any `json:"spec"`
@@ -93,7 +93,7 @@ func edited[A any](change func(spec map[string]any, with A) map[string]any) do {
 func merge(spec map[string]any, with changed) map[string]any { return schema.Merge(spec, with.Spec) }
 func replace(_ map[string]any, with changed) map[string]any  { return with.Spec }
 
-// set sets a field that the operator's users change often.
+// set returns a function that sets this field, which the operator's users change often.
 func set(field string, value any) do {
 	return edited(func(spec map[string]any, _ struct{}) map[string]any {
 		return schema.Merge(spec, map[string]any{field: value})
@@ -120,7 +120,7 @@ func undo(ctx context.Context, w *world.World, step plan.Step) error {
 }
 
 func (a author) respell(spec map[string]any, how numbered) map[string]any {
-	r := rand.New(rand.NewPCG(uint64(how.Number), 3)) //nolint:gosec // the same step must make the same of the same spec
+	r := rand.New(rand.NewPCG(uint64(how.Number), 3)) //nolint:gosec // the same step must respell a spec the same way
 	return a.Respell(r, spec)
 }
 

@@ -27,8 +27,8 @@ func memcached(w *world.World, name string) *unstructured.Unstructured {
 	return mc
 }
 
-// editSpec replaces the spec of a Memcached, unless another client changes it in the meantime: then it reads it again.
-// The API server may refuse the change.
+// editSpec replaces the spec of a Memcached by the result of change. If another client changes the Memcached in the
+// meantime, editSpec reads it again, and repeats the change. The API server may refuse the change.
 func editSpec(ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any) error {
 	_, err := trySpec(ctx, w, name, change)
 	return err
@@ -72,7 +72,7 @@ func scale(spec map[string]any, to size) map[string]any {
 	return schema.Merge(spec, map[string]any{"size": int64(to.Size)})
 }
 
-// requestUpdate sets a new value of the annotation, or removes it.
+// requestUpdate sets a new value of the annotation update-requested, or removes this annotation.
 func requestUpdate(ctx context.Context, w *world.World, step plan.Step, value numbered) error {
 	return attempt(ctx, func(ctx context.Context) error {
 		mc := memcached(w, step.Cache)

@@ -68,7 +68,7 @@ func (c Change) KilledAt(write int, when string) []plan.Step {
 	return steps
 }
 
-// stepWith is a step on the first Memcached.
+// stepWith returns a step on the first Memcached, with these arguments.
 func stepWith(action string, arguments any) plan.Step {
 	step := plan.Step{Do: action, Cache: "a"}
 	if arguments == nil {

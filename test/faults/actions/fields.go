@@ -20,7 +20,7 @@ import (
 // fields of the operator are included without an entry here.
 type edit struct {
 	Kind   string          `json:"kind"`
-	Field  int             `json:"field"` // its index, modulo their number
+	Field  int             `json:"field"` // the index of the owned field, modulo their number
 	Remove bool            `json:"remove,omitempty"`
 	By     string          `json:"by"` // one of byUpdate, byPatch and byApply
 	Times  int             `json:"times"`
@@ -59,7 +59,8 @@ func editField(ctx context.Context, w *world.World, step plan.Step, with edit) e
 	})
 }
 
-// editOnce does nothing if the API server does not accept the value, such as that of an immutable field.
+// editOnce changes the field. It does nothing if the API server does not accept the value, for example because the
+// field is immutable.
 func editOnce(ctx context.Context, w *world.World, cache string, with edit) error {
 	err := onTarget(ctx, w, with.Kind, cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		fields, err := ownedFields(object)
@@ -104,8 +105,8 @@ func ownedFields(object *unstructured.Unstructured) (fields []fieldpath.Path, er
 	return fields, nil
 }
 
-// changeAt returns content in which another function has changed the value at a path. Without such a function, it
-// removes the value. It modifies the maps in content.
+// changeAt returns content in which another(value) has replaced the value at a path. If another is nil, changeAt
+// removes the value. changeAt modifies the maps in content.
 func changeAt(content any, path fieldpath.Path, another func(any) any) any {
 	if len(path) == 0 {
 		return another(content)

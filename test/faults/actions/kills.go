@@ -120,7 +120,7 @@ func immediately(fault processFault) do {
 	})
 }
 
-// atWrite waits for the write in the background: the next steps may be what causes it.
+// atWrite waits for the write in the background, because the next steps may cause this write.
 func atWrite(fault processFault) do {
 	return given(func(ctx context.Context, w *world.World, _ plan.Step, at outageAtWrite) error {
 		injectAtWrite(ctx, w, at.moment, func(over <-chan struct{}) bool { return fault(w, at.Down.Duration, over) })
@@ -149,7 +149,7 @@ func injectAtWrite(
 	}})
 }
 
-// inject adds a fault to requests of the regular operator. It is removed when the faults end.
+// inject adds a fault to requests of the regular operator. The fault is removed when all faults end.
 func inject(ctx context.Context, w *world.World, rule *proxy.Rule) {
 	operator := w.First()
 	rule.Fault = noted(ctx, rule.Fault)

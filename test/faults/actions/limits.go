@@ -20,7 +20,7 @@ type quota struct {
 
 	Resource corev1.ResourceName `json:"resource"`
 	Amount   string              `json:"amount"`
-	Raised   bool                `json:"raised"` // in the end, a quota of objects is raised, not deleted
+	Raised   bool                `json:"raised"` // whether a quota of objects ends by being raised, not deleted
 }
 
 // limitRange refuses containers, or gives them defaults.

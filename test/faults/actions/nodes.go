@@ -22,7 +22,7 @@ import (
 type onNode struct {
 	lasting
 
-	Node int  `json:"node"` // its index by name, modulo their number
+	Node int  `json:"node"` // index of the Node, sorted by name, modulo the number of Nodes
 	All  bool `json:"all,omitempty"`
 }
 
@@ -86,7 +86,7 @@ func changeNodes(ctx context.Context, w *world.World, with onNode, change, undo 
 	return nil
 }
 
-// updateNode does nothing for a Node that another step has removed.
+// updateNode changes a Node, unless another step has removed it.
 func updateNode(ctx context.Context, w *world.World, name string, change func(*corev1.Node)) error {
 	return attempt(ctx, func(ctx context.Context) error {
 		node := &corev1.Node{}
@@ -113,7 +113,7 @@ func loseNode(ctx context.Context, w *world.World, _ plan.Step, with onNode) err
 	return nil
 }
 
-// likeNode returns a Node with the labels and the room of another one.
+// likeNode returns a Node with the labels and the room of the lost Node.
 func likeNode(lost *corev1.Node, name string) local.Node {
 	like := local.Node{
 		Name: name, Architecture: lost.Labels[corev1.LabelArchStable], OS: lost.Labels[corev1.LabelOSStable],
@@ -144,7 +144,8 @@ func removeNode(ctx context.Context, w *world.World, name string) error {
 	return nil
 }
 
-// addNode accepts that the Node already exists, because the API server may have created it without answering.
+// addNode adds a Node. It is no error if the Node already exists, because the API server may have created it without
+// answering.
 func addNode(ctx context.Context, w *world.World, added local.Node) error {
 	err := ask(ctx, func(ctx context.Context) error { return w.Cluster.AddNode(ctx, added) })
 	if !apierrors.IsAlreadyExists(err) {

@@ -25,7 +25,7 @@ type deletion struct {
 type recreation struct {
 	Kind   string `json:"kind"`
 	AsIs   bool   `json:"asIs"`   // also copies the labels and the operator's annotations
-	Allows string `json:"allows"` // which Memcached may adopt it, by its annotation: "", right or wrong
+	Allows string `json:"allows"` // which Memcached its annotation allows to adopt it: "", right or wrong
 }
 
 // hold is a finalizer on an object, which may then be deleted.
@@ -90,7 +90,7 @@ func recreate(ctx context.Context, w *world.World, step plan.Step, with recreati
 }
 
 // recreateBeforeWrite recreates the object when the operator has sent a write for it, before the write reaches the API
-// server. It waits for this write in the background, because the next steps may be what causes it.
+// server. It waits for this write in the background, because the next steps may cause it.
 func recreateBeforeWrite(ctx context.Context, w *world.World, step plan.Step, with recreation) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kinds[with.Kind])
@@ -138,7 +138,7 @@ func adopters(cache string) map[string]string {
 	return map[string]string{"right": cache, "wrong": "other"}
 }
 
-// lookalike returns an object for another client to create.
+// lookalike returns an object like this one, for another client to create.
 func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *unstructured.Unstructured {
 	created := &unstructured.Unstructured{Object: map[string]any{}}
 	created.SetGroupVersionKind(object.GroupVersionKind())
@@ -150,7 +150,7 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 		}
 	}
 	unstructured.RemoveNestedField(created.Object, "spec", "clusterIPs")
-	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would not change it back.
+	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would not revert this.
 	if asIs {
 		created.SetLabels(object.GetLabels())
 		created.SetAnnotations(object.GetAnnotations())
@@ -171,7 +171,7 @@ func create(ctx context.Context, w *world.World, object *unstructured.Unstructur
 	return intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
 }
 
-// occupy creates an object like create. When the faults end, the object is deleted if the operator may not adopt it
+// occupy does the same as create. When the faults end, the object is deleted if the operator may not adopt it
 // (unblock).
 func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
 	err := create(ctx, w, object)
@@ -201,7 +201,7 @@ func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured)
 }
 
 // isInTheWay reports whether the operator may not adopt the object. As documented, it may adopt an object that has the
-// annotation, or fields that the operator has applied.
+// annotation which allows the adoption, or fields that the operator has applied.
 func isInTheWay(object *unstructured.Unstructured) bool {
 	owners := object.GetOwnerReferences()
 	if slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return !isThirdParty(o) && isController(o) }) {

@@ -71,7 +71,7 @@ func drawKind(r *rand.Rand) string {
 		slotService)
 }
 
-// target reads the object of this kind that belongs to a cache, or has the name of the object of the cache. Of several
+// target reads the object of this kind that belongs to a cache, or that has the name of such an object. Of several
 // ReplicaSets, it returns the first by name. If no object exists, the error is NotFound.
 func target(ctx context.Context, w *world.World, kind, cache string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}

@@ -16,7 +16,7 @@ import (
 // ownership is a change to an object's owner references.
 type ownership struct {
 	Kind  string `json:"kind"`
-	Owner string `json:"owner"` // one of noOwner and so on
+	Owner string `json:"owner"` // one of the constants noOwner to formerCache
 }
 
 // These are the owners that a step may give to an object.

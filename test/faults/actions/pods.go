@@ -22,7 +22,7 @@ type onPods struct {
 	Pods int `json:"pods"`
 }
 
-// onPodsFor is the argument of actions on these Pods that last a while.
+// onPodsFor is the argument of actions that affect the first Pods of a cache for a while.
 type onPodsFor struct {
 	lasting
 	onPods
@@ -32,7 +32,7 @@ type onPodsFor struct {
 type impostor struct {
 	lasting
 
-	// Adoptable has all labels of another Pod, so that its ReplicaSet adopts it.
+	// Adoptable is whether the impostor has all labels of another Pod, so that the ReplicaSet of that Pod adopts it.
 	Adoptable bool `json:"adoptable"`
 }
 
@@ -136,7 +136,7 @@ func unready(change func(*corev1.Pod)) do {
 	})
 }
 
-// changeStatus does nothing for a Pod that does not exist any more.
+// changeStatus changes the status of a Pod, if the Pod still exists.
 func changeStatus(ctx context.Context, w *world.World, pod *corev1.Pod, change func(*corev1.Pod)) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		now := &corev1.Pod{}

@@ -21,7 +21,7 @@ import (
 // process is a process of a cache's Pods.
 type process struct {
 	Program string `json:"program"` // memcached, or agent
-	Pod     int    `json:"pod"`     // counts from 0, by name
+	Pod     int    `json:"pod"`     // the index of the Pod, sorted by name
 }
 
 // cutOff is for how long a Pod is cut off from the network, or the kubelet hangs.

@@ -70,7 +70,7 @@ const (
 	mostFailing       = 5
 	longestAnswer     = 5 * time.Second
 	longestRetryAfter = 2
-	longestWrite      = 2 * time.Second // how long to wait for a write after a change, if it causes one
+	longestWrite      = 2 * time.Second // how long to wait for the write, which not every change causes
 )
 
 func requests() []Action {
@@ -80,8 +80,8 @@ func requests() []Action {
 	}
 }
 
-// onlyWrite is a change that needs one write to one object, and replaces no Pod, and how often this write fails. Only
-// the failure itself gives the operator a reason to reconcile the cache again.
+// onlyWrite is a change for which the operator writes one object once, and replaces no Pod, and how often this write
+// fails. After that, only the failure itself gives the operator a reason to reconcile the cache again.
 type onlyWrite struct {
 	Requests string         `json:"requests"` // a class of the proxy
 	Spec     map[string]any `json:"spec"`
@@ -115,7 +115,7 @@ func failOnlyWrite(ctx context.Context, w *world.World, step plan.Step, f onlyWr
 		},
 	})
 	err := editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, f.Spec) })
-	select { // The faults may end with this step.
+	select { // Wait, because the faults may end with this step.
 	case <-refused:
 	case <-time.After(longestWrite):
 	case <-ctx.Done():

@@ -76,7 +76,7 @@ var anyRight = rbacv1.PolicyRule{
 }
 
 // giveBack gives a right back, and returns when the API server grants it again. The API server learns of the role by a
-// watch, which is late on a busy machine. A request that is refused after this function returns is a fault of the
+// watch, which is late on a busy machine. A request that is refused after this function returns is an error of the
 // operator.
 func giveBack(ctx context.Context, w *world.World, right rbacv1.PolicyRule) error {
 	if err := bindRole(ctx, w, w.RoleBinding()); err != nil {

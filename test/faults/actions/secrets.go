@@ -25,7 +25,7 @@ var secretNames = map[string][]string{
 	forTLS: {"tls", "tls-2"}, forAuth: {"users"}, forBinding: {"binding", "binding-2"},
 }
 
-// These are the purposes of a Secret, which are also the fields that name it.
+// These are the purposes of a Secret. Each is also the name of the spec's field that names the Secret.
 const (
 	forTLS     = "tls"
 	forAuth    = "auth"

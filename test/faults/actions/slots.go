@@ -34,7 +34,7 @@ const untilCopied = 3 * time.Second
 type annotating struct {
 	onPods
 
-	Annotations map[string]*string `json:"annotations"` // nil removes one
+	Annotations map[string]*string `json:"annotations"` // nil removes an annotation
 }
 
 // recording is a change to the record of which Pod has which slot.
@@ -178,5 +178,5 @@ func nameOf(kind, cache string) string {
 	return cache
 }
 
-// slotService stands for the Service of all slots in a plan.
+// slotService is the kind by which a plan names the Service of all slots.
 const slotService = "slots' Service"

@@ -82,7 +82,7 @@ func upgrade(ctx context.Context, w *world.World, _ plan.Step, to operators) err
 	return w.Upgrade(to.launch(w))
 }
 
-// upgradeAt waits for the write in the background: the next steps may be what causes it.
+// upgradeAt waits for the write in the background, because the next steps may cause this write.
 func upgradeAt(ctx context.Context, w *world.World, _ plan.Step, at upgradeAtWrite) error {
 	injectAtWrite(ctx, w, at.moment, func(<-chan struct{}) bool {
 		if err := w.Upgrade(at.launch(w)); err != nil {

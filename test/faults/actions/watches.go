@@ -89,7 +89,7 @@ func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) 
 }
 
 // refuseWatches ends watches, and refuses to resume them, as the API server does if it no longer has the events since
-// their end.
+// the watches ended.
 func refuseWatches(ctx context.Context, w *world.World, _ plan.Step, of watching) error {
 	matches := proxy.Watches(of.Watches)
 	inject(ctx, w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})

@@ -37,7 +37,7 @@ type Campaign struct {
 	Shrink time.Duration
 
 	// Report is called with each result. Shrunk is called with a result again, after the campaign has looked for a smaller
-	// plan. Only one of them is called at a time.
+	// plan. Report and Shrunk are never called at the same time.
 	Report, Shrunk func(Result)
 
 	// Searching is called with the number of runs so far, while the campaign looks for a smaller plan.
@@ -47,11 +47,11 @@ type Campaign struct {
 	Clusters []*environment.Environment
 
 	mu       sync.Mutex
-	shrunken map[string]bool // the rules for which a smaller plan was looked for
+	shrunken map[string]bool // the rules for which the campaign has looked for a smaller plan
 }
 
-// Actions returns the actions for a kind of Nodes, with the changes of users that follow from the CRD of a copy of the
-// repository.
+// Actions returns the actions for real or for simulated Nodes. They include the changes that users make, which are
+// derived from the CRD in a copy of the repository.
 func Actions(root string, nodes plan.Nodes) ([]actions.Action, error) {
 	s, err := schema.Read(root)
 	if err != nil {
@@ -60,7 +60,7 @@ func Actions(root string, nodes plan.Nodes) ([]actions.Action, error) {
 	return actions.On(nodes, actions.All(s)), nil
 }
 
-// Plan returns the plan of a seed.
+// Plan returns the plan that is drawn from these actions with this seed.
 func Plan(seed uint64, all []actions.Action) (plan.Plan, error) {
 	return plan.New(seed, actions.Plans(all))
 }
@@ -162,7 +162,7 @@ func (c *Campaign) report(to func(Result), result Result) {
 	to(result)
 }
 
-// first reports whether this is the first violation of a rule.
+// first reports whether this is the first violation of the rule in the campaign.
 func (c *Campaign) first(rule string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 	// untilReady is the wait before each step, in which the Memcached becomes Ready.
 	untilReady = 2 * time.Second
 
-	// untilScaled is the wait before the scale that follows the step. The scale makes the operator write something.
+	// untilScaled is the wait after a step, until the Memcached is scaled. Scaling makes the operator write something.
 	untilScaled = 300 * time.Millisecond
 
 	// times is how often an action is carried out. The faults end right after the last time, so a fault that would end by
@@ -24,15 +24,15 @@ const (
 	times = 3
 )
 
-// before has, for some actions, the action that must come first, so that they have an effect.
+// before has, for each action that has an effect only after another action, this other action.
 var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",
 	"set updatePolicy to OnSpecChange": "set updatePolicy to Automatic",
 }
 
-// Each returns a plan for each action whose name matches. The plan has few other steps. So it finds reliably whether an
-// action is broken, leaves something behind, or never has an effect.
+// Each returns a plan for each action whose name matches. The plan has few other steps. So the plan shows reliably
+// whether its action is broken, leaves something behind, or never has an effect.
 func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
 	chosen, err := matching(all, pattern, func(a actions.Action) string { return a.Name })
 	if err != nil {

@@ -11,26 +11,28 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// EveryWrite makes plans that kill the operator at each of its writes after some changes to a Memcached, at each moment
-// of the write. Each plan has one kill. If a kill meets no write, the change has no more writes.
+// EveryWrite makes plans in which a Memcached is changed, and the operator is killed at one of the writes that it then
+// makes. There is a plan for each change, each write after it, and each moment of the write. If the operator makes
+// fewer writes, a plan does not kill it: then the plans of this change are complete.
 type EveryWrite struct {
 	mu     sync.Mutex
 	series []*series
 }
 
-// series stands for the plans of one change and one moment.
+// series has the progress of the plans for one change and one moment of a write.
 type series struct {
 	change actions.Change
 	moment string
 	met    int  // the number of writes at which the operator was killed, from the first one on
-	over   bool // a kill met no write
+	over   bool // a plan had no write left at which to kill the operator
 }
 
 // mostWrites is more than the number of writes after any change. It ends the plans for an operator that never stops
 // writing.
 const mostWrites = 60
 
-// NewEveryWrite returns the EveryWrite of the changes whose name matches a pattern. All names match an empty pattern.
+// NewEveryWrite returns an EveryWrite with the changes whose name matches a pattern. An empty pattern matches all
+// names.
 func NewEveryWrite(pattern string) (*EveryWrite, error) {
 	changes, err := matching(actions.Changes(), pattern, func(c actions.Change) string { return c.Name })
 	if err != nil {
@@ -48,7 +50,7 @@ func NewEveryWrite(pattern string) (*EveryWrite, error) {
 	return e, nil
 }
 
-// Plans returns the plans. A series ends when Add gets the first result without a kill.
+// Plans returns the plans. A series ends when Add gets the first result in which the operator was not killed.
 func (e *EveryWrite) Plans() iter.Seq[plan.Plan] {
 	return func(yield func(plan.Plan) bool) {
 		for write := 1; write <= mostWrites; write++ {
@@ -71,7 +73,7 @@ func (e *EveryWrite) isOver(s *series) bool {
 	return s.over
 }
 
-// seed returns the number of a plan, which is its seed. These plans are not drawn.
+// seed returns the number of a plan, which is also its seed. The steps of these plans are not drawn.
 func (e *EveryWrite) seed(write, series int) uint64 {
 	return uint64(write*len(e.series) + series) //nolint:gosec // small and positive
 }
@@ -89,7 +91,7 @@ func (e *EveryWrite) Add(result Result) {
 	s.met = max(s.met, write)
 }
 
-// String lists at how many writes the operator was killed.
+// String returns a table of how many writes the operator was killed at, for each change and moment.
 func (e *EveryWrite) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,8 +103,8 @@ func (e *EveryWrite) String() string {
 	return text.String()
 }
 
-// Err returns an error for each series that is incomplete. After a deletion, the operator need not write, because the
-// garbage collector deletes the objects.
+// Err returns an error for each series that is incomplete. A series without any write is incomplete, too. Only after a
+// deletion, the operator need not write, because the garbage collector deletes the objects.
 func (e *EveryWrite) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

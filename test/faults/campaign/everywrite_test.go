@@ -31,7 +31,7 @@ func TestEveryWriteOfSomeChanges(t *testing.T) {
 	}
 }
 
-// killedAt returns how many plans exist if each change has this number of writes.
+// killedAt returns how many plans e makes if the operator makes this number of writes after each change.
 func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
 	for p := range e.Plans() {
 		plans++
@@ -53,7 +53,7 @@ func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 	}
 	writes["creation"], writes[actions.Deletion] = 3, 0
 	plans := killedAt(e, writes)
-	if want := 3 * (4 + 2*(len(writes)-2) + 1); plans != want { // for three moments, each with a kill that meets no write
+	if want := 3 * (4 + 2*(len(writes)-2) + 1); plans != want { // for 3 moments; the last plan of a series kills nothing
 		t.Errorf("%d plans, want %d", plans, want)
 	}
 	if err := e.Err(); err != nil {

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// longestReport is for how long the operator may send no request until the next report of a cache gives it something
-	// to do. longestStep is the same time until the operator has the reports of all Pods, and may reduce the memory.
+	// longestReport is how long the operator may send no request, until it reads the next report of a cache and has
+	// something to do. longestStep is how long it may send no request until it has the reports of all Pods, and may reduce
+	// the memory.
 	longestReport = 3 * time.Second
 	longestStep   = 7 * time.Second
 
@@ -36,7 +37,7 @@ func (r *run) follow(mc *cachev1.Memcached) error {
 	return json.Unmarshal(content, &mc.Spec)
 }
 
-// betweenReports returns for how long the operator may have nothing to do until a report changes that.
+// betweenReports returns how long the operator may have nothing to do, until a report gives it something to do.
 func betweenReports(spec cachev1.MemcachedSpec) time.Duration {
 	switch {
 	case spec.Autoscaling == nil:
@@ -47,7 +48,7 @@ func betweenReports(spec cachev1.MemcachedSpec) time.Duration {
 	return longestReport
 }
 
-// actsOn reports whether the memory of a cache follows its use.
+// actsOn reports whether the memory of a cache with this spec follows its use.
 func actsOn(spec cachev1.MemcachedSpec) bool {
 	return spec.Autoscaling != nil && spec.Autoscaling.Memory != nil &&
 		spec.Autoscaling.Memory.Mode == cachev1.AutoscalingAct

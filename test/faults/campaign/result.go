@@ -16,7 +16,7 @@ type Result struct {
 	Seed       uint64
 	Plan       plan.Plan
 	Effects    map[string]int // number of steps that had an effect, by action
-	Requests   int            // of the operator
+	Requests   int            // number of requests of the operator
 	Violations []model.Violation
 
 	// Shrunk is the smallest plan found that breaks the rule of the first violation, and Runs is how many runs this took.

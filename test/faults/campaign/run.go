@@ -51,7 +51,7 @@ const (
 	// firstSize is the size of each Memcached at the beginning and in the end.
 	firstSize = 2
 
-	// newCache is the name of a Memcached that is created when the others are repaired, to compare them with it.
+	// newCache is the name of a Memcached that is created in the end, to compare the repaired Memcacheds with it.
 	newCache = "new"
 )
 
@@ -186,8 +186,8 @@ func (r *run) finish(ctx context.Context) error {
 	return errors.Join(r.delete(ctx), r.noteLog())
 }
 
-// noteLog records the lines in the operator's log that it may not log. It is called last, when the operator has nothing
-// more to do.
+// noteLog records the lines in the operator's log that the operator may not log. It is called last, when the operator
+// has nothing more to do.
 func (r *run) noteLog() error {
 	lines, err := r.Logged(history.IsForbidden)
 	for _, line := range lines {
@@ -196,7 +196,7 @@ func (r *run) noteLog() error {
 	return err
 }
 
-// settle waits until the operator is at rest. If it never is, settle returns after a time, and the model finds out.
+// settle waits until the operator is at rest, or a time is over. The model finds an operator that is never at rest.
 func (r *run) settle(ctx context.Context) {
 	began := time.Now()
 	_ = world.Await(ctx, untilSettled, func(ctx context.Context) (bool, error) {

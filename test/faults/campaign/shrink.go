@@ -10,7 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// repeats is how often a plan is carried out again before it counts as one that need not break the rule.
+// repeats is how often a plan that broke a rule is carried out again. If it never breaks the rule again, no smaller
+// plan is looked for.
 const repeats = 2
 
 // shrink looks for the smallest part of a plan that breaks the same rule.

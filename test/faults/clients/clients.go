@@ -27,7 +27,7 @@ const (
 	// pace is how long a client pauses between two requests to the same server.
 	pace = 10 * time.Millisecond
 
-	// retry is how long it pauses after an error.
+	// retry is how long a client pauses after an error.
 	retry = 250 * time.Millisecond
 
 	// refresh is how often the Pods are listed.

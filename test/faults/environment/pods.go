@@ -12,10 +12,10 @@ type edit struct{ file, part, by string }
 
 // podEdits are the changes to kwok's configuration for Pods that the campaign needs.
 //
-//   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. Without this
-//     delay, other steps would hardly ever happen before.
+//   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. Without these delays,
+//     other steps would hardly ever happen while a Pod starts or ends.
 //   - A Pod with a readiness gate does not become ready by itself, nor does its agent, and when it is deleted, it does
-//     not end by itself. Package kubelet decides when these happen.
+//     not end by itself. Package kubelet decides when this happens.
 var podEdits = []edit{
 	{"pod-ready.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 700}\n  next:"},
 	{"pod-delete.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 50, jitterDurationMilliseconds: 450}\n  next:"},

@@ -22,7 +22,7 @@ import (
 // the order of the API server's writes; everything else is placed among them by its time.
 type History struct {
 	Namespace string  `json:"namespace"`
-	Operator  string  `json:"operator"` // the operator's user
+	Operator  string  `json:"operator"` // the operator's user name
 	Entries   []Entry `json:"entries"`
 }
 
@@ -68,12 +68,12 @@ const (
 	PhaseFaultsOver = "phase: all faults are over"
 	PhaseAtRest     = "phase: at rest" // until PhaseRepaired, nothing may be written
 	PhaseRepaired   = "phase: each Memcached has a simple spec again"
-	PhaseReady      = "phase: each Memcached is to be Ready" // until PhaseDeleted, nothing else may be written
+	PhaseReady      = "phase: each Memcached is to be Ready" // until PhaseDeleted, nothing may be written, either
 	PhaseDeleted    = "phase: all Memcacheds are deleted"
 	PhaseEnd        = "phase: end"
 )
 
-// Holds is the annotation of a Secret that says which kind of content it has: HoldsValid, or another.
+// Holds is the annotation that says which kind of content a Secret has: HoldsValid, or another kind.
 const (
 	Holds      = "faults.example.com/holds"
 	HoldsValid = "valid"

@@ -41,8 +41,8 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 	return applyScales(order(entries))
 }
 
-// attribute sets the request that wrote each recorded state, and returns these requests. It removes all requests with a
-// recorded state in their answer from writes.
+// attribute sets the request that wrote each recorded state, and returns these requests. From writes, it removes all
+// requests whose answer has a recorded state.
 func attribute(entries []Entry, writes map[string][]*audit.Request) map[*audit.Request]bool {
 	used := map[*audit.Request]bool{}
 	for _, entry := range entries {
@@ -85,7 +85,7 @@ func stored(q *audit.Request) string {
 	var object struct {
 		Kind     string
 		Metadata metav1.ObjectMeta
-		Details  metav1.StatusDetails // of a Status; the answer to most deletions is one
+		Details  metav1.StatusDetails // of a Status, which is the answer to most deletions
 	}
 	if q.Response.Code >= 300 || json.Unmarshal(q.Stored, &object) != nil {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// AuditPolicy logs all writes in the namespaces of runs with the stored objects, and the operators' reads without
-// objects.
+// AuditPolicy returns a policy that logs all writes in the namespaces of runs, with the stored objects, and the reads
+// of these operators, without objects.
 func AuditPolicy(operators ...string) string {
 	var users []string
 	for _, user := range operators {

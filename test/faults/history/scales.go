@@ -10,8 +10,8 @@ import (
 // sizes are the fields that the scale subresource of each kind sets.
 var sizes = map[string][]string{"Memcached": {"spec", "size"}, "Deployment": {"spec", "replicas"}}
 
-// applyScales replaces each Scale that a request stored by the object that it changed, with the new size. It omits a
-// Scale of an object that was never seen.
+// applyScales replaces each stored Scale: the object whose size it changed, with the new size, becomes the state. It
+// omits a Scale of an object that was never seen.
 func applyScales(entries []Entry) []Entry {
 	last := map[types.UID]*unstructured.Unstructured{}
 	return slices.DeleteFunc(entries, func(e Entry) bool {

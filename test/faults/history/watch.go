@@ -17,7 +17,7 @@ type source interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// selected is a source of only the objects with some labels.
+// selected is a source of only the objects with these labels.
 type selected struct {
 	source
 

@@ -39,12 +39,12 @@ func (l *load) create(ctx context.Context, update func(string)) error {
 	return group.Wait()
 }
 
-// rest waits until the operator sends no requests, and each Memcached meets the condition is.
+// rest waits until the operator sends no requests, and is(mc) returns true for each Memcached mc.
 func (l *load) rest(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	return l.settle(ctx, func(mc *cachev1.Memcached) bool { return l.First().Idle() > time.Second && is(mc) })
 }
 
-// settle waits until the operator's queue is empty, and each Memcached meets the condition is. The operator repeats
+// settle waits until the operator's queue is empty, and is(mc) returns true for each Memcached mc. The operator repeats
 // refused requests every 15 seconds.
 func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	var metrics monitor.Metrics
@@ -78,8 +78,8 @@ func isReady(mc *cachev1.Memcached) bool {
 	return isCurrent(mc) && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
 }
 
-// isResolved reports whether a Memcached is Ready, or waits for a user. It waits if another client has removed the
-// owner of an object, and the managed fields which show that the operator created it.
+// isResolved reports whether a Memcached is Ready, or waits for a user. It waits for a user if another client has
+// removed the owner of an object, and the managed fields which show that the operator created it.
 func isResolved(mc *cachev1.Memcached) bool {
 	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
 	return isReady(mc) || isCurrent(mc) && ready != nil && ready.Reason == cachev1.ReasonOwnershipConflict

@@ -44,7 +44,7 @@ func outOfBounds(p *past) func(history.Entry) string {
 	}
 }
 
-// choosesOutOfBounds judges a status whose chosen memory differs from the one before.
+// choosesOutOfBounds returns a violation if the chosen memory in the status has changed, and is out of the bounds.
 func (p *past) choosesOutOfBounds(o *object) string {
 	mc, before := p.memcached(o), p.before(o)
 	if chosen := chosenBy(mc); !acts(mc) || chosen == 0 || isWithin(chosen, mc) ||
@@ -54,8 +54,8 @@ func (p *past) choosesOutOfBounds(o *object) string {
 	return fmt.Sprintf("the memory of %s is to be %d MiB, out of its bounds", o.GetName(), chosenBy(mc)/mebibyte)
 }
 
-// givesOutOfBounds judges a Pod whose memcached gets more memory. This is allowed if another Pod already has as much,
-// from an earlier spec.
+// givesOutOfBounds returns a violation if memcached in a Pod gets more memory, and more than the maximum. This is
+// allowed if another Pod already has as much, from an earlier spec.
 func (p *past) givesOutOfBounds(pod *object, by *audit.Request) string {
 	before, given := p.before(pod), itemMemory(pod)
 	if before == nil || given <= itemMemory(before) {

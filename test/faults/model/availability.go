@@ -29,7 +29,7 @@ func availabilityRules() []Rule {
 	}}
 }
 
-// replicaSetController is the user of the ReplicaSet controller, which deletes Pods during a rollout.
+// replicaSetController is the user name of the ReplicaSet controller. This controller deletes Pods during a rollout.
 const replicaSetController = "system:serviceaccount:kube-system:replicaset-controller"
 
 // availability judges each deletion of a ready Pod during a rollout.
@@ -43,7 +43,7 @@ type availability struct {
 type rollout struct {
 	least     int64 // how many Pods must be ready at least
 	templates int   // how many times the Pod template changed
-	disturbed bool  // Pods failed or the desired state changed, which controllers notice late
+	disturbed bool  // whether Pods failed or the desired state changed: controllers notice this late
 	asked     intent
 }
 
@@ -51,7 +51,7 @@ type rollout struct {
 type intent struct {
 	specs   []*cachev1.Memcached // specs from which the operator may have rendered it last; empty if not known
 	process history.Process      // process that rendered it
-	others  bool                 // whether another client has changed it since
+	others  bool                 // whether another client has changed the Deployment since
 }
 
 func (a *availability) check(e history.Entry) string {
@@ -98,9 +98,9 @@ func (a *availability) note(e history.Entry) {
 	r.least, r.asked = min(r.least, least), asked
 }
 
-// asked returns the desired state after a write of the Deployment. For a write by the operator, the Memcached's spec
-// counts and not the written Deployment, because the operator must not allow more Pods to be missing than the spec
-// does.
+// asked returns the desired state after a write of the Deployment. For a write by the operator, it is the state that
+// the Memcached's spec requests, and not the written Deployment, because the operator must not allow more Pods to be
+// missing than the spec does.
 func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
 	_, by := a.writes(e)
 	switch {
@@ -112,7 +112,7 @@ func (a *availability) asked(e history.Entry, before *object, asked intent) inte
 	return asked
 }
 
-// allows reports whether another client than the operator may have chosen the size.
+// allows reports whether a spec or another client may have requested the size of the Deployment.
 func (i intent) allows(deployment *object) bool {
 	size := number(deployment, "spec", "replicas")
 	return i.others || len(i.specs) == 0 ||
@@ -134,7 +134,7 @@ func (i intent) least(deployment *object) int64 {
 }
 
 // mayRollOutAgain reports whether another client may have requested a different Pod template since the operator wrote
-// the last one.
+// the last Pod template.
 func mayRollOutAgain(was, is intent) bool {
 	known := map[string]bool{}
 	for _, mc := range slices.Concat(was.specs, is.specs) {
@@ -220,7 +220,7 @@ func (a *availability) rolloutOf(pod *object) *rollout {
 	return a.rollouts[controllerOf(set).UID]
 }
 
-// isController distinguishes Kubernetes' own controllers from other clients.
+// isController reports whether this is the user name of one of Kubernetes' own controllers.
 func isController(user string) bool {
 	return strings.HasPrefix(user, "system:serviceaccount:kube-system:")
 }

@@ -35,7 +35,8 @@ func isOfBinding(q *audit.Request) bool {
 	return q.ObjectRef.Resource == "secrets" && (isApply || q.Verb == "delete" || isJSONPatch(q))
 }
 
-// wrongBinding judges each request to write a Secret and, at rest, whether each Memcached has its Secret.
+// wrongBinding judges each request to write a Secret and, at rest, whether each Memcached has the Secret of its
+// binding.
 func (p *past) wrongBinding(e history.Entry) string {
 	if e.Step == history.PhaseAtRest || e.Step == history.PhaseReady {
 		return p.missingBinding()
@@ -62,7 +63,7 @@ func (p *past) wrongBinding(e history.Entry) string {
 	return ""
 }
 
-// lastNamed returns the last state of a Secret.
+// lastNamed returns the last state of the Secret with this name.
 func (p *past) lastNamed(name string) *object {
 	last := moment{object: &object{}}
 	for _, states := range p.objects {

@@ -7,7 +7,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// bootstrapMark is the annotation of the Pod that copies the keys of other servers, and of its Deployment.
+// bootstrapMark is the annotation of the Pod that copies keys from other memcached servers into a cache, and of the
+// Pod's Deployment.
 const bootstrapMark = "cache.example.com/bootstrap"
 
 // isBootstrap reports whether an object runs the Pod that copies the keys of other servers.
@@ -25,8 +26,8 @@ func movesIn(mc *cachev1.Memcached) bool {
 	return mc.Spec.Bootstrap != nil && mc.Spec.Bootstrap.From.Snapshot == nil
 }
 
-// holdsStill reports whether the operator delays changes to a cache because clients may still use the other servers,
-// too.
+// holdsStill reports whether the operator delays changes to a cache because clients may also still use the servers from
+// which the keys are copied.
 func holdsStill(mc *cachev1.Memcached) bool {
 	return movesIn(mc) && mc.Spec.Bootstrap.Mode == cachev1.BootstrapCutOver
 }

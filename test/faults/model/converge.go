@@ -32,8 +32,8 @@ func convergeRules() []Rule {
 	}}
 }
 
-// quiet is for how long before a phase the objects of a cache must be unchanged. Only then must its status agree with
-// them.
+// quiet is how long the objects of a cache must be unchanged before a phase. Only then must the cache's status agree
+// with these objects.
 const quiet = time.Second
 
 func converges(p *past) func(history.Entry) string {
@@ -102,8 +102,8 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 	return ""
 }
 
-// isRefused reports whether the API server has refused a write for a cache since the faults were over. It does so if
-// the cluster does not have something that the spec requires.
+// isRefused reports whether the API server has refused a write for a cache since the faults were over. The API server
+// does so if the cluster does not have something that the spec requires.
 func (p *past) isRefused(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(p.entries[p.over:], func(e history.Entry) bool {
 		q := e.Request
@@ -136,12 +136,12 @@ func (p *past) podsOf(cache string) []*object {
 	})
 }
 
-// notReady returns why a cache is not ready, although it says so.
+// notReady returns why a cache is not ready, although its status reports Ready.
 func (p *past) notReady(mc *cachev1.Memcached, deployment *object) string {
 	var ready, all []string
 	for _, pod := range p.podsOf(mc.Name) {
 		if set := p.current[ref{"ReplicaSet", controllerOf(pod).Name}]; controllerOf(set).UID != deployment.GetUID() {
-			return "" // It is left over from an earlier Deployment, and not garbage-collected yet.
+			return "" // The Pod is left over from an earlier Deployment, and not garbage-collected yet.
 		}
 		if pod.GetDeletionTimestamp() != nil {
 			continue
@@ -191,8 +191,8 @@ func (p *past) notDone(mc *cachev1.Memcached) string {
 	return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
 }
 
-// isInTheWay reports whether an object has the name of a managed object, and the operator may not adopt it. For
-// example, another client has removed the managed fields which showed that the operator had applied it.
+// isInTheWay reports whether an object has the name of a managed object, and the operator may not adopt it. An example
+// is an object from which another client has removed the managed fields that showed that the operator had applied it.
 func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
 	for _, o := range p.managedOf(mc.Name) {
 		if controllerOf(o).UID != mc.UID && (len(o.GetOwnerReferences()) > 0 || !wasApplied(o)) &&
@@ -221,8 +221,8 @@ func (p *past) lostManagedFields(mc *cachev1.Memcached) bool {
 	return false
 }
 
-// mayPause reports whether the operator may still pause because of a conflict during the faults. It may if it was not
-// restarted since.
+// mayPause reports whether the operator may still pause because of a conflict during the faults. The operator may if it
+// was not restarted since then.
 func (p *past) mayPause(mc *cachev1.Memcached) bool {
 	states := p.objects[mc.UID]
 	for _, state := range slices.Backward(states) {
@@ -274,7 +274,7 @@ func (p *past) compareAll(a, b *cachev1.Memcached) string {
 	return ""
 }
 
-// compare compares the objects of a kind of two caches, in the fields that the operator owns, except names.
+// compare returns how two caches' objects of this kind differ, in the fields that the operator owns, except names.
 func (p *past) compare(kind string, a, b *cachev1.Memcached) string {
 	one, other := p.current[ref{kind, a.Name}], p.current[ref{kind, b.Name}]
 	if one == nil || other == nil {

@@ -25,7 +25,7 @@ func deletionRules() []Rule {
 	}}
 }
 
-// requests reports whether a spec requests an object.
+// requests reports whether a spec requests an object of this kind.
 func requests(mc *cachev1.Memcached, kind string) bool {
 	switch kind {
 	case "NetworkPolicy":
@@ -38,7 +38,7 @@ func requests(mc *cachev1.Memcached, kind string) bool {
 	return true
 }
 
-// kindOf are the kinds of managed objects by their resources.
+// kindOf has the kind of the managed objects for each resource.
 var kindOf = map[string]string{
 	"deployments": "Deployment", "services": "Service",
 	"networkpolicies": "NetworkPolicy", "poddisruptionbudgets": "PodDisruptionBudget", "endpointslices": "EndpointSlice",
@@ -68,7 +68,7 @@ func deletion(p *past) func(history.Entry) string {
 	}
 }
 
-// notToBeDeleted returns why the operator may not request a deletion.
+// notToBeDeleted returns why the operator may not request this deletion, or "" if it may.
 func (p *past) notToBeDeleted(q *audit.Request) string {
 	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
 	if isOfBinding(q) { // Another rule judges bindings.
@@ -93,8 +93,8 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 		"the status code %d", kind, name, q.Response.Code)
 }
 
-// restoresChanged reports whether a Job may restore an outdated request: the spec of its cache has requested another
-// snapshot, or the cache has had other servers.
+// restoresChanged reports whether a Job may restore a snapshot for an outdated spec: the snapshot, the size or the
+// clientHash in the spec of its cache has changed.
 func (p *past) restoresChanged(job string) bool {
 	requested := map[string]bool{}
 	for _, states := range p.objects {

@@ -12,15 +12,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// desired has the state of each managed object that the operator applied last.
+// desired has, for each managed object, what the operator applied last.
 type desired struct {
 	*past
 
 	last map[ref]lastApply
 }
 
-// lastApply has a managed object as it was after the operator had applied it, and the body that the operator sent. Each
-// is nil if it is not known.
+// lastApply has a managed object as it was after the operator had applied it, and the body that the operator sent.
+// after or body is nil if it is not known.
 type lastApply struct{ after, body *object }
 
 func (d *desired) check(e history.Entry) string {
@@ -57,7 +57,7 @@ func (d *desired) note(e history.Entry) {
 		return
 	}
 	body := bodyOf(by)
-	if value(body, "spec") == nil { // It only removes fields, or takes over those of an earlier version.
+	if value(body, "spec") == nil { // It only removes fields, or takes over fields of an earlier version.
 		body = d.last[at].body
 	}
 	d.last[at] = lastApply{o, body}
@@ -106,7 +106,7 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	isOwned := o != nil && controllerOf(o).UID == mc.UID
 	switch {
 	case !asked && isOwned && o.GetLabels()["memcached_cr"] != "":
-		// Without the label, the operator's cache does not have the object.
+		// Without this label, the informer cache of the operator does not have the object.
 		return fmt.Sprintf("has a %s %s that the spec does not request", kind, at.name)
 	case !asked:
 		return ""
@@ -153,8 +153,8 @@ func undone(sent, stored *object) string {
 	)
 }
 
-// otherScalar returns a value that differs. It compares fields, and those list items that have the same name. It
-// ignores other lists, because their order may differ.
+// otherScalar describes the first value in sent that differs in stored. It compares fields, and list items that have
+// the same name. It ignores items without names, because the order of their lists may differ.
 func otherScalar(path string, sent, stored any) (found string) {
 	switch sent := sent.(type) {
 	case nil:
@@ -175,7 +175,8 @@ func otherScalar(path string, sent, stored any) (found string) {
 	return found
 }
 
-// otherNamed compares a list item with the items of the same name. There may be several, for example mounts.
+// otherNamed compares an item with the items of the list that have the same name. Several items, for example mounts,
+// may have this name.
 func otherNamed(path string, item, list any) (found string) {
 	fields, _ := item.(map[string]any)
 	items, _ := list.([]any)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// differences describes the differences between two values, by the paths of fields.
+// differences describes how two values differ: each text has the path of a field, and both values.
 func differences(path string, before, after any) []string {
 	if encoded(before) == encoded(after) {
 		return nil
@@ -41,7 +41,7 @@ func merged(a, b map[string]any) map[string]any {
 	return all
 }
 
-// byName returns the items of a list by the key that identifies each: its name or type, or else its index.
+// byName returns the items of a list as a map. The key of an item is its name or type, or else its index.
 func byName(list []any) map[string]any {
 	items := map[string]any{}
 	for i, item := range list {

@@ -10,7 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// discoveryMark is the annotation of a Pod with the servers of the cache, and the label by which clients reach the Pod.
+// discoveryMark is the key of an annotation and of a label. The annotation of a Pod lists the servers of the cache.
+// Clients reach the Pods that have the label.
 const discoveryMark = "cache.example.com/discovery"
 
 func discoveryRules() []Rule {
@@ -56,7 +57,7 @@ func newerList(p *past) func(history.Entry) string {
 	}
 }
 
-// otherPods returns the other Pods of the cache of a Pod, and the Pod as it was before.
+// otherPods returns the other Pods of the same cache and, if the Pod existed before, its earlier state.
 func (p *past) otherPods(pod, before *object) []*object {
 	var pods []*object
 	for _, other := range p.existing("Pod") {

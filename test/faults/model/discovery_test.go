@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// announced is a Pod of a cache to which the servers were announced.
+// announced is a Pod of a cache, whose annotation has a list of servers.
 func announced(name, cache string, version int, host string) string {
 	return fmt.Sprintf(`{kind: Pod, metadata: {name: %[1]s, uid: %[1]s, labels: {memcached_cr: %[2]s}, annotations: `+
 		`{cache.example.com/discovery: '{"version":%[3]d,"endpoint":"a:1","nodes":[{"host":"%[4]s"}]}'}}}`, name, cache, version, host)

@@ -10,9 +10,9 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// Explain describes a violation, and the last entries before it that may have to do with it: all steps, and the states
-// of the same cache and the operator's requests for it. For a state, it describes the differences from the state
-// before.
+// Explain describes a violation, and the last entries before it that may be related: all steps, the states of the same
+// cache's objects, and the operator's requests for this cache. For each state, Explain lists how it differs from the
+// object's state before.
 func Explain(h *history.History, v Violation, lines int) string {
 	cache := cacheOf(h.Entries[v.Entry])
 	var entries []string

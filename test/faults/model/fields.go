@@ -73,8 +73,9 @@ func unexpected(body *object, wanted []expectation) string {
 	return ""
 }
 
-// wrongDeployment returns a field that differs. A cache with slots may have more replicas than its size for a while. It
-// may have fewer if it keeps the keys when it is scaled, because then it adds one slot at a time.
+// wrongDeployment returns a field of the Deployment that differs from what the spec requests. A cache with slots may
+// have more replicas than its size for a while. It may have fewer replicas if it keeps the keys when it is scaled,
+// because then the operator adds one slot at a time.
 func wrongDeployment(body *object, mc *cachev1.Memcached) string {
 	hasSlots := isGated(body)
 	replicas, addsSlots := number(body, "spec", "replicas"), hasSlots && orEmpty(mc.Spec.Slots).ClientHash != ""
@@ -141,7 +142,7 @@ const defaultScheduler = "default-scheduler"
 func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
 	drain := valueOr(mc.Spec.TerminationDelaySeconds, 30)
-	if hasSlots { // A Pod serves until another one has its keys, and then its agent ends memcached.
+	if hasSlots { // A Pod serves until another Pod has its keys. Then its agent ends memcached.
 		drain += valueOr(orEmpty(orEmpty(mc.Spec.Slots).Handoff).TimeoutSeconds, 600) + 15
 	}
 	scheduler := placement.SchedulerName

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// These are the bounds of repeated requests, by one process.
+// These constants bound how often one process may repeat a request.
 const (
 	loopWindow = 10 * time.Second
 
@@ -23,8 +23,8 @@ const (
 	// change to the spec, to a Secret or to one of the few Pods may need a write.
 	mostStatuses = 100
 
-	// mostReads is how often the same object may be read within loopWindow. It is large, because the operator reads a
-	// Secret that does not exist again whenever something else changes.
+	// mostReads is how often the same object may be read within loopWindow. It is large, because the operator repeats the
+	// read of a missing Secret whenever something else changes.
 	mostReads = 100
 
 	// pauseWindow is the shortest pause in a conflict with another client. mostReverts is how often the operator may apply
@@ -87,7 +87,7 @@ func repetition(q *audit.Request) (what string, most int) {
 	switch {
 	case reads[q.Verb]:
 		return what, mostReads
-	case q.ObjectRef.Resource == "memcacheds": // Count all, because the text may differ each time.
+	case q.ObjectRef.Resource == "memcacheds": // Count all writes, because the body may differ each time.
 		return what, mostStatuses
 	}
 	return what + string(q.Body), mostAttempts

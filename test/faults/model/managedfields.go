@@ -84,14 +84,14 @@ func valuesOf(o *object, fields *fieldpath.Set) map[string]any {
 	return values
 }
 
-// isEmptyAffinity reports whether a field is an empty affinity, which means the same as none. The operator keeps the
-// form in which a user first wrote it.
+// isEmptyAffinity reports whether a field is an empty affinity, which means the same as none. Of these two forms, the
+// operator keeps the form that a user wrote first.
 func isEmptyAffinity(name string, value any) bool {
 	object, ok := value.(map[string]any)
 	return ok && len(object) == 0 && (strings.HasSuffix(name, "Affinity") || strings.HasSuffix(name, ".affinity"))
 }
 
-// withoutName replaces a value that is the name of the Memcached.
+// withoutName replaces each text that is the name of the Memcached by a text that is the same for all Memcacheds.
 func withoutName(value any, name string) any {
 	switch value := value.(type) {
 	case string:

@@ -70,8 +70,8 @@ func neededFor(pod *object, items int64) int64 {
 	return needed
 }
 
-// mayKnowOf reports whether the operator may have seen that memcached's container in the Pod has at least this many
-// bytes.
+// mayKnowOf reports whether the operator may have seen that memcached's container in the Pod has a memory limit of at
+// least this many bytes.
 func (p *past) mayKnowOf(pod *object, by *audit.Request, bytes int64) bool {
 	return slices.ContainsFunc(p.seen(history.ProcessOf(by), pod.GetUID()), func(state *object) bool {
 		return memoryOf(state, "status", "containerStatuses") >= bytes

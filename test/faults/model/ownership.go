@@ -44,8 +44,8 @@ func ownership(p *past) func(history.Entry) string {
 		if o == nil || p.before(o) == nil {
 			return ""
 		}
-		// The operator decides what to write from the state that it has read. The object may have changed since, because a
-		// write contains only the uid. Only a deletion contains the resource version.
+		// The operator decides what to write from the state that it has read. The object may have changed since, because the
+		// precondition of a write is only the uid. Only a deletion also has the resource version as a precondition.
 		seen := []*object{p.before(o)}
 		if e.State.Type != watch.Deleted {
 			seen = p.seen(history.ProcessOf(by), o.GetUID())
@@ -58,7 +58,7 @@ func ownership(p *past) func(history.Entry) string {
 	}
 }
 
-// mayWrite reports whether the operator may write an object that it finds like this.
+// mayWrite reports whether the operator may write an object that it finds in this state.
 func (p *past) mayWrite(o *object, by *audit.Request) bool {
 	if owner := controllerOf(o); owner.Kind == "Memcached" {
 		return owner.Name == cacheFor(o) && p.existed(history.ProcessOf(by), owner.UID)
@@ -123,7 +123,7 @@ func (p *past) isBeingDeleted(process history.Process, uid types.UID) bool {
 	return len(seen) > 0 && !slices.ContainsFunc(seen, func(o *object) bool { return o.GetDeletionTimestamp() == nil })
 }
 
-// isJSONPatch distinguishes a JSON patch from an apply by the body of the request.
+// isJSONPatch reports whether the body of a patch is a JSON patch, and not an applied object.
 func isJSONPatch(q *audit.Request) bool { return strings.HasPrefix(string(q.Body), "[") }
 
 // writable are the resources that the operator may write.

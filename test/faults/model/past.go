@@ -16,7 +16,7 @@ import (
 
 // past is the part of a history before an entry. All rules share it.
 type past struct {
-	operator  string // its user
+	operator  string // the operator's user name
 	namespace string // of the run
 	phase     string // the last phase
 	entries   []history.Entry
@@ -90,12 +90,12 @@ func (p *past) add(e history.Entry) {
 	p.entries = append(p.entries, e)
 }
 
-// isPhase distinguishes a phase of the run from a step of the plan.
+// isPhase reports whether a step is a phase of the run, and not a step of the plan.
 func isPhase(step string) bool { return strings.HasPrefix(step, "phase: ") }
 
 func refOf(o *object) ref { return ref{o.GetKind(), o.GetName()} }
 
-// before returns an object as it was before a state of it; nil if it did not exist.
+// before returns the state of an object before this one, or nil if the object did not exist.
 func (p *past) before(o *object) *object {
 	states := p.objects[o.GetUID()]
 	if len(states) == 0 {
@@ -146,7 +146,7 @@ func (p *past) existing(kind string) []*object {
 	return sortedByName(found)
 }
 
-// managedOf returns the managed objects of a cache that exist, by their names.
+// managedOf returns the existing objects that have the names of a cache's managed objects.
 func (p *past) managedOf(cache string) []*object {
 	var found []*object
 	for ref, o := range p.current {

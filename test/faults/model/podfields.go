@@ -13,7 +13,7 @@ import (
 )
 
 // specField is what the model knows about a field of the spec, from its comment and its type in operator/api/v1.
-// specFields has the fields about which it knows more than that a change replaces the Pods.
+// specFields omits the fields about which the model knows only that a change replaces the Pods.
 type specField struct {
 	harmless   bool   // A change replaces no Pod.
 	fallback   string // the default, unless it depends on the rest of the spec or on the operator's version
@@ -42,7 +42,8 @@ func podFields(mc *cachev1.Memcached) string {
 	return encoded(spec)
 }
 
-// normalize removes the field at a path if it has no effect on the Pods, and otherwise spells it in one way.
+// normalize removes the field at a path if it has no effect on the Pods, and otherwise gives its value a standard
+// spelling.
 func (f specField) normalize(object map[string]any, path []string) {
 	name := path[0]
 	value, isSet := object[name]
@@ -113,7 +114,7 @@ func sortedSet(value any) any {
 	return items
 }
 
-// amount spells a number or a quantity in one way, and any other value as text.
+// amount returns the standard spelling of a number or a quantity, and any other value as text.
 func amount(value any) string {
 	text := fmt.Sprint(value)
 	if quantity, err := resource.ParseQuantity(text); err == nil {

@@ -19,7 +19,7 @@ type readiness struct {
 	*past
 
 	ready map[string]map[string]bool // the ready Pods of each template, by its hash
-	peak  map[string]int             // the largest number of them at a time
+	peak  map[string]int             // the largest number of ready Pods of each template at a time
 	asked map[string]*templateIntent // by the name of a Deployment
 }
 
@@ -28,7 +28,7 @@ type templateIntent struct {
 	templates map[string]bool
 	process   history.Process // the process that wrote the last template
 	before    map[string]bool // all earlier templates
-	at        int             // when it was written
+	at        int             // the index of the entry that wrote the last template
 }
 
 func (r *readiness) check(e history.Entry) string {
@@ -140,7 +140,8 @@ func (p *past) ever(kind string) []*object {
 	return found
 }
 
-// plainTemplate encodes the Pod template of a Deployment or ReplicaSet. The ReplicaSet's has one more label.
+// plainTemplate encodes the Pod template of a Deployment or ReplicaSet. It omits the label that only the template of a
+// ReplicaSet has.
 func plainTemplate(o *object) string {
 	hash := o.GetLabels()["pod-template-hash"]
 	template := encoded(value(o, "spec", "template"))

@@ -175,7 +175,8 @@ func mc(fields string) string {
 	return "{kind: Memcached, apiVersion: cache.example.com/v1, metadata: {name: a, uid: m, generation: 1}, " + fields + "}"
 }
 
-// owned is an object of a kind, with the name a and the kind as its uid, that Memcached a with uid m owns.
+// owned is an object of this kind that Memcached a (uid m) owns. The object has the name a, and its kind is also its
+// uid.
 func owned(kind, fields string) string { return ownedBy("m", kind, fields) }
 
 func ownedBy(uid, kind, fields string) string {

@@ -13,10 +13,11 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// removed returns which field of another client a JSON patch removed without need. The operator may remove a field with
-// which the API server has just refused the operator's field: a list item with the name of the operator's item, a field
-// that excludes the operator's field, a hook or a probe with another handler, or a mount of a volume that the operator
-// no longer applies. It may always remove the readiness gate of slots from a Deployment that no longer has slots.
+// removed returns which field of another client a JSON patch removed without need. The operator may remove a field
+// because of which the API server has just refused what the operator applied: a list item with the name of the
+// operator's item, a field that excludes the operator's field, a hook or a probe with another handler, or a mount of a
+// volume that the operator no longer applies. It may always remove the readiness gate of slots from a Deployment that
+// no longer has slots.
 func (t *others) removed(before *object, by *audit.Request) string {
 	var operations []struct{ Op, Path string }
 	_ = json.Unmarshal(by.Body, &operations)
@@ -117,7 +118,7 @@ func missesAny(there, own map[string]any) bool {
 	return false
 }
 
-// namedAs returns the item of a list with the name of another item.
+// namedAs returns the item of the list that has the same name as this item.
 func namedAs(item, list any) any {
 	fields, _ := item.(map[string]any)
 	items, _ := list.([]any)

@@ -76,7 +76,7 @@ func (t *templates) check(e history.Entry) string {
 	case isKept(body):
 		return t.checkKept(o, by, value(body, "spec", "template"), changed)
 	case known && !changed && now.template != last.template:
-		return "" // It is another spelling of the deployed template.
+		return "" // The template is another spelling of the deployed one.
 	}
 	if known {
 		now.earlier = &last
@@ -97,8 +97,8 @@ func (t *templates) had(uid types.UID, template any) bool {
 	})
 }
 
-// renderedFrom removes the specs from which a Deployment was not rendered. It compares only fields for which this is
-// easy.
+// renderedFrom returns the specs from which a Deployment may have been rendered. It compares only fields for which this
+// is easy.
 func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached {
 	differs := func(mc *cachev1.Memcached) bool { return mismatch(body, mc) != "" }
 	matching := slices.DeleteFunc(slices.Clone(specs), differs)
@@ -123,8 +123,8 @@ func (t *templates) narrow(o *object, process history.Process) {
 	}
 }
 
-// isKept reports whether the operator applied the Pod template as it found it. It does so while a Secret is missing or
-// invalid. Such a template has the API server's defaults.
+// isKept reports whether the operator applied the Pod template as it found it. The operator does so while a Secret is
+// missing or invalid. Such a template has the API server's defaults, by which isKept recognizes it.
 func isKept(body *object) bool {
 	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
 	return slices.ContainsFunc(containers, func(container any) bool {

@@ -9,7 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// unwatched is a type of Secrets that the operator does not watch, so it may not know of changes to them.
+// unwatched is a type of Secrets that the operator does not watch, so the operator may not know of changes to these
+// Secrets.
 const unwatched = "helm.sh/release.v1"
 
 // secretState is the state of the Secrets that a Memcached names, as the history shows it.
@@ -93,8 +94,8 @@ func (p *past) judgedSince(mc *cachev1.Memcached, changed int) (since int, fresh
 	return since, true
 }
 
-// failedSince reports whether a request has failed since an entry, which the operator may repeat only later, or whether
-// something held up the operator. It also returns true if the entry happened just now.
+// failedSince reports whether something has held up the operator since an entry, or a request has failed that the
+// operator may repeat only later. It also returns true if the entry happened just now.
 func (p *past) failedSince(since int) bool {
 	at := p.entries[since].Time
 	if p.entries[len(p.entries)-1].Time.Sub(at) < quiet {

@@ -19,7 +19,7 @@ type rest struct {
 	lastStep time.Time
 
 	// failed are, for each cache, the resources whose last write by the operator failed, so that the operator has to
-	// repeat it.
+	// repeat this write.
 	failed map[string]map[string]bool
 }
 
@@ -70,13 +70,14 @@ func (r *rest) wake(e history.Entry) {
 	r.woken[cache] = true
 }
 
-// expires reports whether an entry says that a certificate has expired. This happens without any change.
+// expires reports whether an entry is the first status which says that a certificate has expired. The operator writes
+// this status although nothing else has changed.
 func (r *rest) expires(e history.Entry) bool {
 	o, _ := r.writesStatus(e)
 	if o == nil || !r.isExpired(o) || r.before(o) != nil && r.isExpired(r.before(o)) {
 		return false
 	}
-	r.woken[o.GetName()] = true // The operator may write an event after it.
+	r.woken[o.GetName()] = true // The operator may write an event after this status.
 	return true
 }
 
@@ -84,8 +85,9 @@ func (p *past) isExpired(o *object) bool {
 	return conditionOf(p.memcached(o), cachev1.ConditionReady).Reason == cachev1.ReasonCertificateExpired
 }
 
-// mayAct reports whether the operator may send a request at rest. For a cache that is not Ready, it may have a reason
-// to try again. Then only requests that change something are violations, unless even for these there is a reason.
+// mayAct reports whether the operator may send a request at rest. If a cache is not Ready, the operator may have a
+// reason to try again. Then it may send requests that change nothing. It may send requests that change something only
+// if mayChange returns true.
 func (r *rest) mayAct(q *audit.Request, changes bool) bool {
 	if r.woken[""] {
 		return true
@@ -111,7 +113,8 @@ func (r *rest) mayChange(mc *cachev1.Memcached, process history.Process) bool {
 		cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired, cachev1.ReasonCertificateUnavailable:
 		return false
 	case cachev1.ReasonInvalidSpec:
-		// The API server may have found it invalid. Requests that failed on their way to it are not in the history.
+		// The API server may have found the spec invalid. Requests that failed on their way to the API server are not in the
+		// history.
 		for _, failed := range r.failed[mc.Name] {
 			if failed {
 				return true

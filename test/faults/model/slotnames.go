@@ -43,7 +43,7 @@ func cacheFor(o *object) string { return cacheNamed(o.GetKind(), o.GetName()) }
 
 var podName = regexp.MustCompile(`^(.+)-[a-z0-9]+-[a-z0-9]+$`)
 
-// cacheOfPod returns the name of the Memcached of a Pod by the Pod's name.
+// cacheOfPod returns the name of the Memcached to which the Pod with this name belongs.
 func cacheOfPod(name string) string {
 	if found := podName.FindStringSubmatch(name); found != nil {
 		return found[1]
@@ -54,10 +54,11 @@ func cacheOfPod(name string) string {
 // isRecord reports whether an object is for all slots together.
 func (s slotRef) isRecord() bool { return s.slot == "slots" }
 
-// isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for it.
+// isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for such an object.
 func (s slotRef) isDiscovery() bool { return s.slot == "discovery" }
 
-// isWanted reports whether a Memcached with slots has the object. The Pods have addresses of only one family.
+// isWanted reports whether the spec of a Memcached with slots requests the object. The Pods have addresses of only one
+// family.
 func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
 	switch {
 	case s.isDiscovery():
@@ -70,7 +71,7 @@ func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
 	return s.isBelow(sizeOf(mc)) && orEmpty(mc.Spec.Slots).Mode == cachev1.SlotsClusterIP
 }
 
-// isBelow reports whether a cache of a size has the slot.
+// isBelow reports whether a cache of this size has the slot.
 func (s slotRef) isBelow(size int64) bool {
 	number, err := strconv.ParseInt(s.slot, 10, 32)
 	return err == nil && number < size

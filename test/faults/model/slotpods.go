@@ -165,7 +165,7 @@ func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 		q.ObjectRef.Name, q.Response.Code)
 }
 
-// settles is how long after an instruction the operator may act without an event.
+// settles is how long after an instruction the operator may act although nothing changes.
 const settles = 8 * time.Second
 
 // handsOver reports whether a slot of a cache is being handed over to another Pod. During this, the operator reconciles

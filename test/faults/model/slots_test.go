@@ -29,7 +29,7 @@ func instructed(role, slot string) string {
 	return fmt.Sprintf(`{"role":"%s","slot":"%s"}`, role, slot)
 }
 
-// record is the EndpointSlice with entries like a-0=p, or a-0=p! for one that is not ready.
+// record is the EndpointSlice with entries like a-0=p, or a-0=p! for an entry that is not ready.
 func record(entries ...string) string {
 	var list []string
 	for _, entry := range entries {

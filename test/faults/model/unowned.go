@@ -110,7 +110,7 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 			continue
 		}
 		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
-			// The metadata that it sets depends only on the spec. So it must not set more metadata for the same spec.
+			// The metadata that the operator sets depends only on the spec. So it must not set more for the same spec.
 			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
 			return (own.Has(path) || ownsWithin(own, path)) && !seized || isInRemoved(path, had, own)
 		})
@@ -131,7 +131,7 @@ func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
 	return found
 }
 
-// isInRemoved reports whether a path is in a list item that the operator owned and no longer does. Server-side apply
+// isInRemoved reports whether a path is in a list item that the operator owned, and no longer owns. Server-side apply
 // then removes all of the item.
 func isInRemoved(path fieldpath.Path, before, now *fieldpath.Set) bool {
 	for n := range path {

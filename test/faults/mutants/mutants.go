@@ -1,5 +1,5 @@
-// Package mutants are operators with a deliberate fault each. The campaign has to find every one of them: that proves
-// that its plans reach what they should, and that the model's rules see it.
+// Package mutants are operators with a deliberate fault each. The campaign has to find every mutant. This proves that
+// the campaign's plans reach the faulty code, and that the model's rules detect the fault.
 package mutants
 
 import (
@@ -17,14 +17,15 @@ type Mutant struct {
 	// Name says what the operator does wrong: "ignores spec.suspend".
 	Name string
 
-	// Rule is the one that is expected to find it. Another rule of the model may be faster.
+	// Rule is the rule of the model that is expected to find the mutant. Another rule may be faster.
 	Rule string
 
-	// Needs are the actions without which it does the same as the operator: each regular expression matches the name of a
-	// step, in this order. Plans are drawn with more of them.
+	// Needs are the actions without which the mutant does the same as the operator: each regular expression matches the
+	// name of a step, in this order. Plans are drawn with more of these actions.
 	Needs []string
 
-	// FixedByRestart is set if a restart of the operator corrects what it did wrong. Its plans have no restart then.
+	// FixedByRestart is set if a restart of the operator corrects what it did wrong. Then the mutant's plans have no
+	// restart.
 	FixedByRestart bool
 
 	Edits []variants.Edit
@@ -71,8 +72,8 @@ func (m Mutant) Plans(all iter.Seq[plan.Plan]) iter.Seq[plan.Plan] {
 }
 
 // Focus makes the actions that the mutant needs as likely as all actions together, each need as likely as another.
-// Otherwise it would take hundreds of seeds until a plan has the rarer ones in the right order; with nothing else, no
-// plan would surprise.
+// Otherwise it would take hundreds of seeds until a plan has the rarer of these actions in the right order. Plans with
+// only these actions would have no surprising combinations.
 func (m Mutant) Focus(all []actions.Action) []actions.Action {
 	focused := slices.Clone(all)
 	for _, need := range m.Needs {
@@ -93,7 +94,7 @@ func (m Mutant) Focus(all []actions.Action) []actions.Action {
 	return focused
 }
 
-// MayShow reports whether a plan has what the mutant needs. A plan without that need not be carried out.
+// MayShow reports whether a plan has what the mutant needs. A plan that does not have it need not be carried out.
 func (m Mutant) MayShow(p plan.Plan) bool {
 	needs := m.Needs
 	for _, step := range p.Steps {

@@ -16,18 +16,19 @@ type Breach struct {
 	Field *Field
 	What  string // "above the maximum"
 
-	// made changes a valid value into a wrong one. It is nil if wrong values can only be found by trying.
+	// made changes a valid value into an invalid one. It is nil for a CEL rule: then Invalid draws specs until one
+	// violates the rule.
 	made func(d *draw, value any) any
 
 	rule string // the violated CEL rule
 }
 
-// Bounded returns the fields that have another bound besides their type.
+// Bounded returns the fields whose schema restricts more than their type.
 func (s *Schema) Bounded() []*Field {
 	return slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return len(f.Breaches()) == 0 })
 }
 
-// OtherType returns the breach that every field has: a value of another type.
+// OtherType returns the violation that is possible for every field: a value of another type.
 func OtherType(f *Field) Breach {
 	return Breach{Field: f, What: "of another type", made: func(*draw, any) any {
 		if f.Type == "string" {
@@ -37,7 +38,7 @@ func OtherType(f *Field) Breach {
 	}}
 }
 
-// Breaches returns the breaches of a field's bounds.
+// Breaches returns the ways in which a value can violate the field's schema, except by its type.
 func (f *Field) Breaches() (found []Breach) {
 	add := func(isBound bool, what string, made func(*draw, any) any) {
 		if isBound {
@@ -65,18 +66,19 @@ func (f *Field) Breaches() (found []Breach) {
 	}
 	for i, rule := range f.XValidations {
 		if strings.Contains(rule.Rule, "oldSelf") {
-			continue // The rule is about changes, so no spec violates it by itself.
+			continue // The rule compares a spec with the spec before, so no spec alone violates it.
 		}
 		found = append(found, Breach{Field: f, What: fmt.Sprintf("against rule %d", i+1), rule: rule.Rule})
 	}
 	return found
 }
 
-// Invalid returns a spec that the API server refuses for a breach. It returns nil if it finds none.
+// Invalid returns a spec that the API server refuses because it violates the schema in this way, or nil if it finds no
+// such spec.
 func (s *Schema) Invalid(r *rand.Rand, b Breach) map[string]any {
 	target := b.Field
 	if (target.isList() || target.isMap()) && len(target.children) == 1 {
-		target = target.children[0] // The wrong value is made from an item or entry.
+		target = target.children[0] // The spec must have an item or entry, from which the wrong value is made.
 	}
 	for range attempts {
 		d := &draw{Rand: r, target: target}
@@ -98,7 +100,7 @@ func (s *Schema) Invalid(r *rand.Rand, b Breach) map[string]any {
 	return nil
 }
 
-// breaks reports whether a spec violates only this CEL rule.
+// breaks reports whether a spec violates the CEL rule of b, and nothing else in the schema.
 func (s *Schema) breaks(spec map[string]any, b Breach) bool {
 	i := slices.IndexFunc(b.Field.XValidations, func(r apiextensionsv1.ValidationRule) bool { return r.Rule == b.rule })
 	says := cmp.Or(b.Field.XValidations[i].Message, b.rule)

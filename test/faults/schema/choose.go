@@ -40,7 +40,7 @@ func Merge(spec, patch map[string]any) map[string]any {
 	return merged
 }
 
-// Unset returns a spec without one of the fields that it sets. The number says which field.
+// Unset removes one of the fields that a spec sets, and returns the result. The number says which field.
 func (s *Schema) Unset(spec map[string]any, number int) map[string]any {
 	set := s.Set(spec)
 	var settable []*Field

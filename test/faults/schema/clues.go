@@ -26,8 +26,8 @@ func (f *Field) fits(clue any) bool {
 
 var literal = regexp.MustCompile(`'([^']*)'|"([^"]*)"|\b\d+\b`)
 
-// clues are the values in the CEL rules of a field, and the values next to them. Most rules are violated by one of
-// these values, or have one as their bound.
+// clues returns the values that stand in the CEL rules of a field, and the values next to these, such as 511 and 513
+// for 512. Most rules are violated by one of these values, or have one as their bound.
 func (f *Field) clues() (values []any) {
 	for _, rule := range f.XValidations {
 		values = append(values, cluesOf(rule.Rule)...)

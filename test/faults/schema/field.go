@@ -17,7 +17,7 @@ type Field struct {
 	apiextensionsv1.JSONSchemaProps
 
 	parent   *Field
-	children []*Field // by name
+	children []*Field // sorted by name
 }
 
 func newField(path string, props apiextensionsv1.JSONSchemaProps, parent *Field) *Field {
@@ -34,7 +34,7 @@ func newField(path string, props apiextensionsv1.JSONSchemaProps, parent *Field)
 	return f
 }
 
-// below lists the fields inside a field.
+// below returns the fields inside a field, at all depths.
 func (f *Field) below() (fields []*Field) {
 	for _, child := range f.children {
 		fields = append(append(fields, child), child.below()...)
@@ -82,7 +82,7 @@ func (f *Field) inside(name string) *Field {
 	return nil
 }
 
-// Set lists the fields that a spec sets.
+// Set returns the paths of the fields that a spec sets.
 func (s *Schema) Set(spec map[string]any) map[string]bool {
 	set := map[string]bool{}
 	s.spec.mark(spec, set)

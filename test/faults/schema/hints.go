@@ -32,9 +32,10 @@ func readHints() (hints []hint) {
 	return hints
 }
 
-// hint returns a value for a field from hints.yaml. It usually does so, but in a wild draw, whose values come from the
-// schema, only for hints with Always. With clues, it does so half of the time: a spec that violates a rule is refused,
-// so it cannot overload the cluster.
+// hint returns a value for a field from hints.yaml. The result is false if the value should come from the schema
+// instead. This is so in one of eight cases and, in a wild draw, for each hint without Always. But if d has values from
+// CEL rules (d.clues), the spec is to violate a rule. Then hint returns a value half of the time, for any hint: the API
+// server refuses the spec, so it cannot overload the cluster.
 func (d *draw) hint(f *Field) (any, bool) {
 	for _, h := range hints {
 		if !h.pattern.MatchString(f.Path) {

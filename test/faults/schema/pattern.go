@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// matching returns a short text that matches a regular expression, or a word if the pattern is not a valid one.
+// matching returns a short text that matches a regular expression, or one of words if the pattern is not a valid
+// regular expression.
 func (d *draw) matching(pattern string) string {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -38,7 +39,8 @@ func (d *draw) write(to *strings.Builder, e *syntax.Regexp) {
 	}
 }
 
-// oneOf returns a character of a class, which is given as pairs of the first and the last character of each range.
+// oneOf returns a character of a regular expression's character class. The class is given as pairs: the first and the
+// last character of each range.
 func (d *draw) oneOf(class []rune) rune {
 	if len(class) == 0 {
 		return 'a'

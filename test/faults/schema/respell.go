@@ -65,7 +65,7 @@ func (d *draw) respellQuantity(value any) any {
 		return value
 	}
 	spellings := []any{value}
-	if amount, whole := quantity.AsInt64(); whole { // AsInt64 must be first: after AsDec, it always fails.
+	if amount, whole := quantity.AsInt64(); whole { // AsInt64 must be called before AsDec: after AsDec, it always fails.
 		spellings = append(spellings, amount, resource.NewQuantity(amount, resource.BinarySI).String())
 		for unit, size := range map[string]int64{"Ki": 1 << 10, "Mi": 1 << 20} {
 			if amount%size == 0 {
@@ -107,7 +107,7 @@ func (f *Field) isTurnedOff(spec map[string]any) bool {
 }
 
 // exchanged returns a copy of an object. If the object has no value at the path, the copy has this value. If it already
-// has this value, the copy does not have it. It returns nil if the object has another value at the path.
+// has this value, the copy does not have it. If the object has another value at the path, exchanged returns nil.
 func exchanged(object map[string]any, path []string, value any) map[string]any {
 	changed := maps.Clone(object)
 	before, found := object[path[0]]

@@ -26,7 +26,8 @@ func (d *draw) integer(f *Field) int64 {
 	return pick(d, choices)
 }
 
-// intsOrStrings are values of fields that take numbers and strings: numbers of Pods, percentages and quantities.
+// intsOrStrings are values for fields that accept both numbers and strings: numbers of Pods, percentages and
+// quantities.
 var intsOrStrings = []any{
 	int64(0), int64(1), int64(2), int64(100), int64(64 << 20),
 	"0%", "25%", "50%", "100%", "1", "500m", "64Mi", "128Mi", "1Gi",

@@ -25,7 +25,7 @@ import (
 type Schema struct {
 	spec   *Field
 	fields []*Field
-	leaves []*Field // the fields without fields inside
+	leaves []*Field // the fields that contain no other fields
 
 	// These are the parts of the API server's own validation. They validate an object that has only a spec.
 	values validation.SchemaValidator

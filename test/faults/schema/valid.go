@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// attempts is how many values are drawn at most until one is valid, or invalid in a certain way. Most fields need one
-// or two attempts. Some need hundreds, such as an invalid spec that has credentials, but not the bucket for them.
+// attempts is how many specs are drawn at most until one is valid, or violates the schema in a certain way. Most fields
+// need one or two attempts. Some need hundreds: for example, to draw an invalid spec that has credentials, but not the
+// bucket for which they are used.
 const attempts = 4000
 
-// Valid returns a spec that the API server accepts. It sets a field and the fields that are required with it, and
-// sometimes more fields in the same part of the spec. Valid returns nil if it finds no such spec.
+// Valid returns a spec that the API server accepts. The spec sets this field and the fields that are required with it,
+// and sometimes more fields in the same part of the spec. Valid returns nil if it finds no such spec.
 func (s *Schema) Valid(r *rand.Rand, f *Field) map[string]any {
 	for range attempts {
 		d := &draw{Rand: r, target: f, wild: r.IntN(5) == 0}
@@ -38,12 +39,12 @@ type draw struct {
 	*rand.Rand
 
 	target *Field // the field that must be set; nil draws a whole spec
-	wild   bool   // draw values only by the schema, unless these would overload the cluster
+	wild   bool   // draw values from the schema instead of hints.yaml, except where they could overload the cluster
 	clues  []any  // some values and keys are drawn from these, if there are any
 }
 
-// object sets the required fields, the fields around the target, and a fifth of the others. At the top of the spec, it
-// sets others only if it draws a whole spec.
+// object returns a value for f with its required fields, the field that is or contains the target, and a fifth of the
+// other fields. At the top level of the spec, it sets these other fields only if d draws a whole spec.
 func (d *draw) object(f *Field) map[string]any {
 	object := map[string]any{}
 	for _, child := range f.children {
@@ -87,7 +88,8 @@ func (d *draw) value(f *Field) any {
 	return d.text(f)
 }
 
-// list returns a list with few items, or sometimes with as many as are allowed. A set has no item twice.
+// list returns a list with few items, or sometimes with as many as are allowed. If the list is a set, no item occurs
+// twice.
 func (d *draw) list(f *Field) []any {
 	if len(f.children) == 0 {
 		return []any{}
@@ -102,7 +104,8 @@ func (d *draw) list(f *Field) []any {
 	return items
 }
 
-// unique removes items that are the same as another item, or have the same keys.
+// unique removes each item that is the same as an earlier item, or that has the same keys if the schema names keys for
+// the items.
 func (f *Field) unique(items []any) []any {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(items, func(item any) bool {
@@ -121,7 +124,7 @@ func (f *Field) unique(items []any) []any {
 	})
 }
 
-// keys are names of labels, annotations and resources.
+// keys are the keys from which entries of maps are drawn: names of labels, annotations and resources.
 var keys = []string{"team", "example.com/contact", "tier", "cpu", "memory"}
 
 func (d *draw) entries(f *Field) map[string]any {

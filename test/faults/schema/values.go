@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// replaced returns a copy of a value in which the target, a field inside, is changed by a function. In a list or a map,
-// it changes the first item or entry that sets the field.
+// replaced returns a copy of a value of f, in which the function by has changed the target: f itself, or a field inside
+// f. In a list or a map, only the first item or entry that sets the target is changed.
 func (f *Field) replaced(value any, target *Field, by func(any) any) any {
 	if f == target {
 		return by(value)
@@ -34,14 +34,14 @@ func (f *Field) replaced(value any, target *Field, by func(any) any) any {
 	return value
 }
 
-// sets reports whether a value sets a field inside.
+// sets reports whether a value of f sets this field inside f.
 func (f *Field) sets(value any, inside *Field) bool {
 	set := map[string]bool{}
 	f.mark(value, set)
 	return set[inside.Path]
 }
 
-// repeated returns a list with the first item of another one, several times.
+// repeated returns a list that has the first item of the given list this many times.
 func repeated(value any, times int) any {
 	if items, ok := value.([]any); ok && len(items) > 0 {
 		return slices.Repeat(items[:1], times)

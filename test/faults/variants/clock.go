@@ -11,8 +11,8 @@ import (
 
 // Every operator that Build builds has its own clock: the file that ClockFile names has the seconds by which it is
 // ahead, and a process reads it when it starts and with each ClockSignal. Like a clock that a time server corrects,
-// only its wall time jumps; durations are measured by the monotonic clock. It also ends with its standard input, so
-// that none is left when the campaign is killed.
+// only its wall time jumps; durations are measured by the monotonic clock. Such an operator also ends when its standard
+// input is closed, so that none is left when the campaign is killed.
 const (
 	ClockFile = "FAULTS_CLOCK"
 
@@ -73,8 +73,8 @@ func withClock(text string) string {
 	return timeImport.ReplaceAllString(text, "\t\"time\"\n\n\t"+clockImport) + "\nvar _ time.Time\n"
 }
 
-// clockSource adds seconds to the wall time in a time.Time, which has them above 30 bits of nanoseconds, and leaves the
-// monotonic time next to it.
+// clockSource adds seconds to the wall time in a time.Time, and does not change the monotonic time next to it. In the
+// wall time, the seconds are above 30 bits of nanoseconds.
 const clockSource = `package stepped
 
 import (

@@ -1,8 +1,8 @@
 package variants
 
 // Hurry returns the edits that make an operator follow the use of a cache within seconds, because a run does not take
-// hours: the least time between two steps is a hundredth of that of the spec, and evictions count half a second after a
-// step.
+// hours: the least time between two steps is a hundredth of the time in the spec, and evictions count half a second
+// after a step.
 func Hurry() []Edit {
 	const decisions = "operator/internal/autoscale/autoscale.go"
 	return []Edit{

@@ -1,5 +1,5 @@
-// Package variants builds operators that differ from this commit's in some lines of their source, without changing the
-// tree: the compiler reads the changed files instead (go build -overlay).
+// Package variants builds operators that differ from the operator of this commit in some lines of their source, without
+// changing the tree: the compiler reads the changed files instead (go build -overlay).
 package variants
 
 import (
@@ -33,7 +33,7 @@ func Build(ctx context.Context, root, to string, edits ...Edit) error {
 	return nil
 }
 
-// write writes the changed files to a folder, and returns the path of what -overlay takes.
+// write writes the changed files to a folder, and returns the path of the file for -overlay.
 func write(root, dir string, edits []Edit) (string, error) {
 	content, err := Apply(root, edits)
 	if err != nil {

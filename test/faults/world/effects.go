@@ -29,8 +29,8 @@ func (w *World) WithEffect(ctx context.Context, action string) context.Context {
 	}))
 }
 
-// WithoutEffect returns a context for requests of a step that do not count as its effect: preparations, and the
-// undoing.
+// WithoutEffect returns a context for requests of a step that do not count as its effect: requests that prepare the
+// step, or undo it.
 func WithoutEffect(ctx context.Context) context.Context {
 	return context.WithValue(ctx, effectKey{}, func() {})
 }

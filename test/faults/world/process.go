@@ -54,7 +54,7 @@ func (o *Operator) start(launch Launch) (*process, error) {
 	p.command = exec.Command(launch.Program, append(flags, "--watch-namespaces="+o.world.Namespace)...)
 	p.command.Env = append(launch.environment(), "KUBECONFIG="+kubeconfig, "HOME="+o.world.Dir,
 		variants.ClockFile+"="+o.clock)
-	if !launch.Monitored { // The detector keeps copies of cached objects, which would be measured, too.
+	if !launch.Monitored { // The mutation detector keeps copies of cached objects. They would be measured, too.
 		p.command.Env = append(p.command.Env, "KUBE_CACHE_MUTATION_DETECTOR=true")
 	}
 	p.command.Stdout, p.command.Stderr = log, log
