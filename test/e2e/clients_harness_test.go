@@ -216,7 +216,7 @@ func (it *cache) replaces(before map[string]types.UID) {
 	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
 }
 
-// loses removes a Pod, and waits until another one has its slot.
+// loses removes a Pod, and waits until another Pod has its slot.
 func (it *cache) loses(pod string, remove func(pod string)) {
 	it.t.Helper()
 	remove(pod)

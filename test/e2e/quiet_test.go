@@ -28,7 +28,7 @@ const (
 	atRest = 15 * time.Second
 )
 
-// These users write in a cluster at rest.
+// The API server's audit log has writes of these users in a cluster at rest.
 const (
 	argoUser     = "argocd-application-controller"
 	nodeUser     = "system:node:node1"

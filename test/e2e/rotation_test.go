@@ -40,7 +40,7 @@ type rotation struct {
 }
 
 // TestSecretsAreRotatedWithoutARestart rotates Secrets while a client keeps its connections. Each rotation writes the
-// Secrets as another controller does.
+// Secrets in the way of a different controller of another project.
 func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	c.shared(t)
 	r := newRotation(t)

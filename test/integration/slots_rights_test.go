@@ -46,7 +46,7 @@ func TestWithoutSlotsNothingIsReadForThem(t *testing.T) {
 		}
 	}
 	slices.Sort(lists)
-	w.stop() // The audit log has a watch only when it has ended. A streamed list is a watch, too.
+	w.stop() // The audit log has a watch only once the watch has ended. A streamed list is a watch, too.
 	w.Eventually(w.asked).Should(gomega.ContainElements("watch endpointslices", "watch replicasets"))
 	if unique := slices.Compact(slices.Clone(lists)); len(unique) != len(lists) {
 		t.Errorf("listed more than once: %v", lists)
