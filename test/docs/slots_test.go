@@ -116,7 +116,7 @@ func TestEveryFixInARunbookSaysWhatItCosts(t *testing.T) {
 	}
 }
 
-// fixes are the items of the list in the section Act of a runbook, or the section if it has no list.
+// fixes returns the items of the list in the section Act of a runbook, or the whole section if it has no list.
 func (p page) fixes() []string {
 	var fixes []string
 	section, inside, listed := "", false, false

@@ -24,7 +24,7 @@ const (
 	// (15 seconds).
 	quiet = 45 * time.Second
 
-	// atRest is for how long nothing must be written until a change counts as complete.
+	// atRest is how long no unexpected write may happen before earlier changes count as complete.
 	atRest = 15 * time.Second
 )
 

@@ -21,7 +21,7 @@ import (
 // slotKinds are the kinds that an operator watches only for slots.
 var slotKinds = []string{"endpointslices", "replicasets"}
 
-// asked returns the operator's requests for the kinds of slots, and its access reviews for them.
+// asked returns the operator's requests for the kinds that it watches only for slots.
 func (w *world) asked() (found []string) {
 	for _, r := range audit.read() {
 		if r.ObjectRef.Namespace == w.namespace && isOperators(r) && slices.Contains(slotKinds, r.ObjectRef.Resource) {
