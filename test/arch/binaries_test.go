@@ -27,7 +27,7 @@ func TestEachProgramOfTheIndexesStarts(t *testing.T) {
 				if err != nil || strings.TrimSpace(string(out)) != program.version {
 					t.Errorf("it prints %q, want %q; error %v", out, program.version, err)
 				}
-				for _, supervisor := range programs[:last] { // Emulated, it can't start the next program.
+				for _, supervisor := range programs[:last] { // Under emulation, a supervisor can't start another program.
 					out, err := m.command(t.Context(), supervisor, 65532).CombinedOutput()
 					if !strings.HasPrefix(string(out), "Usage: supervisor PROGRAM") {
 						t.Errorf("%s prints %q; error %v", supervisor, out, err)

@@ -133,7 +133,7 @@ func (c *comparison) kept(field, what string, older, newer any, why string) {
 	}
 }
 
-// holds reports whether all of some values are among others.
+// holds reports whether the list all contains every value of the list some.
 func holds(all, some any) bool {
 	have, _ := all.([]any)
 	want, _ := some.([]any)

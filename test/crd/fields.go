@@ -65,7 +65,7 @@ func (f Field) below() (fields []Field) {
 	if t.Kind() == reflect.Struct {
 		for field := range t.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if name == "" { // An inlined type, whose fields are those of this one.
+			if name == "" { // The type is inlined, so its fields are fields of f.
 				fields = append(fields, Field{f.Path, field.Type, f.Schema}.below()...)
 				continue
 			}
@@ -138,7 +138,8 @@ func (f Field) Default() string {
 // noPod begins the sentence of a comment which says that a change to the field replaces no Pod.
 const noPod = "A change replaces no Pod"
 
-// ReplacesNoPod reports whether the comment of a field, or of an object that the field is in, says so.
+// ReplacesNoPod reports whether the comment of a field, or of an object around the field, says that a change replaces
+// no Pod.
 func ReplacesNoPod(fields []Field, path string) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool {
 		isPart := f.Path == path || strings.HasPrefix(path, f.Path+".")

@@ -54,7 +54,7 @@ func TestEveryFieldSaysWhatItIsAndItsDefault(t *testing.T) {
 	}
 }
 
-// TestSwitchesFollowOneRule checks the rule at the head of package v1.
+// TestSwitchesFollowOneRule checks the rule in the comment of package v1.
 func TestSwitchesFollowOneRule(t *testing.T) {
 	fields, err := Fields(repository)
 	if err != nil {

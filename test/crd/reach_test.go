@@ -132,7 +132,7 @@ func TestEveryFieldThatNamesSomethingHasADecision(t *testing.T) {
 	}
 }
 
-// texts are the fields of spec that accept any text. Enums, numbers and quantities are not among them.
+// texts returns the fields of spec that accept any text, so not those that are enums, numbers or quantities.
 func texts(t *testing.T) []string {
 	t.Helper()
 	fields, err := Fields(repository)
@@ -180,7 +180,7 @@ func TestTheDocsStateWhatAnAuthorReaches(t *testing.T) {
 	page.Tables(t, repository+"/docs/security.md", *update, map[string]string{"reach": table.String()})
 }
 
-// testFiles are the files of all tests, by the names of their functions.
+// testFiles returns the file of each function in the tests, by the name of the function.
 func testFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

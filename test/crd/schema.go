@@ -47,14 +47,14 @@ const (
 
 func never(_, _ any) bool { return false }
 
-// raised reports whether an upper bound is as high as it was, or removed.
+// raised reports whether an upper bound is at least as high as before, or removed.
 func raised(older, newer any) bool {
 	was, bounded := older.(float64)
 	is, stillBounded := newer.(float64)
 	return !stillBounded || bounded && is >= was
 }
 
-// lowered reports whether a lower bound is as low as it was, or removed.
+// lowered reports whether a lower bound is at least as low as before, or removed.
 func lowered(older, newer any) bool {
 	was, bounded := older.(float64)
 	is, stillBounded := newer.(float64)

@@ -51,7 +51,7 @@ func TestTheDocsShowTheClients(t *testing.T) {
 	page.Tables(t, "../../docs/clients.md", *update, tables)
 }
 
-// section is the part of the page that shows how to use a client, or its recipe.
+// section returns the target of a link: the part of the page that shows how to use a client, or the client's recipe.
 func section(client clients.Client) string {
 	if client.Recipe == "" {
 		return "#" + client.Name

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// argoCD is the module of Argo CD. The version is the one in the local cluster.
+// argoCD is the module of Argo CD, in the version that runs in the local cluster.
 const argoCD = "github.com/argoproj/argo-cd/v3"
 
 const certManager = "github.com/cert-manager/cert-manager"
@@ -62,7 +62,7 @@ func crdsOf(ctx context.Context, root string, wanted func(module string) bool) (
 func download(ctx context.Context, dir, module string) (string, error) {
 	command := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	command.Dir = dir
-	out, failed := command.Output() // If the module can't be downloaded, its output has the reason.
+	out, failed := command.Output() // If the module can't be downloaded, the output has the reason.
 	var downloaded struct{ Dir, Error string }
 	if err := json.Unmarshal(out, &downloaded); err != nil || failed != nil {
 		return "", fmt.Errorf("download %s: %w", module, errors.Join(failed, err, errors.New(downloaded.Error)))

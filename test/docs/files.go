@@ -22,7 +22,8 @@ var steps = []string{"controller", "observe", "plan", "slots", "render", "apply"
 
 // Files returns the tables of the packages and files of the operator, and of the agent. A package is described by the
 // first sentence of its comment. A file is described by the first sentence of the comment before its imports. Without
-// such a comment, it is described by that of its first type or function that has a comment, preferably an exported one.
+// such a comment, the file is described by the first sentence of the comment of its first type or function that has a
+// comment, preferably an exported one.
 func Files(root string) (operator, agent string, err error) {
 	folders, err := packageFolders(filepath.Join(root, internalPackages))
 	if err != nil {
@@ -63,7 +64,7 @@ func packageFolders(root string) ([]string, error) {
 	return slices.Concat(steps, others), err
 }
 
-// packageRows returns the rows of a package and its files, or nothing for a folder without any.
+// packageRows returns the rows of a package and its files, or nothing if the folder has no such files.
 func packageRows(root, folder string) (string, error) {
 	sources, err := filepath.Glob(filepath.Join(root, internalPackages, folder, "*.go"))
 	if err != nil {

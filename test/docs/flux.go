@@ -39,7 +39,7 @@ func fluxObjects(root string) ([]Manifest, error) {
 	return objects, nil
 }
 
-// kustomizations are the Kustomizations on the page about Flux, by their file and line.
+// kustomizations returns the Kustomizations on the page about Flux, by file and line.
 func kustomizations(root string) (map[string]kustomization, error) {
 	objects, err := fluxObjects(root)
 	if err != nil {

@@ -44,8 +44,8 @@ var clientsOf = map[cachev1.ClientHash]*regexp.Regexp{
 // address finds the address of a server, even if the file has the host and the port in separate fields.
 var address = regexp.MustCompile(`([a-z0-9.-]+\.svc)(?:', 'port' => |:)([0-9]+)`)
 
-// TestEachRecipeNamesTheSlotsOfItsCache compares the addresses in the file of a recipe with those that status.slots of
-// its cache would have, and their order.
+// TestEachRecipeNamesTheSlotsOfItsCache compares the addresses in the file of a recipe, and their order, with the
+// addresses that status.slots of the recipe's cache would have.
 func TestEachRecipeNamesTheSlotsOfItsCache(t *testing.T) {
 	caches := recipeCaches(t)
 	for name, file := range recipeFiles(t) {

@@ -56,8 +56,8 @@ func keysOf(keys []string) string {
 	return " " + strings.Join(slices.Sorted(slices.Values(keys)), " ")
 }
 
-// externalKeys are the keys in the template of an ExternalSecret, if it has any, because then the Secret gets only
-// these keys.
+// externalKeys returns the keys that an ExternalSecret writes into the Secret. If its template has keys, the Secret
+// gets only these keys.
 func externalKeys(object map[string]any) []string {
 	if data, _, _ := unstructured.NestedMap(object, "spec", "target", "template", "data"); len(data) > 0 {
 		return slices.Collect(maps.Keys(data))

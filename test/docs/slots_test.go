@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// losses find a sentence which says that keys are lost, or that Pods start without keys. With slots, this is not true.
+// losses match a sentence which says that keys are lost, or that Pods start without keys. With slots, this is not true.
 var losses = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bkeys?\b[^.|;:]{0,40}\b(is|are|was|were|be) (all |then |already )*lost\b`),
 	regexp.MustCompile(`(?i)\bloses? (all |its |the |their )*keys\b`),
@@ -48,7 +48,8 @@ func lossIn(text string) string {
 	return ""
 }
 
-// prose is the text of a page without code, in one line, because a sentence goes over several.
+// prose returns the text of a page without code, in one line, because a sentence may extend over several lines of the
+// page.
 func (p page) prose() string {
 	var text strings.Builder
 	for _, line := range p.lines {
@@ -115,7 +116,7 @@ func TestEveryFixInARunbookSaysWhatItCosts(t *testing.T) {
 	}
 }
 
-// fixes are the items of the list in the section Act of a runbook, or the section if it has no list.
+// fixes returns the items of the list in the section Act of a runbook, or the whole section if it has no list.
 func (p page) fixes() []string {
 	var fixes []string
 	section, inside, listed := "", false, false

@@ -58,7 +58,8 @@ func hurriedRules(t *testing.T) string {
 	return file
 }
 
-// fired are the alerts that have fired until now, each with the value of a label that says what it is about.
+// fired returns the alerts that have fired until now, each with the value of the label of, which says what the alert is
+// about.
 func (it *cache) fired(server prometheus.Server, labels string, of model.LabelName) []string {
 	it.t.Helper()
 	alerts := []string{}
@@ -133,8 +134,8 @@ func discards(connection net.Conn) {
 	go func() { _, _ = io.Copy(io.Discard, connection) }()
 }
 
-// reads stores a key, and reads it 40 times a second until the test ends. By the returned value, the test can change
-// which key is read.
+// reads stores a key, and reads it 40 times a second until the test ends. The test can store another key in the
+// returned value; then that key is read.
 func (it *cache) reads(first string) *atomic.Value {
 	it.t.Helper()
 	key, connection := &atomic.Value{}, it.opens(1)[0]

@@ -88,7 +88,7 @@ func faultsOfCaches() map[string]fault {
 		},
 		"refuses": {
 			spec:   cachev1.MemcachedSpec{MaxConnections: few},
-			begin:  func(it *cache) { it.opens(100) }, // It exceeds memcached's limit: 16, and 55 for itself and the agent.
+			begin:  func(it *cache) { it.opens(100) }, // This exceeds the limit: 16, and 55 for memcached and the agent.
 			alerts: []string{"MemcachedConnectionsNearLimit", "MemcachedConnectionsRefused"},
 		},
 		"week":  {spec: cachev1.MemcachedSpec{TLS: tls("week")}, alerts: []string{"MemcachedCertificateExpiresSoon"}},
@@ -103,7 +103,8 @@ func faultsOfCaches() map[string]fault {
 	}
 }
 
-// putFaultySecrets creates a Secret with users, and Secrets with certificates that expire in three days and today.
+// putFaultySecrets creates a Secret with users of memcached, and Secrets with certificates that expire in three days
+// and today.
 func putFaultySecrets(t *testing.T, namespace string) {
 	t.Helper()
 	ca := certificates.NewAuthority(t, namespace)

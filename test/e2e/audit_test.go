@@ -29,7 +29,7 @@ func (r request) writes() bool {
 		!strings.Contains(r.URI, "dryRun=All") && r.Response.Code < 300
 }
 
-// auditEnd is where the audit log ends now.
+// auditEnd returns the offset at which the audit log ends now.
 func (s *site) auditEnd(t *testing.T) int64 {
 	t.Helper()
 	end, err := audit.Log{Path: s.Cluster.AuditLog}.End()

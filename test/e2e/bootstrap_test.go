@@ -113,8 +113,8 @@ func (it *cache) runsOtherServer(name string) *corev1.Pod {
 	return pod
 }
 
-// listens is a readiness probe for a memcached that the operator does not manage, because the container runs before its
-// memcached accepts connections.
+// listens returns a readiness probe for a memcached that the operator does not manage. The probe is necessary because
+// the container runs before memcached accepts connections.
 func listens() *corev1.Probe {
 	return &corev1.Probe{
 		PeriodSeconds: 1,

@@ -105,7 +105,7 @@ func (l *loads) recipe(client clients.Client) string {
 	return string(content)
 }
 
-// secured are the environment variables that a client needs for TLS, and to log in.
+// secured returns the environment variables that a client needs for TLS, and to log in.
 func (l *loads) secured(client clients.Client) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "CA", Value: clientpod.SecretDir + "/ca.crt"},
@@ -117,7 +117,7 @@ func (l *loads) secured(client clients.Client) []corev1.EnvVar {
 	return env
 }
 
-// lines are what a client has printed so far.
+// lines returns what a client has printed so far.
 func (l *loads) lines(client clients.Client) []clients.Seen {
 	return clients.Parse(l.log(client))
 }
@@ -216,7 +216,7 @@ func (it *cache) replaces(before map[string]types.UID) {
 	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
 }
 
-// loses removes a Pod, and waits until another one has its slot.
+// loses removes a Pod, and waits until another Pod has its slot.
 func (it *cache) loses(pod string, remove func(pod string)) {
 	it.t.Helper()
 	remove(pod)

@@ -20,10 +20,10 @@ var updateClients = flag.Bool("update-clients", false, "write what clients saw i
 
 // TestClientsOfOtherProjects makes client libraries of six languages read keys, each with the options of
 // docs/clients.md and over one connection to each Pod. During this, Pods are replaced, added, removed, evicted and
-// killed, and certificates are rotated. The test proves what docs/clients.md says about the libraries. It must run
-// alone in the cluster, and takes minutes; and other tests prove what the operator does for clients. So make e2e leaves
-// it to make soak, unless ARGS has -run. With -short, Pods are only replaced, and certificates rotated; the clients of
-// Thanos, Loki and Mimir, which take minutes to build, are left out.
+// killed, and certificates are rotated. The test proves what docs/clients.md says about the libraries. The test must
+// run alone in the cluster and takes minutes, and other tests prove what the operator does for clients. So make e2e
+// leaves this test to make soak, unless ARGS has -run. With -short, the test only replaces Pods and rotates
+// certificates. It then leaves out the clients of Thanos, Loki and Mimir, which take minutes to build.
 func TestClientsOfOtherProjects(t *testing.T) {
 	c.exclusive(t)
 	images := c.pushClients(t)

@@ -24,8 +24,9 @@ import (
 
 const consumerCaches = "memcached-caches"
 
-// consumerFollowsByRef installs the operator from a repository that refers to this one by URL and ref. An upgrade is a
-// change to the ref, and replaces no Pod. It runs as the last part of the test, because it leaves nothing installed.
+// consumerFollowsByRef installs the operator from a repository that refers to this repository by URL and ref. An
+// upgrade is a change to the ref, and replaces no Pod. This part of the test runs last, because it leaves nothing
+// installed.
 func (s *site) consumerFollowsByRef(t *testing.T) {
 	soak.Only(t, "the rendered tree, in test/gitops")
 	s.deleteRoot(t)
@@ -97,7 +98,8 @@ func (s *site) applyFile(t *testing.T, file string) {
 	}
 }
 
-// consumerHealthy waits until Argo CD has synced both repositories: the consumer's at its head, this one at the ref.
+// consumerHealthy waits until Argo CD has synced both repositories: the consumer's at its head, and this repository at
+// the ref.
 func (s *site) consumerHealthy(t *testing.T, config, ref string) {
 	t.Helper()
 	head := tree.Git(t, config, "rev-parse", "HEAD")

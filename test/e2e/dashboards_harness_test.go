@@ -23,8 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/clients"
 )
 
-// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md, and with files of rules. It
-// scrapes the operator, and the Pods that the cache's namespace has at each time.
+// scraped runs a Prometheus on a Node, with the configuration of docs/monitoring.md, and with files of rules.
+// Prometheus scrapes the operator, and the Pods that exist in the cache's namespace at the time of the scrape.
 func (it *cache) scraped(rules ...string) prometheus.Server {
 	it.t.Helper()
 	kubelet, ctx, dir := c.pid(it.t, "kubelet"), it.t.Context(), it.t.TempDir()
@@ -83,8 +83,8 @@ func (it *cache) scraperToken() (token []byte) {
 
 var configOfDocs = regexp.MustCompile("(?s)```yaml\nrule_files:.*?\n(scrape_configs:.*?)```")
 
-// scrapeConfig is the configuration of the page with another source of targets, because Debian's Prometheus is built
-// without Kubernetes service discovery.
+// scrapeConfig returns the scrape configuration in docs/monitoring.md with another source of targets, because Debian's
+// Prometheus is built without Kubernetes service discovery.
 func (it *cache) scrapeConfig(token, targets string, rules []string) string {
 	it.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.Root, "docs/monitoring.md"))
@@ -112,8 +112,8 @@ func (it *cache) scrapeConfig(token, targets string, rules []string) string {
 	return string(changed)
 }
 
-// targets serves the list of targets, with the labels that Prometheus' Kubernetes service discovery gives them: the
-// ports of the cache's Pods, and those of the operator's Service.
+// targets returns a handler that serves the list of targets: the ports of the cache's Pods, and the ports of the
+// operator's Service. They have the labels that Prometheus' Kubernetes service discovery gives to targets.
 func (it *cache) targets(ctx context.Context) http.Handler {
 	type group struct {
 		Targets []string          `json:"targets"`

@@ -155,7 +155,7 @@ func object(apiVersion, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// uids are the UIDs of those objects that exist, and are not being deleted.
+// uids returns the UIDs of those of the objects that exist and are not being deleted, by name.
 func (s *site) uids(t *testing.T, objects []client.Object) map[string]types.UID {
 	t.Helper()
 	uids := map[string]types.UID{}

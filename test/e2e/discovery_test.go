@@ -92,7 +92,7 @@ func (w watcher) seesReadyPods() (lists []serversSeen) {
 	return lists
 }
 
-// readySince are the servers of the ready Pods, and when the last of them became ready.
+// readySince has the servers of the ready Pods, and the time when the last of these Pods became ready.
 type readySince struct {
 	servers []string
 	since   time.Time

@@ -27,8 +27,8 @@ import (
 // seconds. This is enough time to cause each failure during the copy, even on a busy machine.
 const fallbackKeys = 2000
 
-// TestAHandoffThatFailsLeavesACacheThatServes runs one rollout of three slots. The handoff of each slot fails in
-// another way. The failures that need no real processes are in test/integration.
+// TestAHandoffThatFailsLeavesACacheThatServes runs one rollout of three slots. The handoff of each slot fails in a
+// different way. The failures that need no real processes are in test/integration.
 func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{

@@ -94,7 +94,7 @@ func fewerRetries(dir string) error {
 	return os.WriteFile(path, []byte(changed), 0o644)
 }
 
-// droppedByMistake removes objects from Git whose deletion would delete all caches.
+// droppedByMistake removes those objects from Git whose deletion would delete all caches.
 func (s *site) droppedByMistake(t *testing.T) {
 	g := newGomega(t)
 	holds := s.holds(t, sample)

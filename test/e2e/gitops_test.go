@@ -11,8 +11,8 @@ import (
 // keys is how many keys a client stores.
 const keys = 200
 
-// chapter is a part of TestGitOps. It begins when the tree is installed and healthy, and leaves it installed and
-// healthy. It creates the other objects that it needs.
+// chapter is a part of TestGitOps. It begins when the tree is installed and healthy, and leaves the tree in this state.
+// It creates the other objects that it needs.
 type chapter struct {
 	name string
 	run  func(*testing.T)

@@ -158,13 +158,14 @@ func (s *site) pods(t *testing.T, namespace, name string) map[string]types.UID {
 
 func names(pods map[string]types.UID) []string { return slices.Sorted(maps.Keys(pods)) }
 
-// storeKeys lets a client set keys, hashed over the Pods that the Service's name resolves to.
+// storeKeys makes a client store keys. The client distributes them, by a hash, over the Pods to which the Service's
+// name resolves.
 func (s *site) storeKeys(t *testing.T, name string, keys int) clientpod.Keys {
 	t.Helper()
 	return s.runClient(t, "set", name, keys)
 }
 
-// readKeys lets another, newly started client read them.
+// readKeys makes another, newly started client read the keys that storeKeys has stored.
 func (s *site) readKeys(t *testing.T, name string, keys int) clientpod.Keys {
 	t.Helper()
 	return s.runClient(t, "get", name, keys)
@@ -193,7 +194,7 @@ func (s *site) assertGone(t *testing.T, name string) {
 }
 
 // applicationSays waits until an Application reports these words. Argo CD may take a long time to report errors of the
-// repository, because they are often over soon.
+// repository, because such errors often end soon.
 func (s *site) applicationSays(t *testing.T, name, words string) {
 	t.Helper()
 	var last pipeline.Application

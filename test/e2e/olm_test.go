@@ -81,7 +81,7 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 	}
 }
 
-// twoCommits returns a checkout of the last commit, and one of a commit on top of it that changes the operator's own
+// twoCommits returns two checkouts: of the last commit, and of a commit on top of it that changes the operator's own
 // Deployment, as a next release may.
 func twoCommits(t *testing.T) (now, next string) {
 	t.Helper()
@@ -166,7 +166,7 @@ func makeNamespace(t *testing.T, name string) {
 	}
 }
 
-// newCacheIn creates a Memcached in an existing namespace. It is deleted when the test ends.
+// newCacheIn creates a Memcached in an existing namespace, and deletes it when the test ends.
 func newCacheIn(t *testing.T, namespace, name string, size int32) *cache {
 	t.Helper()
 	it := &cache{t: t, WithT: newGomega(t), key: client.ObjectKey{Namespace: namespace, Name: name}}

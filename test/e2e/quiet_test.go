@@ -24,11 +24,11 @@ const (
 	// (15 seconds).
 	quiet = 45 * time.Second
 
-	// atRest is for how long nothing must be written until a change counts as complete.
+	// atRest is how long no unexpected write may happen before earlier changes count as complete.
 	atRest = 15 * time.Second
 )
 
-// These users write in a cluster at rest.
+// The API server's audit log has writes of these users in a cluster at rest.
 const (
 	argoUser     = "argocd-application-controller"
 	nodeUser     = "system:node:node1"

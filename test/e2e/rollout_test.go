@@ -48,7 +48,8 @@ func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	return it
 }
 
-// little returns requests so small that the Pods of all tests that run at the same time fit on one Node.
+// little returns resource requests that are so small that the Pods of all tests that run at the same time fit on one
+// Node.
 func little() *cachev1.MemcachedResources {
 	requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}
 	return &cachev1.MemcachedResources{Resources: cachev1.Resources{Requests: requests}}

@@ -40,7 +40,7 @@ type rotation struct {
 }
 
 // TestSecretsAreRotatedWithoutARestart rotates Secrets while a client keeps its connections. Each rotation writes the
-// Secrets as another controller does.
+// Secrets as another project does: External Secrets, Sealed Secrets or Flux.
 func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	c.shared(t)
 	r := newRotation(t)

@@ -26,15 +26,15 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// These are the Secrets of a namespace: the certificate that the Pods serve, the users of the cache, and all that its
-// clients need, including the wrong clients.
+// These are the Secrets of a namespace. They have the certificate that the Pods serve, the users of memcached, and all
+// that the clients need, including the clients that memcached must refuse.
 const (
 	serverSecret  = "server"
 	usersSecret   = "users"
 	clientsSecret = "clients"
 )
 
-// These are flags of clients. Their files are in clientsSecret.
+// These are flags of clients. The files that they name are in clientsSecret.
 const (
 	trusting  = " --tls --ca=/secret/ca.crt"
 	certified = " --cert=/secret/client.crt --key=/secret/client.key"
@@ -75,7 +75,7 @@ func putClients(t *testing.T, namespace string, ca *pki.Authority, passwords map
 	putSecret(t, namespace, clientsSecret, data)
 }
 
-// secured creates a Memcached with one Pod in an existing namespace. It is deleted when the test ends.
+// secured creates a Memcached with one Pod in an existing namespace, and deletes it when the test ends.
 func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *cache {
 	t.Helper()
 	spec.Size = new(int32(1))
@@ -96,7 +96,7 @@ func (it *cache) runs(verb, flags string) (clientpod.Keys, error) {
 	return it.runsAt(clientpod.Reach(mc), verb+flags)
 }
 
-// runsAt does the same for the servers in reach.
+// runsAt does the same as runs, for the servers in reach.
 func (it *cache) runsAt(reach []string, command string) (clientpod.Keys, error) {
 	config, err := c.Cluster.RESTConfig()
 	if err != nil {

@@ -30,7 +30,8 @@ type site struct {
 	up      sync.Once
 	trouble error
 
-	// newest is an image with the memcached of the Debian suite that is new enough for slots, once it is fetched.
+	// newest is an image with memcached from a Debian suite whose memcached is new enough for slots. It is empty until the
+	// image is fetched.
 	fetched   sync.Once
 	newest    string
 	unfetched error
@@ -65,7 +66,7 @@ func (s *site) loaded(t *testing.T) {
 	s.join(t)
 }
 
-// join waits until the test may use the cluster. It may not while another test needs the operator for itself.
+// join waits until the test may use the cluster. It waits as long as another test needs the operator for itself.
 func (s *site) join(t *testing.T) {
 	t.Helper()
 	s.start(t)

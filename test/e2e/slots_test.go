@@ -170,7 +170,7 @@ func putSlotsCertificate(t *testing.T, name string, ca *pki.Authority) pki.Pair 
 	return server
 }
 
-// judge runs the judging client while something happens, and returns what it found.
+// judge runs the judging client while during runs, and returns what the client found.
 func (it *cache) judge(tc slotsCase, during func()) judging.Result {
 	it.t.Helper()
 	config, err := c.Cluster.RESTConfig()

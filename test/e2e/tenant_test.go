@@ -30,7 +30,7 @@ spec:
   maxReplicas: 2
 `
 
-// tenantFiles are the team's files in Git, by folder. The AppProject permits only the objects in the folder inside.
+// tenantFiles are the team's files in Git, by folder. The AppProject permits only the objects in the folder "inside".
 var tenantFiles = map[string]string{
 	"inside":  "apiVersion: v1\nkind: Namespace\nmetadata: {name: tenant}\n---\n" + tenantAutoscaler,
 	"away":    strings.Replace(tenantAutoscaler, "name: tenant", "name: tenant, namespace: default", 1),

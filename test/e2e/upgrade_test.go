@@ -56,8 +56,8 @@ func (s *site) applicationSpecs(t *testing.T) map[string]any {
 	return specs
 }
 
-// assertOperatorActs checks that only the operator with this image runs, and that it serves a Memcached that changes.
-// Then it has reconciled the unchanged Memcacheds, too.
+// assertOperatorActs checks that only the operator with this image runs, and that it applies a change to a Memcached.
+// By then, the operator has reconciled the unchanged Memcacheds, too.
 func (s *site) assertOperatorActs(t *testing.T, image string, size int) {
 	t.Helper()
 	manager := s.manager(t)

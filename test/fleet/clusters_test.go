@@ -50,7 +50,7 @@ func newSpoke(ctx context.Context, name, architecture string, hub *local.Cluster
 	if err != nil {
 		return nil, err
 	}
-	// The same address, in the network of the hub and outside of it.
+	// The proxy in the network of the hub listens at the address that the API server has outside of this network.
 	wire := &tcpproxy.Proxy{ListenFunc: listenWith(ctx, hub.Pid)}
 	wire.AddRoute(server.Host, tcpproxy.To(server.Host))
 	return s, wire.Start()

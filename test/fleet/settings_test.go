@@ -41,7 +41,8 @@ func TestTheFleetMayWhatEachInstallMethodMay(t *testing.T) {
 	}
 }
 
-// permitted adds what an AppProject permits to all, by the names of the lists in the AppProject.
+// permitted adds what an AppProject permits to the map all. The keys of this map are the names of the lists in the
+// AppProject.
 func permitted(t *testing.T, project *unstructured.Unstructured, all map[string][]string) {
 	t.Helper()
 	for list, fields := range map[string][2]string{
@@ -131,8 +132,8 @@ var (
 	done     = []string{"Ring 2: fleet-prod-frankfurt is done"}
 )
 
-// variables are the values that Argo CD passes to triggers and templates for an Application. It has only those that are
-// used here.
+// variables returns the values that Argo CD passes to triggers and templates for an Application, but only the values
+// that are used here.
 func variables(project, sync, health, since string) map[string]any {
 	healthOf := map[string]any{"status": health}
 	if since != "" {

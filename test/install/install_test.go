@@ -50,7 +50,7 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	}
 	release.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
 	makes("release-push")
-	makes("release-push") // It must be possible to repeat it.
+	makes("release-push") // It must be possible to push a release twice.
 
 	manifest := filepath.Join(tree, "dist", "install-"+oci.Host().Architecture+".yaml")
 	started = time.Now()

@@ -92,7 +92,7 @@ func (w *world) undo(before *appsv1.Deployment) {
 	}).Should(gomega.Succeed())
 }
 
-// touch changes an annotation of the Deployment that the operator does not own.
+// touch changes an annotation that the operator does not own in the Deployment.
 func (w *world) touch(name string) {
 	w.t.Helper()
 	deployment := get(w, name, &appsv1.Deployment{})

@@ -111,8 +111,8 @@ func TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
 
-// TestAnOrphanedObjectThatIsNotDesiredIsDeleted: the operator may delete it, because its managed fields show that the
-// operator created it.
+// TestAnOrphanedObjectThatIsNotDesiredIsDeleted: the operator may delete such an object, because the object's managed
+// fields show that the operator created it.
 func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	former := w.memcached("cache", 1)
@@ -127,8 +127,8 @@ func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w.Eventually(w.events).Should(gomega.ContainElement("Normal Deleted NetworkPolicy"))
 }
 
-// TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix: no client can make the Service headless, so it has to be
-// deleted.
+// TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix: no client can make an existing Service headless, so this
+// Service has to be deleted.
 func TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)

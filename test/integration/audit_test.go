@@ -41,7 +41,7 @@ func describe(r auditlog.Request) string {
 }
 
 // requestsOf returns the operator's requests for a namespace so far: all except leases, events, and the lists and
-// watches that fill its cache.
+// watches that fill the operator's cache of objects.
 func (l *auditLog) requestsOf(t *testing.T, namespace string) []string {
 	t.Helper()
 	var requests []string

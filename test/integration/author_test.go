@@ -109,8 +109,8 @@ func (w *world) namesOthers(mc *cachev1.Memcached, other string) (accepted int) 
 	return accepted
 }
 
-// tries replaces the spec of a Memcached. If the API server accepts it, tries waits until the operator has reconciled
-// it. It returns whether it was accepted.
+// tries replaces the spec of a Memcached, and returns whether the API server accepted the new spec. If so, tries waits
+// until the operator has reconciled the Memcached.
 func (w *world) tries(mc *cachev1.Memcached, spec map[string]any) bool {
 	w.t.Helper()
 	there := &unstructured.Unstructured{}

@@ -68,8 +68,8 @@ func (w *world) bindingInStatus() string {
 	return ""
 }
 
-// shown looks for parts of a Secret, in plain text or in base64, in the operator's log, in the events and in the
-// Memcached. It returns those of these texts that contain one.
+// shown looks for parts of a Secret, in plain text or in base64, in three texts: the operator's log, the events and the
+// Memcached. It returns those of the three texts that contain a part of a Secret.
 func (w *world) shown() (found []string) {
 	w.t.Helper()
 	log, err := os.ReadFile(w.log)

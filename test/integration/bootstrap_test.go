@@ -48,7 +48,7 @@ func (w *slotWorld) copying() []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !kubelet.IsBootstrap(&pod) })
 }
 
-// phases returns what the Pods that copy keys currently do.
+// phases returns the phase of each Pod that copies keys, as the operator's instruction in its annotation says.
 func (w *slotWorld) phases() (phases []string) {
 	w.t.Helper()
 	for _, pod := range w.copying() {

@@ -31,7 +31,7 @@ func TestNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(pods))
 }
 
-// certificateFor is a Secret with a certificate for hosts.
+// certificateFor returns the data of a Secret with a certificate for these hosts.
 func certificateFor(t *testing.T, hosts ...string) map[string]string {
 	t.Helper()
 	pair, err := certificates.NewAuthority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: hosts, NotAfter: time.Now().Add(time.Hour)})

@@ -169,8 +169,8 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids), "a cache that runs is not stopped")
 }
 
-// TestARecordThatIsLostInBothPlacesReplacesNoPod: the record is lost in the status and in the annotation, but the
-// operator recognizes the Pod template that it applied.
+// TestARecordThatIsLostInBothPlacesReplacesNoPod: the record of the template inputs is lost in the status and in the
+// annotation, but the operator recognizes the Pod template that it applied.
 func TestARecordThatIsLostInBothPlacesReplacesNoPod(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne, architectures: "amd64"}.start(w, at)

@@ -60,7 +60,7 @@ func (w *world) twoConflictingClients() (stop func()) {
 	return func() { stopApplying(); stopUpdating() }
 }
 
-// writes counts the operator's writes since an index of its requests, without events.
+// writes returns how many writes the operator has sent since the request with this index, without events.
 func (w *world) writes(since int) int {
 	requests := w.requests()[since:]
 	return count(requests, "patch") + count(requests, "create") - count(requests, "patch events") - count(requests, "create events")

@@ -31,7 +31,8 @@ func (w *world) stalled(name, cause string) {
 	})
 }
 
-// setPods changes this number of Pods that are not ready, instead of the scheduler or the kubelet.
+// setPods changes the Pods that are not ready, instead of the scheduler or the kubelet, and waits until their number is
+// as given.
 func (w *world) setPods(number int, set func(*corev1.Pod)) {
 	w.t.Helper()
 	w.Eventually(func() int {
@@ -172,7 +173,8 @@ func (w *world) oneMoreBecomesReady() {
 	}
 }
 
-// history records each status that a cache has from now on. The returned function returns them.
+// history records each status that a cache has from now on. The returned function ends this, and returns the recorded
+// statuses.
 func (w *world) history(name string) func() []cachev1.MemcachedStatus {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.ctx)

@@ -31,7 +31,7 @@ func (l announced) hosts() (hosts []string) {
 	return hosts
 }
 
-// answering returns the lists of the Pods of a cache that serve discovery, by the Pod's name.
+// answering returns the list of servers in each Pod of a cache that serves discovery, by the name of the Pod.
 func (w *world) answering(cache string) map[string]announced {
 	w.t.Helper()
 	lists := map[string]announced{}

@@ -57,10 +57,10 @@ func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 				t.Fatalf("%v: if this is a kind of another project, add it to foreignKinds", err)
 			}
 			if namespaced {
-				object.SetNamespace("default") // The reader's own need not be there.
+				object.SetNamespace("default") // The namespace in the manifest need not exist here.
 			}
 			err = cluster.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
-			if err != nil && !apierrors.IsAlreadyExists(err) { // It is validated before it is looked up.
+			if err != nil && !apierrors.IsAlreadyExists(err) { // Validation comes before the look-up.
 				t.Error(err)
 			}
 		})
@@ -75,7 +75,7 @@ func TestTheFleetIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, object := range objects {
-		object.SetNamespace("default") // The reader's own need not be there.
+		object.SetNamespace("default") // The namespace in the manifest need not exist here.
 		err := cluster.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)

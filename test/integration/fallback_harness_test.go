@@ -28,7 +28,7 @@ type handedOver struct {
 	watch  *slotwatch.Watch
 }
 
-// handedOver creates such a cache in the world for one test.
+// handedOver creates a cache with two slots in the world, for one test.
 func (w *slotWorld) handedOver(t *testing.T, name string, timeout int32) *handedOver {
 	t.Helper()
 	inner := *w.world

@@ -13,7 +13,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAHandoffThatCannotSucceedEndsInACacheThatServes: at worst, slot 0 ends cold, and the status says why.
+// TestAHandoffThatCannotSucceedEndsInACacheThatServes: at worst, slot 0 ends cold (without its keys), and the status
+// says why.
 func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 	tests := map[string]struct {
 		timeout int32

@@ -88,7 +88,7 @@ func (w *world) bindRole(namespace string) {
 	})).To(gomega.Succeed())
 }
 
-// lets gives users a role in the namespace.
+// lets gives a new Role with these rules to the users, in the namespace.
 func (w *world) lets(name string, users []string, rules ...rbacv1.PolicyRule) {
 	w.t.Helper()
 	key := metav1.ObjectMeta{Namespace: w.namespace, Name: name}

@@ -43,7 +43,7 @@ func installCertManager(t *testing.T) (remove func(*world)) {
 			bare.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 			bare.SetName(definition.Name)
 			w.Expect(cluster.Delete(w.ctx, bare)).To(gomega.Succeed())
-			w.Eventually(func() error { // Until it is deleted, it cannot be installed again.
+			w.Eventually(func() error { // The CRD can be installed again only once it is deleted.
 				return cluster.Get(w.ctx, client.ObjectKeyFromObject(bare), bare)
 			}).Should(gomega.Satisfy(apierrors.IsNotFound))
 		}
@@ -239,7 +239,7 @@ func TestWithoutAnIssuerNothingIsAskedOfCertManager(t *testing.T) {
 	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
 	w.create("cache", cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}})
 	w.ready("cache")
-	w.stop() // The audit log has a watch only when it has ended.
+	w.stop() // The audit log has a watch only once the watch has ended.
 	for _, r := range audit.read() {
 		if r.ObjectRef.Namespace == w.namespace && isOperators(r) && r.ObjectRef.Resource == "certificates" {
 			t.Errorf("the operator requested: %s", describe(r))

@@ -55,7 +55,7 @@ func (w *world) judge() {
 	}
 }
 
-// noteLog records the lines in the operator's log that it may not log.
+// noteLog records the lines in the operator's log that the operator may not log.
 func (w *world) noteLog() {
 	w.t.Helper()
 	log, err := os.ReadFile(w.log)

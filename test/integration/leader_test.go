@@ -26,7 +26,7 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	w.ready("cache")
 	w.becomesReady(leader)
 	w.startWith(nil, append(elect, "--health-probe-bind-address="+standby)...)
-	w.becomesReady(standby) // Before it leads, it fills only the caches that it already needs.
+	w.becomesReady(standby) // Before it leads, it caches only the kinds of objects that it already needs.
 	before := w.quiet()
 	w.Expect(count(before, "patch deployments")).To(gomega.Equal(1))
 	w.Expect(count(before, "patch services")).To(gomega.Equal(1))

@@ -22,7 +22,7 @@ const (
 	withoutLabel = `{"metadata":{"labels":{"app":"memcached-other"}}}`
 )
 
-// mayNot makes the API server refuse an operation on NetworkPolicies, except an update that changes this label.
+// mayNot makes the API server refuse an operation on NetworkPolicies, except the update that withoutLabel makes.
 func (w *world) mayNot(operation admissionv1.OperationType) (allow func()) {
 	w.t.Helper()
 	const unless = `request.operation == "UPDATE" && object.metadata.labels["app"] == "memcached-other"`
@@ -36,8 +36,8 @@ func (w *world) mayNot(operation admissionv1.OperationType) (allow func()) {
 	})
 }
 
-// TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired: without its labels, the operator's cache does not have the
-// object.
+// TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired: an object without its labels is not in the operator's
+// cache.
 func TestAnObjectThatLostItsLabelsIsDeletedOnceItIsNotDesired(t *testing.T) {
 	type damage struct {
 		happens func(w *world)

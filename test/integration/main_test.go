@@ -42,7 +42,7 @@ const (
 	patience = 2 * time.Minute
 )
 
-// TestMain starts these, for all tests.
+// TestMain sets these variables, for all tests.
 var (
 	cluster               client.WithWatch
 	config                *rest.Config

@@ -95,8 +95,8 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	}
 }
 
-// continuesWithout waits until the operator has noticed the namesake. If the namesake is another client's object, it is
-// deleted, and the cache must become ready.
+// continuesWithout waits until the operator has noticed the namesake. If the namesake is another client's object,
+// continuesWithout deletes it. Then the cache must become ready.
 func (w *world) continuesWithout(namesake client.Object) {
 	w.t.Helper()
 	switch namesake.(type) {
@@ -128,7 +128,7 @@ func (w *world) writers(object client.Object) []string {
 	return writers
 }
 
-// theirDeployment is one that the operator caches, for its labels.
+// theirDeployment returns a Deployment of another client that the operator caches because of its labels.
 func theirDeployment(w *world) client.Object {
 	deployment := deploymentLike(w.namespace, ourSelector)
 	deployment.Labels = ourSelector

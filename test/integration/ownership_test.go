@@ -146,7 +146,7 @@ func (w *world) quiet() []string {
 	return w.quietIn(w.namespace)
 }
 
-// quietIn does the same for another namespace that the operator serves.
+// quietIn does the same as quiet, for another namespace that the operator serves.
 func (w *world) quietIn(namespace string) []string {
 	w.t.Helper()
 	var last []string

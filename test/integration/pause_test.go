@@ -58,7 +58,7 @@ func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 }
 
 // inTheMiddleOfARollout creates a cache of three Pods, and replaces one of them in a rollout. It returns the names of
-// the Pods before.
+// the three original Pods.
 func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	t.Helper()
 	w = newWorld(t)

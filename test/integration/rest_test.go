@@ -15,8 +15,8 @@ var ofANewMemcached = []string{
 	"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status",
 }
 
-// restarts restarts the operator, and returns its requests. They include the requests for a new Memcached: when this
-// one is reconciled, the operator has reconciled all others before.
+// restarts restarts the operator, and returns its requests. They include the requests for a new Memcached: when the
+// operator has reconciled the new Memcached, it has already reconciled all others.
 func (w *world) restarts() []string {
 	w.t.Helper()
 	before := len(w.quiet())

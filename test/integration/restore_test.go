@@ -42,7 +42,7 @@ func (w *world) restoringJob() *batchv1.Job {
 	return eventually(w, "cache-restore", &batchv1.Job{}, func(job *batchv1.Job) bool { return job.DeletionTimestamp == nil })
 }
 
-// otherRestoringJob waits until another Job, with this argument, replaces the Job before.
+// otherRestoringJob waits until another Job, which has this argument, has replaced the previous Job.
 func (w *world) otherRestoringJob(before *batchv1.Job, argument string) {
 	w.t.Helper()
 	w.Eventually(func() bool {

@@ -11,8 +11,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOperatorServesTheNamespacesOfItsFlag does not run at the same time as other tests, because its operator that
-// serves all namespaces would serve their Memcacheds, too.
+// TestAnOperatorServesTheNamespacesOfItsFlag does not run at the same time as other tests, because one of its operators
+// serves all namespaces, and would serve the Memcacheds of other tests, too.
 func TestAnOperatorServesTheNamespacesOfItsFlag(t *testing.T) {
 	tests := map[string]struct {
 		kubeconfig string

@@ -52,7 +52,7 @@ func (w *slotWorld) namesOfSlots() []string {
 }
 
 // TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted: if two operators run for a moment, one of them may
-// not know yet that the cache no longer has slots, and create a Service again.
+// not know yet that the cache no longer has slots, and create a Service of a slot again.
 func TestAServiceOfFormerSlotsThatAnotherOperatorMadeAgainIsDeleted(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)

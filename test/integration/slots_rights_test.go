@@ -21,7 +21,7 @@ import (
 // slotKinds are the kinds that an operator watches only for slots.
 var slotKinds = []string{"endpointslices", "replicasets"}
 
-// asked returns the operator's requests for the kinds of slots, and its access reviews for them.
+// asked returns the operator's requests for the kinds that it watches only for slots.
 func (w *world) asked() (found []string) {
 	for _, r := range audit.read() {
 		if r.ObjectRef.Namespace == w.namespace && isOperators(r) && slices.Contains(slotKinds, r.ObjectRef.Resource) {
@@ -46,7 +46,7 @@ func TestWithoutSlotsNothingIsReadForThem(t *testing.T) {
 		}
 	}
 	slices.Sort(lists)
-	w.stop() // The audit log has a watch only when it has ended. A streamed list is a watch, too.
+	w.stop() // The audit log has a watch only once the watch has ended. A streamed list is a watch, too.
 	w.Eventually(w.asked).Should(gomega.ContainElements("watch endpointslices", "watch replicasets"))
 	if unique := slices.Compact(slices.Clone(lists)); len(unique) != len(lists) {
 		t.Errorf("listed more than once: %v", lists)

@@ -166,7 +166,8 @@ func (a *apiServer) during(request, parameter string, before, after func()) (cod
 	return answers
 }
 
-// waits waits until the condition UpdatePending says that this update is pending, or is False if what is empty.
+// waits waits until the condition UpdatePending says that this update is pending. If what is empty, waits waits until
+// the condition is False.
 func (w *world) waits(name, what string) {
 	w.t.Helper()
 	last := &cachev1.Memcached{}

@@ -145,7 +145,7 @@ func TestUpdateQueuedUntilTheCacheThatFailedIsReady(t *testing.T) {
 	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonUpdateQueued))
 	w.Expect(waiting.Message).To(gomega.ContainSubstring("The update is queued"))
 	w.upgrade(metrics...)
-	stopped() // A restarted operator knows it, too.
+	stopped() // A restarted operator also knows that the updates have stopped.
 
 	w.makeAllReady("b")
 	w.ready("b")

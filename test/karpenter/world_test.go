@@ -136,7 +136,8 @@ func (w *world) serves() {
 	}).Should(gomega.And(gomega.HaveLen(3), gomega.HaveEach(cachev1.SlotServing)))
 }
 
-// nodeClaims returns the names of the existing NodeClaims. It records how long those that are being deleted have taken.
+// nodeClaims returns the names of the existing NodeClaims. For each NodeClaim that is being deleted, it records the
+// time since the deletion was requested.
 func (w *world) nodeClaims() (names []string) {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("karpenter.sh/v1")

@@ -224,7 +224,7 @@ func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
 	}
 }
 
-// TestRunbooksCanBeOnAMirror builds the overlay that the page shows for this.
+// TestRunbooksCanBeOnAMirror builds the overlay that the page shows for a mirror of the runbooks.
 func TestRunbooksCanBeOnAMirror(t *testing.T) {
 	text := page.Read(t, monitoringPage)
 	replacements := page.Find(t, text, "(?s)```yaml\n[^`]*operator/config/monitoring\n(replacements:.*?)```")

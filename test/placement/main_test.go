@@ -26,12 +26,12 @@ import (
 const (
 	repository = "../.."
 
-	// narrowUser is a user who has the operator's role only in the namespaces of tests with narrow. The operator's own
-	// service account has the role in the whole cluster.
+	// narrowUser is a user who has the operator's role only in the namespaces of tests whose field narrow is true. The
+	// operator's own service account has the role in the whole cluster.
 	narrowUser = "system:serviceaccount:" + install.Namespace + ":narrow"
 )
 
-// TestMain starts these, for all tests.
+// TestMain sets these variables, for all tests.
 var (
 	cluster        *local.Cluster
 	kube           client.Client

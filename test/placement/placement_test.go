@@ -25,12 +25,12 @@ const (
 	byName = "example.com/machine"
 	byZone = corev1.LabelTopologyZone
 
-	// spread allows one Pod more on a Node than on any other.
+	// spread allows one more Pod on a Node than on any other Node.
 	spread = `"topologySpreadConstraints":[{"topologyKey":"kubernetes.io/hostname","maxSkew":1,` +
 		`"whenUnsatisfiable":"DoNotSchedule"}]`
 )
 
-// one returns a Node of an architecture, which is named after it, with changes.
+// one returns a Node with this architecture, which is also the Node's name, and makes these changes to the Node.
 func one(architecture string, changes ...func(*local.Node)) local.Node {
 	node := local.Node{Name: architecture, Architecture: architecture, Labels: map[string]string{}}
 	for _, change := range changes {

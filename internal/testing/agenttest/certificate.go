@@ -28,7 +28,8 @@ func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
 	return NewCertificateWith(t, ca, func(*x509.Certificate) {})
 }
 
-// NewCertificateWith does the same, and lets the test change the fields of the certificate before it is signed.
+// NewCertificateWith does the same as NewCertificate, and lets the test change the fields of the certificate before it
+// is signed.
 func NewCertificateWith(t testing.TB, ca *Certificate, change func(*x509.Certificate)) *Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

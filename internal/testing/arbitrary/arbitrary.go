@@ -57,7 +57,7 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 	}
 }
 
-// named returns the items whose name is not empty, and not that of an earlier item.
+// named returns the items, except those whose name is empty or the same as the name of an earlier item.
 func named[T any](items []T, name func(T) string) []T {
 	seen := map[string]bool{"": true}
 	return slices.DeleteFunc(items, func(item T) bool {

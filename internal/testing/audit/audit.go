@@ -24,8 +24,8 @@ type Request struct {
 	UserAgent string
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
-	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only at the policy's levels Request and
-	Stored    json.RawMessage    `json:"responseObject,omitempty"` // RequestResponse; this one only at the latter
+	Body      json.RawMessage    `json:"requestObject,omitempty"`  // at the policy's levels Request and RequestResponse
+	Stored    json.RawMessage    `json:"responseObject,omitempty"` // only at the policy's level RequestResponse
 	Received  time.Time          `json:"requestReceivedTimestamp"`
 	Answered  time.Time          `json:"stageTimestamp"` // if the policy logs only the stage ResponseComplete
 }
@@ -88,7 +88,7 @@ func (l Log) Read(offset int64) (requests []Request, end int64, err error) {
 		switch err := json.Unmarshal(line, &request); {
 		case err == nil:
 			requests = append(requests, request)
-		case end != offset || offset == 0: // The first line may be the end of one that was incomplete at the offset.
+		case end != offset || offset == 0: // The offset may be in the middle of a line.
 			return requests, end, fmt.Errorf("%s: %w", l.Path, err)
 		}
 		end += int64(len(line))

@@ -1,5 +1,5 @@
-// Package clients has the list of the memcached clients of other projects that test/clients tests. It makes an image
-// with those of them that are packages of Debian or npm.
+// Package clients lists the memcached clients of other projects that test/clients tests. It also makes an image with
+// the clients that are packages of Debian or npm.
 package clients
 
 import (
@@ -38,7 +38,8 @@ var packages = []string{
 	"python3-memcache", "php-cli", "php-memcached", "ruby", "ruby-dalli", "nodejs",
 }
 
-// without are dependencies that are left out. Other packages need them only to install or to start services.
+// without lists the dependencies that the image leaves out. Other packages need them only to install or to start
+// services.
 var without = []string{
 	"adduser", "ca-certificates", "ca-certificates-java", "debconf", "dpkg", "init-system-helpers", "media-types",
 	"openssl", "perl", "perl-base", "sensible-utils", "systemd", "sysvinit-utils", "ucf",
@@ -112,8 +113,8 @@ func compressed(file string) (v1.Layer, error) {
 		tarball.WithCompression(compression.ZStd), tarball.WithMediaType(types.OCILayerZStd))
 }
 
-// fetch fetches the packages, and writes the layer. Its file appears in one step, because another process may look for
-// it at the same time.
+// fetch fetches the packages, and writes the layer into this file. The file appears in one step, because another
+// process may look for it at the same time.
 func fetch(ctx context.Context, programs, file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -130,7 +131,8 @@ func fetch(ctx context.Context, programs, file string) error {
 	if err != nil {
 		return err
 	}
-	// Unlike all other libraries, spymemcached does not know its version, so its program reads it from this file.
+	// Unlike all other libraries, spymemcached does not know its version. So the program that uses spymemcached reads the
+	// version from this file.
 	java := filepath.Join(root, Folder, "java")
 	err = errors.Join(os.MkdirAll(java, 0o755), os.WriteFile(filepath.Join(java, "VERSION"), []byte(version), 0o644))
 	if err != nil {

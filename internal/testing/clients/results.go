@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// The phases.
+// These are the changes to a cache during which clients are tested, one in each phase.
 const (
 	Rollout    = "rollout"
 	Evicted    = "evicted Pod"
@@ -45,7 +45,7 @@ type Result struct {
 	Phases  map[string]Seen
 }
 
-// Failures are the goals that a client missed.
+// Failures returns the goals that the client missed.
 func (r Result) Failures() (failures []string) {
 	for phase, seen := range r.Phases {
 		missed := func(what string, got, most int) {

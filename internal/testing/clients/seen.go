@@ -37,7 +37,7 @@ type Phase struct {
 	Began, Ended time.Time // at the end, the clients did not notice the change any more
 }
 
-// Of sums up what was seen in a phase.
+// Of sums up what a program saw in the phase.
 func (p Phase) Of(lines []Seen) (sum Seen) {
 	for _, line := range lines {
 		if line.Start || line.At < unix(p.Began) || line.At > unix(p.Ended) {
@@ -58,7 +58,8 @@ func (p Phase) Of(lines []Seen) (sum Seen) {
 // quiet is how many seconds without an error show that a client has recovered.
 const quiet = 3
 
-// Recovered reports whether a client has read without errors in each of its last seconds, all of them after a time.
+// Recovered reports whether a client has read without errors in each of its last seconds (as many as quiet says), and
+// all of these seconds ended after since.
 func Recovered(lines []Seen, since time.Time) bool {
 	if len(lines) < quiet {
 		return false

@@ -24,8 +24,8 @@ type Client struct {
 	Login    string
 
 	// PausedMisses is how many reads may miss for each replaced Pod, if no option of the library can prevent that. Such a
-	// read misses because the library is to send it to a server in the second after it closed a connection or, in Mimir's
-	// library, while it closes one.
+	// read misses because its server is one to which the library closed a connection less than a second before or, in
+	// Mimir's library, to which it is closing a connection.
 	PausedMisses int
 }
 
@@ -38,7 +38,7 @@ const (
 	ClusterIP Mode = "ClusterIP"
 )
 
-// These caches are each for some of the clients. All other clients share one more cache.
+// Each of these caches is for some of the clients. All other clients share one more cache.
 const (
 	WithTLS   = "clients-tls"
 	WithLogin = "clients-login" // and TLS
@@ -60,7 +60,7 @@ const (
 	sorted     = "its place in the sorted list"
 )
 
-// All are the clients.
+// All has all clients that are tested.
 var All = []Client{
 	{
 		Name: "pymemcache", Language: "Python", Program: "python", Use: "pymemcache", File: "use_pymemcache.py",
@@ -154,7 +154,8 @@ func (c Client) cache() string {
 	}
 }
 
-// Of returns the clients that use a cache. For an empty name, it returns those that use none of the caches above.
+// Of returns the clients that use this cache. For an empty name, it returns the clients that use none of the caches
+// named above.
 func Of(cache string) (of []Client) {
 	for _, client := range All {
 		if client.cache() == cache {

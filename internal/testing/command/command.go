@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Run runs a command and returns what it prints. Errors and stages go to the test's log.
+// Run runs a command and returns what it prints. Its errors and its progress go to the test's log.
 func Run(t testing.TB, command *cobra.Command, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder

@@ -14,11 +14,12 @@ type Access struct {
 	Ended time.Time `json:"ended"`
 	Key   string    `json:"key"`
 
-	// Writes is set if the value was stored, and not read. A deletion stores "", and a read that missed returned "".
+	// Writes is true if the value was stored, and false if it was read. A deletion stores "", and a read that missed
+	// returned "".
 	Writes bool   `json:"writes,omitempty"`
 	Value  string `json:"value,omitempty"`
 
-	// Stale is how long before a read the value that it returned may have been overwritten or deleted.
+	// Stale is for reads: the value that was read may have been overwritten or deleted up to this long before the read.
 	Stale time.Duration `json:"stale,omitempty"`
 
 	// Error is the reason why there is no answer. A write without an answer may take effect, even later than Ended, or

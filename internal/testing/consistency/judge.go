@@ -33,8 +33,8 @@ const patience = time.Minute
 
 // Judge returns the violations, at most one for each key, the earliest first. No two writes of a key may store the same
 // value, except deletions. A key is right if its accesses are linearizable: each write happens at one time between its
-// beginning and its answer, and each read returns the value of a time between its beginning, minus Stale, and its
-// answer. A miss is always right: memcached may evict any key.
+// beginning and its answer, and each read returns the value that the key had at a time between the beginning of the
+// read, minus Stale, and its answer. A miss is always right: memcached may evict any key.
 func Judge(accesses []Access) (violations []Violation, err error) {
 	for _, key := range byKey(accesses) {
 		switch possible, err := isPossible(key); {
@@ -49,7 +49,8 @@ func Judge(accesses []Access) (violations []Violation, err error) {
 }
 
 // Oldest returns the longest time by which a read came after its value had been overwritten or deleted, rounded up to
-// milliseconds. This is the smallest Stale that makes all keys right if all reads have it. The result is at most most.
+// milliseconds. If all reads had this time as their Stale, all keys would be right, and no shorter Stale suffices.
+// Oldest returns no time longer than most.
 func Oldest(accesses []Access, most time.Duration) (oldest time.Duration, err error) {
 	for _, key := range byKey(accesses) {
 		enough := func(milliseconds int) bool {
@@ -110,7 +111,7 @@ func isPossible(accesses []Access) (bool, error) {
 	}
 }
 
-// operations are the accesses to one key that decide whether all of them are right.
+// operations returns the accesses to one key that decide whether all its accesses are right.
 func operations(accesses []Access) (all []porcupine.Operation) {
 	began := accesses[0].Began
 	add := func(input, output any, call, end time.Time) {
@@ -157,7 +158,7 @@ func decisive(accesses []Access) (first, last map[string]Access) {
 	return first, last
 }
 
-// firstViolation returns the read whose answer made the accesses to one key impossible.
+// firstViolation returns the first read whose answer shows that the accesses to one key are not linearizable.
 func firstViolation(accesses []Access) (v Violation) {
 	reads := slices.DeleteFunc(slices.Clone(accesses), func(a Access) bool { return a.Writes })
 	slices.SortFunc(reads, func(a, b Access) int { return a.Ended.Compare(b.Ended) })

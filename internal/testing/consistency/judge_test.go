@@ -94,8 +94,9 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// BenchmarkJudge judges one key of the end-to-end tests after five minutes: clients write it twice a second, and read
-// it six times, on a machine so slow that a read returns the previous value for up to a fifth of a second.
+// BenchmarkJudge judges one key of the end-to-end tests after five minutes. Clients write the key twice a second, and
+// read it six times a second, on a machine so slow that a read returns the previous value for up to a fifth of a
+// second.
 func BenchmarkJudge(b *testing.B) {
 	const writes, readsAWrite = 600, 3
 	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the same accesses each time

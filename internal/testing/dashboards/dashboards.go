@@ -60,7 +60,7 @@ func parse(content []byte) (read Dashboard, err error) {
 		json.Unmarshal(content, &raw), json.Unmarshal(content, &read),
 		found((&Dashboard{}).UnmarshalJSONStrict(content)),
 	}
-	for _, panel := range raw.Panels { // The dashboard's strict method does not check their fields.
+	for _, panel := range raw.Panels { // The dashboard's strict method does not check the fields of panels.
 		errs = append(errs, found((&dashboard.FieldConfigSource{}).UnmarshalJSONStrict(panel.FieldConfig)))
 	}
 	return read, errors.Join(append(errs, read.Validate())...)
@@ -76,7 +76,7 @@ func found(err error) error {
 	return err
 }
 
-// Panels are the panels of a dashboard, without its rows.
+// Panels returns the panels of a dashboard, without its rows.
 func Panels(d Dashboard) (panels []dashboard.Panel) {
 	for _, panel := range d.Panels {
 		if panel.Panel != nil {
@@ -86,7 +86,7 @@ func Panels(d Dashboard) (panels []dashboard.Panel) {
 	return panels
 }
 
-// Queries are the queries of all panels and annotations.
+// Queries returns the queries of all panels and annotations.
 func Queries(d Dashboard) (queries []Query) {
 	for _, panel := range Panels(d) {
 		for _, target := range panel.Targets {
@@ -103,8 +103,8 @@ func Queries(d Dashboard) (queries []Query) {
 
 var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
-// VariableQueries are the queries of the variables that get their values from Prometheus. Each is the selector of the
-// series whose label has the values. A selector of series is a query, too.
+// VariableQueries returns a query for each variable that gets its values from Prometheus: the selector of the series
+// whose label has the values.
 func VariableQueries(d Dashboard) (queries []Query) {
 	for _, variable := range d.Templating.List {
 		if variable.Query == nil || variable.Query.String == nil {

@@ -40,8 +40,8 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// Manifests applies the operator's manifests of the repository at root, including all optional rights, except objects
-// of some kinds, and waits until the CRD is served.
+// Manifests applies the operator's manifests of the repository at root, including all optional rights, but not the
+// objects whose kind is in without. It waits until the API server serves the CRD.
 func Manifests(ctx context.Context, config *rest.Config, kube client.Client, root string, without ...string) error {
 	objects, err := kustomize.Objects(filepath.Join(root, "internal/testing/install/everything"))
 	if err != nil {
@@ -61,7 +61,7 @@ func Manifests(ctx context.Context, config *rest.Config, kube client.Client, roo
 	return err
 }
 
-// tokenLife is longer than any run.
+// tokenLife is how long the operator's token is valid, which is longer than any run.
 const tokenLife = 24 * time.Hour
 
 // Connect returns the configuration with which the operator connects: with a token of its service account.

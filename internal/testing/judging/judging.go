@@ -32,7 +32,7 @@ type Result struct {
 	Seconds []Second // one by one since Began
 }
 
-// Second is what clients saw, within one second, of the keys that are only stored once.
+// Second is how clients read, within one second, the keys that are stored only once.
 type Second struct {
 	Reads, Misses int
 	P99           float64 // microseconds
@@ -104,7 +104,7 @@ func (j Judge) Pods(ctx context.Context) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// Sum adds up a metric of the agents.
+// Sum adds up a metric of the agents of the cache.
 func (j Judge) Sum(ctx context.Context, metric string) (sum float64, err error) {
 	set, err := kubernetes.NewForConfig(j.Config)
 	if err != nil {
@@ -128,7 +128,7 @@ func (j Judge) Sum(ctx context.Context, metric string) (sum float64, err error) 
 	return sum, nil
 }
 
-// AwaitReplaced waits until the cache has as many Pods as it should, all of them ready, and none of those before.
+// AwaitReplaced waits until the cache has this number of Pods, all of them are ready, and none of them is in before.
 func (j Judge) AwaitReplaced(ctx context.Context, size int, before []corev1.Pod) error {
 	old := map[types.UID]bool{}
 	for _, pod := range before {

@@ -33,7 +33,7 @@ func (o Order) IsUnready(now time.Time) bool {
 	return o.Role == "send" && err == nil && now.Before(since.Add(sendUnready))
 }
 
-// sendUnready is for how long an agent that sends its keys to another Pod must not be ready, whatever it has copied.
+// sendUnready is how long an agent that sends its keys to another Pod must not be ready, whatever it has copied.
 const sendUnready = 12 * time.Second
 
 // OrderOf reads the annotation with the instruction. An agent does not follow an annotation that cannot be parsed.
@@ -49,7 +49,7 @@ func OrderOf(pod *corev1.Pod) Order {
 type player struct {
 	namespace string
 
-	delay   time.Duration // until it has read an instruction, and the kubelet has noticed its readiness
+	delay   time.Duration // for the agent to read an instruction, and for the kubelet to notice its readiness
 	copying time.Duration // how long a copy takes
 
 	next, current Order

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// bootstrapAnnotation is the annotation that, by the operator's documentation, has the instruction of the Pod that
-// copies the keys of other servers.
+// bootstrapAnnotation is the annotation, as in the operator's documentation, with the instruction for a Pod that copies
+// the keys of other servers.
 const bootstrapAnnotation = "cache.example.com/bootstrap"
 
 // IsBootstrap reports whether a Pod copies the keys of other servers.
@@ -15,8 +15,8 @@ func IsBootstrap(pod *corev1.Pod) bool {
 	return strings.HasSuffix(pod.Labels["memcached_cr"], "_bootstrap")
 }
 
-// ReportBootstrap reports the container of such a Pod: the container has started once it has copied all keys, and is
-// ready once clients may use both the cache and the other servers.
+// ReportBootstrap sets the container status of a Pod that copies the keys of other servers: the container has started
+// once it has copied all keys, and is ready once clients may use both the cache and the other servers.
 func ReportBootstrap(pod *corev1.Pod, copied bool) {
 	phase := pod.Annotations[bootstrapAnnotation]
 	started := phase != "" && copied

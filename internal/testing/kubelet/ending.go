@@ -28,12 +28,12 @@ type ending struct {
 	since  time.Time // when the holder was first seen
 }
 
-// holders has the UID of the Pod that has a slot, by the namespace and the name of the slot. A slot without an address
-// is not in it.
+// holders maps the namespace and the name of each slot to the UID of the Pod that has the slot. It does not contain
+// slots without an address.
 type holders map[types.NamespacedName]types.UID
 
-// readHolders returns which Pod has which slot. Like DNS, it leaves out endpoints that are not ready. It fails while
-// the API server does not answer.
+// readHolders returns which Pod has which slot. Like DNS, it ignores endpoints that are not ready. It returns an error
+// while the API server does not answer.
 func (k *Kubelet) readHolders(ctx context.Context) (holders, error) {
 	list := &discoveryv1.EndpointSliceList{}
 	err := k.kube.List(ctx, list, client.MatchingLabels{discoveryv1.LabelManagedBy: "memcached-operator.cache.example.com"})
@@ -71,7 +71,7 @@ func (k *Kubelet) ends(pod *corev1.Pod, found holders, now time.Time) bool {
 	return !now.Before(a.ending.until(a.current.Role, pod.UID))
 }
 
-// until returns when a Pod ends.
+// until returns the time at which the Pod ends.
 func (e *ending) until(role string, pod types.UID) time.Time {
 	switch {
 	case role == "":

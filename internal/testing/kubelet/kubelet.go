@@ -68,7 +68,7 @@ func (k *Kubelet) act(ctx context.Context) {
 		pod := &pods.Items[i]
 		existing[pod.UID] = true
 		if IsBootstrap(pod) && pod.Status.Phase == corev1.PodRunning {
-			k.update(ctx, pod, func() { // It copies the keys of other servers in no time.
+			k.update(ctx, pod, func() { // Copying the keys of other servers takes no time here.
 				ReportBootstrap(pod, true)
 				SetConditions(pod, "ContainersNotReady")
 			})
@@ -97,7 +97,7 @@ func (k *Kubelet) actOn(ctx context.Context, pod *corev1.Pod, held holders, isKn
 	}
 }
 
-// update calls change, and writes the status of the Pod if it differs afterwards.
+// update calls change, and writes the status of the Pod if change has changed it.
 func (k *Kubelet) update(ctx context.Context, pod *corev1.Pod, change func()) {
 	before := pod.Status.DeepCopy()
 	change()
@@ -130,7 +130,7 @@ func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 	SetConditions(pod, "ContainersNotReady")
 }
 
-// between draws a time of so many milliseconds.
+// between returns a random time from least to most milliseconds.
 func between(least, most int) time.Duration {
 	return time.Duration(least+rand.IntN(most-least)) * time.Millisecond //nolint:gosec // no secret
 }

@@ -40,8 +40,8 @@ func halfway(before, after corev1.PodStatus) corev1.PodStatus {
 	return after
 }
 
-// ItemMemory is how many bytes memcached in a Pod has for items: by the operator's instruction or, if that does not say
-// it, by memcached's arguments.
+// ItemMemory returns how many bytes memcached in a Pod has for items: as the operator's instruction says or, if it does
+// not say this, as memcached's arguments say.
 func ItemMemory(pod *corev1.Pod) int64 {
 	var instruction struct{ Memory int64 }
 	if json.Unmarshal([]byte(pod.Annotations[annotation]), &instruction) == nil && instruction.Memory > 0 {
@@ -82,8 +82,8 @@ func Resize(pod *corev1.Pod) {
 	}
 }
 
-// ResourcesOf returns the resources that memcached's container has. Until the status reports them, these are those of
-// the spec.
+// ResourcesOf returns the resources of memcached's container in the status or, until the status reports them, in the
+// spec.
 func ResourcesOf(pod *corev1.Pod) *corev1.ResourceRequirements {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == "memcached" && status.Resources != nil {
@@ -93,7 +93,7 @@ func ResourcesOf(pod *corev1.Pod) *corev1.ResourceRequirements {
 	return pod.Spec.Containers[0].Resources.DeepCopy()
 }
 
-// RefuseResize says why a Pod keeps the resources that it has: Deferred or Infeasible.
+// RefuseResize makes the status say why a Pod keeps its old resources: Deferred or Infeasible.
 func RefuseResize(pod *corev1.Pod, reason, message string) {
 	SetCondition(&pod.Status, corev1.PodResizePending, true, "")
 	for i := range pod.Status.Conditions {

@@ -1,5 +1,5 @@
-// Package memcachedtest starts real memcacheds for tests. If the machine's memcached is too old for slots, it unpacks
-// the memcached of a newer Debian, with its libraries, into the cache of this repository. That needs no root.
+// Package memcachedtest starts real memcacheds for tests. If the machine's memcached is too old for slots, the package
+// unpacks the memcached of a newer Debian, with its libraries, into the cache of this repository. That needs no root.
 package memcachedtest
 
 import (
@@ -53,8 +53,8 @@ func unpacked(root string) ([]string, error) {
 	}, nil
 }
 
-// fetch unpacks into another folder, and moves that to its place when it is complete, because another process may look
-// for it at the same time.
+// fetch unpacks memcached into another folder, and renames the folder to root when it is complete, because another
+// process may look for root at the same time.
 func fetch(ctx context.Context, root string) error {
 	if err := os.MkdirAll(filepath.Dir(root), 0o755); err != nil {
 		return err

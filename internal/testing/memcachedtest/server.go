@@ -51,8 +51,8 @@ func startBy(t testing.TB, run Run, address string, arguments ...string) *Server
 	if os.Geteuid() == 0 {
 		begin = append(begin, "--user=root")
 	}
-	// memcached begins to listen at its addresses in this order. So once it accepts connections at this last one, it also
-	// accepts them at those in arguments.
+	// memcached begins to listen at its addresses in this order. So once it accepts connections at this last address, it
+	// also accepts them at the addresses in arguments.
 	begin = append(append(begin, arguments...), "--listen="+address)
 	s := &Server{Address: address, cmd: run(begin[0], begin[1:]...), ended: make(chan struct{})}
 	var log bytes.Buffer
@@ -109,5 +109,5 @@ func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-// Ended is closed when the process has ended.
+// Ended returns a channel that is closed when the process has ended.
 func (s *Server) Ended() <-chan struct{} { return s.ended }

@@ -37,7 +37,8 @@ func (p Process) ReadMemory(ctx context.Context) (memory Memory, err error) {
 	return memory, errors.New("the heap profile has no HeapAlloc")
 }
 
-// ReadProfile returns a profile: "heap?gc=1", or "profile?seconds=10" for the CPU time from now on.
+// ReadProfile reads a profile by its name and parameters: "heap?gc=1", or "profile?seconds=10" for the CPU time from
+// now on.
 func (p Process) ReadProfile(ctx context.Context, profile string) (io.ReadCloser, error) {
 	return get(ctx, "http://"+p.Profiles+"/debug/pprof/"+profile)
 }

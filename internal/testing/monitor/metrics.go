@@ -43,7 +43,8 @@ func (p Process) Flags() []string {
 // Metrics are the operator's metrics.
 type Metrics map[string]*dto.MetricFamily
 
-// Sum adds up the series of a counter or gauge: all of them or, if there is a value, those that have a label with it.
+// Sum adds up the series of a counter or gauge: all of its series or, if value is not empty, those that have a label
+// with this value.
 func (m Metrics) Sum(name, value string) float64 {
 	sum := 0.0
 	for _, metric := range m[name].GetMetric() {
@@ -55,7 +56,7 @@ func (m Metrics) Sum(name, value string) float64 {
 	return sum
 }
 
-// Reconciled is how many times the operator has reconciled.
+// Reconciled returns how many times the operator has reconciled.
 func (m Metrics) Reconciled() float64 { return m.Sum("controller_runtime_reconcile_total", "") }
 
 // Busy returns whether the operator reconciles, or has something to reconcile in its queue.

@@ -15,8 +15,9 @@ type Constant struct {
 	Name, Value, Meaning string
 }
 
-// Constants are the constants of a Go package, in their order, from the blocks whose comment begins with a text. Each
-// constant must have a comment: on lines above it, which begin with its name, or on its own line, without its name.
+// Constants returns the constants of the Go package in a folder, in the order of the source, from the blocks whose
+// comment begins with this text. Each constant must have a comment: either on the lines above it, beginning with its
+// name, or on the same line, without its name.
 func Constants(t testing.TB, folder, begin string) []Constant {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -64,7 +65,7 @@ func constantsOf(t testing.TB, block *ast.GenDecl) (found []Constant) {
 	return found
 }
 
-// FieldComments are the comments of the fields of a type in a file, by the names of the fields.
+// FieldComments returns the comment of each field of a type in a file, by the name of the field.
 func FieldComments(t testing.TB, path, name string) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)

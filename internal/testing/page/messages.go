@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Messages are the texts with which the source below a folder calls a method of a logger, such as Error. A method of
-// logr has the text as its second argument, a method of slog as its first.
+// Messages returns the texts that the source below a folder passes to a method of loggers, such as Error. The text is
+// the second argument of logr's methods, and the first argument of slog's methods.
 func Messages(t testing.TB, folder, method string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func isLogged(function ast.Expr, method string) bool {
 	return !isName || of.Name != "http"
 }
 
-// firstText is the first of two arguments that is a text, if there is one.
+// firstText returns the first text among the first two arguments, or nothing if neither is a text.
 func firstText(arguments []ast.Expr) []string {
 	for _, argument := range arguments[:min(2, len(arguments))] {
 		if text, isText := argument.(*ast.BasicLit); isText && text.Kind == token.STRING {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// OfPod returns the id of a program's process in a Pod, as this machine sees it, or 0 if it does not run.
+// OfPod returns the process ID of a program in a Pod, as this machine sees it, or 0 if the program does not run.
 func OfPod(pod types.UID, program string) (pid int, err error) {
 	files, err := filepath.Glob("/proc/[0-9]*/comm")
 	for _, file := range files {

@@ -22,15 +22,15 @@ const (
 	server   = "prometheus"
 )
 
-// without are dependencies that only the web pages need. They are not unpacked. The programs need only the C library,
-// and use that of this machine.
+// without lists dependencies that are not unpacked. Only the web pages need them, except the C library: the programs
+// use the C library of this machine.
 var without = []string{
 	"adduser", "debconf", "fonts-glyphicons-halflings", "init-system-helpers", "libc6", "libjs-bootstrap4",
 	"libjs-eonasdan-bootstrap-datetimepicker", "libjs-jquery", "libjs-jquery-hotkeys", "libjs-moment",
 	"libjs-moment-timezone", "libjs-mustache", "libjs-popper.js", "libjs-rickshaw", "systemd", "tzdata",
 }
 
-// Path returns the path of a program, and fetches the programs the first time.
+// Path returns the path of a program. Its first call fetches the programs.
 func Path(ctx context.Context, name string) (string, error) {
 	home, err := builds.CacheHome()
 	if err != nil {
@@ -46,7 +46,7 @@ func Path(ctx context.Context, name string) (string, error) {
 	return program, nil
 }
 
-// fetch unpacks into another folder, and moves the programs to their place when they are complete, because another
+// fetch unpacks the package into another folder, and moves the programs to dir when they are complete, because another
 // process may look for them at the same time.
 func fetch(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -20,13 +20,14 @@ import (
 
 // Server is a Prometheus that runs as a process.
 type Server struct {
-	// Address is where it listens: host and port.
+	// Address is where the server listens: host and port.
 	Address string
-	// Dial connects to it, if it is in another network.
+	// Dial connects to the server. It is set only if the server is in another network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Command is the process. It keeps its data and its log in a folder, and ends with the context.
+// Command returns the command of the server. Its process keeps its data and its log in a folder, and ends with the
+// context.
 func (s Server) Command(ctx context.Context, dir, config string) (*exec.Cmd, error) {
 	program, err := Path(ctx, server)
 	if err != nil {
@@ -56,14 +57,14 @@ func (s Server) AwaitReady(ctx context.Context) error {
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, answers)
 }
 
-// Query returns the values at a time.
+// Query returns the values of a query at a time.
 func (s Server) Query(ctx context.Context, query string, at time.Time) (model.Vector, error) {
 	var result model.Vector
 	err := s.get(ctx, "query", url.Values{"query": {query}, "time": {seconds(at)}}, &result)
 	return result, err
 }
 
-// QueryRange returns the values from one time to another, with a step between them.
+// QueryRange returns the values of a query from one time to another, with a step between them.
 func (s Server) QueryRange(
 	ctx context.Context, query string, from, to time.Time, step time.Duration,
 ) (result model.Matrix, err error) {

@@ -20,8 +20,8 @@ type Answer struct {
 // answerTimeout is how long to wait for the API server, which may hang.
 const answerTimeout = 20 * time.Second
 
-// CarryOut passes the request on and returns the answer. The API server carries it out even if the operator is killed
-// in the meantime.
+// CarryOut passes the request on and returns the answer. The API server carries out the request even if the operator is
+// killed in the meantime.
 func (c Call) CarryOut() (answer *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.R.Context()), answerTimeout)
 	defer cancel()

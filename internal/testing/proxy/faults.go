@@ -117,7 +117,7 @@ func Half() Fault {
 	}
 }
 
-// pieces is in about how many pieces Trickle sends an answer.
+// pieces is the approximate number of pieces in which Trickle sends an answer.
 const pieces = 8
 
 // Trickle sends the answer's body in pieces, with pauses between them. It cuts the connection of a watch immediately.
@@ -135,8 +135,8 @@ func Trickle(d time.Duration) Fault {
 	}
 }
 
-// Dated makes the API server's clock look ahead: it changes the header Date of the answer, from which the operator
-// learns that clock.
+// Dated makes the API server's clock appear to be ahead: it changes the header Date of the answer, from which the
+// operator learns the time of that clock.
 func Dated(ahead time.Duration) Fault {
 	return func(c Call) {
 		c.Next.ServeHTTP(&dated{ResponseWriter: c.W, ahead: ahead}, c.R)

@@ -17,14 +17,14 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Mark stands at the end of the User-Agent of each request, followed by the time when the operator's process started.
-// So the audit log shows which process sent the request.
+// Mark is in the User-Agent of each request, at its end, and is followed by the time when the operator's process
+// started. So the audit log shows which process sent the request.
 const Mark = " started/"
 
-// Proxy is a running proxy. The faults stay when another process of the operator replaces the one that uses the proxy.
+// Proxy is a running proxy. Its faults stay when a new process of the operator replaces the old one.
 type Proxy struct {
-	// Delayed is called with each request or watch that a fault may have delayed, once the delay is over, and with the
-	// time when it began. Delayed must be set before the first request.
+	// Delayed is called for each request or watch that a fault may have delayed: once the delay is over, and with the time
+	// when the delay began. Delayed must be set before the first request.
 	Delayed func(what string, began time.Time)
 
 	listener net.Listener
@@ -38,12 +38,12 @@ type Proxy struct {
 
 	streams map[*stream]bool
 	watches []string             // resources that each process watches from its start
-	watched map[string]bool      // those, and others that the process has watched
-	blind   map[string]time.Time // since when a resource that the process has watched does not have a watch
+	watched map[string]bool      // these, and other resources that the process has watched
+	blind   map[string]time.Time // the resources whose watch has ended, and when it ended
 }
 
-// Start starts a proxy to an API server. The proxy presents the config's credentials. For the proxy, a process of the
-// operator has started once it watches the given resources.
+// Start starts a proxy to an API server. The proxy presents the config's credentials. The proxy considers a process of
+// the operator to have started once the process watches the given resources.
 func Start(config *rest.Config, watches ...string) (*Proxy, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
@@ -82,8 +82,7 @@ func (p *Proxy) Close() {
 	p.forget()
 }
 
-// processes stands in the path of each request to the proxy, followed by the time when the process that sends it
-// started.
+// processes is in the path of each request to the proxy, followed by the time when the sender of the request started.
 const processes = "/processes/"
 
 // Kubeconfig writes a kubeconfig for a process that connects through the proxy. The server's URL in it has the current
@@ -131,7 +130,7 @@ func (p *Proxy) count(request Request, change int) {
 	}
 }
 
-// Reset prepares for a new process: it ends the watches that are left of the process before.
+// Reset prepares for a new process: it ends the watches that the previous process has left.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +144,7 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// forget reports, as over, the delays by watches that the process did not have when it ended.
+// forget reports that the delay is over for each watch that the process did not have when it ended.
 func (p *Proxy) forget() {
 	for resource := range p.blind {
 		p.sees(resource)
@@ -168,8 +167,8 @@ func (p *Proxy) loses(s *stream) {
 	delete(p.streams, s)
 }
 
-// Idle returns for how long the operator has sent no request; 0 while it starts, waits for an answer, or does not have
-// a watch that it had.
+// Idle returns how long the operator has sent no request. It returns 0 while the operator starts, waits for an answer,
+// or does not have a watch that it had before.
 func (p *Proxy) Idle() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -70,8 +70,8 @@ type Class struct {
 	Contains func(Request) bool
 }
 
-// Classes returns the sets of requests of which a campaign draws one for each fault. The operator sends requests of
-// each set.
+// Classes returns the sets of requests. For each fault, a campaign draws one of these sets. The operator sends requests
+// of each set.
 func Classes() []Class {
 	classes := []Class{
 		{"all", func(r Request) bool { return r.Verb != "watch" }},
@@ -92,8 +92,8 @@ func Classes() []Class {
 	return classes
 }
 
-// Named returns the function that reports whether the class with a name contains a request. If there is no such class,
-// it contains no request.
+// Named returns the function that reports whether the class with this name contains a request. Without such a class,
+// the function always returns false.
 func Named(name string) func(Request) bool {
 	for _, class := range Classes() {
 		if class.Name == name {

@@ -30,8 +30,8 @@ type Rule struct {
 	// Matches says which requests are concerned.
 	Matches func(Request) bool
 
-	// Skip is how many matching requests pass before the first one that gets the fault, and Times is how many get it; 0
-	// means all.
+	// Skip is how many matching requests pass before the first one that gets the fault. Times is how many requests get the
+	// fault; 0 means all.
 	Skip, Times int
 
 	Fault Fault
@@ -83,7 +83,8 @@ func (p *Proxy) current() []*Rule {
 	return slices.Clone(p.rules)
 }
 
-// chain handles a request by those of the rules that concern it. A rule counts a request when the request reaches it.
+// chain returns a handler that passes a request to the first of these rules that concerns it or, without such a rule,
+// to last. A rule counts a request when the request reaches it.
 func (p *Proxy) chain(rules []*Rule, request Request, last http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for i, rule := range rules {

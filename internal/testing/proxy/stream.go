@@ -135,7 +135,7 @@ func (s *stream) next() (e event, more bool) {
 	}
 }
 
-// await waits until no fault delays the event. It returns false if the watch ends before.
+// await waits until no fault delays the event. It returns false if the watch ends first.
 func (s *stream) await(e event) bool {
 	for {
 		due, over := s.due(e)

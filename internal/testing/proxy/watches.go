@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lateness is a fault of running watches and of those that begin.
+// Lateness is a fault of watches: of those that run already, and of those that begin later.
 type Lateness struct {
 	Matches func(Request) bool
 

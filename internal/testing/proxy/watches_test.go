@@ -24,7 +24,7 @@ const (
 	mediaProtobuf = runtime.ContentTypeProtobuf
 )
 
-// events serves a watch of Pods, whose events are those that it receives.
+// events returns a handler that serves a watch of Pods, with the events that the handler receives from sent.
 func events(t *testing.T, media string, sent <-chan metav1.WatchEvent) http.HandlerFunc {
 	t.Helper()
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), media)
@@ -82,7 +82,7 @@ func watchPods(t *testing.T, media string) watched {
 	return w
 }
 
-// next waits for an event. It is "end" when the watch has ended, and empty if none comes in time.
+// next waits for an event, and describes it. It returns "end" if the watch has ended, and "" if no event comes in time.
 func (w watched) next(ctx context.Context, patience time.Duration) string {
 	select {
 	case <-ctx.Done():

@@ -10,17 +10,17 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Root is the root of the repository that the test is a part of.
+// Root returns the root of the repository that contains the test.
 func Root(t testing.TB) string {
 	t.Helper()
 	return strings.TrimSpace(Run(t, ".", nil, "git", "rev-parse", "--show-toplevel"))
 }
 
-// Version is newer than any that the tree may have been released as.
+// Version is newer than any version under which the tree may have been released.
 const Version = "10000.2.0"
 
-// Repository commits the working tree, with uncommitted changes, into a new repository in dir. The commit is the same
-// each time.
+// Repository commits the working tree, with uncommitted changes, into a new repository in dir. The same tree always
+// gets the same commit ID.
 func Repository(t testing.TB, dir string) {
 	t.Helper()
 	if err := worktree.Copy(t.Context(), Root(t), dir); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// These are the port and the path at which, by the operator's documentation, agents report.
+// These are the port and the path at which agents report, as in the operator's documentation.
 const (
 	port = "9151"
 	path = "/usage"
@@ -25,7 +25,7 @@ type Agents struct {
 	reads    atomic.Int64
 }
 
-// Report returns what the agent in the Pod with an address reports, and whether it answers.
+// Report returns what the agent in the Pod with this address reports, and whether the agent answers.
 type Report func(ctx context.Context, address string) (report string, answers bool)
 
 // Start starts the proxy.
@@ -56,7 +56,7 @@ func Start(report Report) (*Agents, error) {
 // URL is what the operator's flag --usage-proxy takes.
 func (a *Agents) URL() string { return "http://" + a.listener.Addr().String() }
 
-// Reads is how many requests there were.
+// Reads returns how many requests the operator has sent.
 func (a *Agents) Reads() int64 { return a.reads.Load() }
 
 // Stop ends the proxy. It does nothing if the Agents are nil.

@@ -43,7 +43,7 @@ const (
 	longest = 24 * hour
 )
 
-// Report is the report of a Pod whose memcached has so many bytes for items.
+// Report returns the report of a Pod whose memcached has this many bytes for items.
 func (u Use) Report(memory int64) string {
 	age := int64(float64(memory) / float64(u.Hour*mebibyte) * hour)
 	found := report{
@@ -64,7 +64,8 @@ func (u Use) point(age int64) point {
 	return point{Age: age, Memory: u.Hour * mebibyte * age / hour, HitRatio: ratio(age)}
 }
 
-// ratio is the share of the reads that find their item if items stay for so long: nine of ten if they stay for an hour.
+// ratio returns the share of the reads that find their item, if an unused item stays for age seconds: nine of ten reads
+// if it stays for an hour.
 func ratio(age int64) float64 {
 	return math.Round(1000-1000/(1+float64(age)/400)) / 1000
 }

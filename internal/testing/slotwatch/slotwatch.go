@@ -25,8 +25,8 @@ type Watch struct {
 	wrong []string
 }
 
-// endpoints are the endpoints of an EndpointSlice by the names of their slots. In the EndpointSlice of a single slot,
-// that name is empty.
+// endpoints has the endpoints of an EndpointSlice by the names of their slots. In the EndpointSlice of a single slot,
+// the name is empty.
 type endpoints map[string]discoveryv1.Endpoint
 
 // Start watches until End, or until the context ends.

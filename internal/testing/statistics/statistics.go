@@ -1,4 +1,4 @@
-// Package statistics has the statistics that the benchmarks and the test of a long load report of many measurements.
+// Package statistics computes what the benchmarks and the test of a long load report about many measurements.
 package statistics
 
 import (

@@ -12,8 +12,8 @@ import (
 
 var count atomic.Int64
 
-// Address is an address of the loopback interface on which nothing listens. On Linux, each address has another IP
-// address, so that no other test takes it before a program listens there, and no outgoing connection uses it.
+// Address returns an address of the loopback interface on which nothing listens. On Linux, each address has another IP
+// address. So no other test takes the address before a program listens there, and no outgoing connection uses it.
 func Address(t testing.TB) string {
 	t.Helper()
 	if runtime.GOOS == "linux" {

@@ -26,8 +26,8 @@ import (
 )
 
 // Push makes a base image with this machine's Go and a shell, pushes it to the registry at host, and returns its
-// reference. It is an index of all platforms, like the official base image, but only the image for this machine's
-// platform has files. So a build fails if its build stage uses another platform, under emulation.
+// reference. The base image is an index of all platforms, like the official base image, but only the image for this
+// machine's platform has files. So a build fails if its build stage uses another platform, under emulation.
 func Push(t *testing.T, host string) string {
 	t.Helper()
 	var images []v1.Image

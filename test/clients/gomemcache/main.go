@@ -1,4 +1,4 @@
-// Command gomemcache uses the client as an application would.
+// Command gomemcache uses the client library gomemcache as an application would.
 package main
 
 import (

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// keys is how many keys a program has.
+// keys is how many keys a program stores.
 const keys = 500
 
 // Expiry is how long a key stays in the cache.
 const Expiry = 5 * time.Minute
 
-// Cache is a client.
+// Cache is a memcached client.
 type Cache interface {
 	// Get returns ErrMiss for a key that is missing.
 	Get(key string) (value []byte, err error)
@@ -63,7 +63,7 @@ func Run(cache Cache, version string) {
 	}
 }
 
-// Exit ends the program, which cannot use its cache.
+// Exit prints the reason why the program cannot use its cache, and ends the program.
 func Exit(reason any) {
 	fmt.Fprintln(os.Stderr, reason)
 	os.Exit(1)
@@ -72,7 +72,7 @@ func Exit(reason any) {
 // Servers returns the addresses to which the program connects, from the environment.
 func Servers() []string { return strings.Fields(os.Getenv("SERVERS")) }
 
-// Version returns a name for people, and the version of the module with which the program is built.
+// Version returns this name, which is for people, and the version of the module with which the program is built.
 func Version(name, module string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, dependency := range info.Deps {

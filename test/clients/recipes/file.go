@@ -1,4 +1,5 @@
-// Package recipes reads the configurations of docs/recipes with the same packages as the programs for which they are.
+// Package recipes reads each configuration in docs/recipes with the packages of the program that uses the
+// configuration.
 package recipes
 
 import (
@@ -8,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Decode reads the YAML of a file below a path of keys, each of which is the only key of its parent. It refuses a field
-// that the program does not know.
+// Decode reads the part of a YAML file that these keys lead to. Each key must be the only key of its parent. Decode
+// refuses fields that the program does not know.
 func Decode(content []byte, into any, keys ...string) error {
 	var value any
 	if err := yaml.Unmarshal(content, &value); err != nil {

@@ -1,4 +1,4 @@
-// Package standin is a stand-in for OLM in tests: it reads a bundle from its image, and creates the objects that OLM
+// Package standin is a stand-in for OLM in tests. It reads a bundle from its image, and creates the objects that OLM
 // creates from a ClusterServiceVersion: ServiceAccounts, roles, bindings and Deployments. It resolves no dependencies,
 // and watches nothing. It proves that a bundle is enough for the operator to work in each install mode, not that OLM
 // does the same.
@@ -54,7 +54,7 @@ type permission struct {
 	Rules              []rbacv1.PolicyRule
 }
 
-// Objects are the objects that OLM creates from a bundle, in an order in which they can be created.
+// Objects returns the objects that OLM creates from a bundle, in an order in which they can be created.
 func (in Installation) Objects(files bundle.Files) ([]client.Object, error) {
 	var c csv
 	if err := yaml.Unmarshal([]byte(files[bundle.CSVFile]), &c); err != nil {

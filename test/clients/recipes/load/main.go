@@ -1,4 +1,5 @@
-// Command load uses the cache client of Thanos, Loki or Mimir as the program does, with the file of its recipe.
+// Command load uses the cache client of Thanos, Loki or Mimir in the same way as that program, with the file of the
+// program's recipe.
 package main
 
 import (

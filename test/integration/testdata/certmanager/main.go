@@ -1,5 +1,6 @@
-// Command certmanager runs cert-manager's own controllers of Certificates, with issuers of a CA. cert-manager's program is
-// in another module, which cannot be downloaded without Git, so this one puts its packages together.
+// Command certmanager runs cert-manager's own controllers of Certificates, with issuers of a CA. cert-manager's program
+// is in another module, which cannot be downloaded without Git, so this command combines the packages of cert-manager
+// itself.
 package main
 
 import (
