@@ -46,8 +46,8 @@ func (l List) Encode() string {
 	return string(content)
 }
 
-// newestVersion is the largest version of a list. Decode accepts only smaller versions, so that a later list can have a
-// larger one. Clients in JavaScript can distinguish newestVersion from the number before it.
+// newestVersion is the largest version that a list can have. Decode accepts only smaller versions, so that a later list
+// can have a larger one. Clients in JavaScript can distinguish newestVersion from the number before it.
 const newestVersion = 1 << 53
 
 // Decode reads the annotation. It refuses a version that cannot grow, because a client that reads it would ignore all

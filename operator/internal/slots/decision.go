@@ -61,8 +61,8 @@ type Change struct {
 	Container *Container
 }
 
-// Deletion costs. A ReplicaSet that is scaled down first deletes the Pods that are not ready, and of these first the
-// Pods with the lowest cost.
+// Deletion costs. A ReplicaSet that is scaled down deletes Pods that are not ready before Pods that are. Of Pods that
+// are equally ready, it first deletes those with the lowest cost.
 const (
 	// CostHolder is the cost of a Pod that holds a slot, and the default: the annotation is then removed.
 	CostHolder int32 = 0

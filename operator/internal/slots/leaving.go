@@ -29,8 +29,8 @@ func (s *state) leave(pod *Pod) instruction.Instruction {
 	}
 }
 
-// cost returns the deletion cost of a Pod. Among the Pods that are not ready, these costs make a ReplicaSet delete
-// those without a slot first.
+// cost returns the deletion cost of a Pod. Of Pods that are equally ready, a ReplicaSet first deletes those without a
+// slot because of these costs.
 func (s *state) cost(pod *Pod) int32 {
 	role := s.following(pod).Role
 	switch {
@@ -91,7 +91,7 @@ func (s *state) hasReadySuccessor(old *Pod) bool {
 }
 
 // mustStopFirst reports whether the old Pod must stop being ready before its successor is ready, because a deletion
-// cost counts only within a ReplicaSet, and only among Pods that are all ready:
+// cost counts only within a ReplicaSet, and only among Pods that are equally ready:
 //   - A ReplicaSet deletes a holder that is not ready before any ready Pod.
 //   - With several old ReplicaSets, the Deployment scales down the oldest, unless another has a Pod that is not ready.
 //

@@ -93,7 +93,7 @@ func edited[A any](change func(spec map[string]any, with A) map[string]any) do {
 func merge(spec map[string]any, with changed) map[string]any { return schema.Merge(spec, with.Spec) }
 func replace(_ map[string]any, with changed) map[string]any  { return with.Spec }
 
-// set returns a function that sets this field, which the operator's users change often.
+// set returns a function that sets this field. Users change it often.
 func set(field string, value any) do {
 	return edited(func(spec map[string]any, _ struct{}) map[string]any {
 		return schema.Merge(spec, map[string]any{field: value})

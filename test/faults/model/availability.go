@@ -133,8 +133,8 @@ func (i intent) least(deployment *object) int64 {
 	return least
 }
 
-// mayRollOutAgain reports whether another client may have requested a different Pod template since the operator wrote
-// the last Pod template.
+// mayRollOutAgain reports whether the Pod template may have changed, for any reason, since the operator wrote the last
+// one. It is true if this is not known.
 func mayRollOutAgain(was, is intent) bool {
 	known := map[string]bool{}
 	for _, mc := range slices.Concat(was.specs, is.specs) {

@@ -57,8 +57,7 @@ func (s slotRef) isRecord() bool { return s.slot == "slots" }
 // isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for such an object.
 func (s slotRef) isDiscovery() bool { return s.slot == "discovery" }
 
-// isWanted reports whether the spec of a Memcached with slots requests the object. The Pods have addresses of only one
-// family.
+// isWanted reports whether the spec of a Memcached with slots requests the object.
 func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
 	switch {
 	case s.isDiscovery():

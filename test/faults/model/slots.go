@@ -156,7 +156,7 @@ func (p *past) movedTooEarly(c change) string {
 }
 
 // isReadyFor reports whether a Pod in this state may get a slot: it had the slot before, or its agent is ready with an
-// instruction for this slot. If the agent copies keys, the operator must first have seen that the agent was not ready.
+// instruction for this slot. If the agent copies keys, it must not have been ready at first, with the same instruction.
 func (p *past) isReadyFor(state *object, slot string) bool {
 	o := orderOf(state)
 	switch {

@@ -47,7 +47,7 @@ type Cluster struct {
 
 var _ client.Reader = Cluster{}
 
-// New connects to the cluster of a configuration.
+// New makes the clients for the cluster of a configuration. It sends no request.
 func New(config *rest.Config) (Cluster, error) {
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {

@@ -146,7 +146,7 @@ func (c commands) missingSecrets(message string) []Advice {
 	return advice
 }
 
-// named finds the object that a message begins with, such as PodDisruptionBudget "shop".
+// named finds the first object that a message names, such as PodDisruptionBudget "shop".
 var named = regexp.MustCompile(`([A-Z][A-Za-z]+)[ /]"?([a-z0-9][-a-z0-9.]*)"?`)
 
 // object returns a command that shows the object which a message names. For a Secret, it does not show the content.

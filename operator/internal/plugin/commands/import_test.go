@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files and the examples in the docs")
 
 // imports are the flags with which each file in ../migrate/testdata is imported. The files are written by hand, with
-// the fields of the APIs of both cloud services.
+// the fields of the APIs of both cloud services and of the charts.
 var imports = map[string][]string{
 	"elasticache":  {"--namespace", "team", "--memory", "6537Mi"},
 	"memorystore":  {"--namespace", "team"},
