@@ -22,8 +22,8 @@ const (
 	server   = "prometheus"
 )
 
-// without lists dependencies that are not unpacked, because the two programs run without them. They use the C library of
-// this machine.
+// without lists dependencies that are not unpacked, because the two programs run without them. They use the C library
+// of this machine.
 var without = []string{
 	"adduser", "debconf", "fonts-glyphicons-halflings", "init-system-helpers", "libc6", "libjs-bootstrap4",
 	"libjs-eonasdan-bootstrap-datetimepicker", "libjs-jquery", "libjs-jquery-hotkeys", "libjs-moment",

@@ -90,7 +90,8 @@ func (k *kindSchema) covers(wanted runtime.ApplyConfiguration, live client.Objec
 	return known.(check)(reflect.ValueOf(wanted), reflect.ValueOf(live))
 }
 
-// differences compares as the API server does, with the same library: lists by their keys, quantities by their canonical text.
+// differences compares as the API server does, with the same library: lists by their keys, and quantities by their
+// canonical text.
 func (k *kindSchema) differences(live client.Object, configuration runtime.ApplyConfiguration) (*fieldpath.Set, error) {
 	rendered, err := untyped(configuration)
 	if err != nil {

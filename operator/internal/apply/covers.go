@@ -170,8 +170,8 @@ func mapCheck[M ~map[K]V, K comparable, V any](whole bool, same func(V, V) bool)
 	}
 }
 
-// sameQuantity reports whether quantities have the same canonical text, as 0.5 and 500m have. The library treats 1Gi and
-// 1073741824 as different.
+// sameQuantity reports whether quantities have the same canonical text, as 0.5 and 500m have. The library treats 1Gi
+// and 1073741824 as different.
 func sameQuantity(a, b resource.Quantity) bool {
 	return a.Cmp(b) == 0 && (a.Format == b.Format || a.String() == b.String())
 }

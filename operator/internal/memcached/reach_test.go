@@ -55,8 +55,8 @@ func spellings(known option, value string) [][]string {
 	return append(all, []string{name, value}, []string{name + "=" + value}, []string{name[:len(name)-1] + "=" + value})
 }
 
-// TestEveryOptionThatTakesAPathOrAnAddressIsRefused keeps the table above complete: an option is managed, or it is known
-// to be harmless.
+// TestEveryOptionThatTakesAPathOrAnAddressIsRefused keeps the table above complete: an option is managed, or it is
+// known to be harmless.
 func TestEveryOptionThatTakesAPathOrAnAddressIsRefused(t *testing.T) {
 	harmless := "disable-evictions verbose slab-growth-factor slab-min-size enable-largepages max-reqs-per-event disable-cas " +
 		"listen-backlog protocol disable-flush-all disable-dumping disable-watch napi-ids extended"
