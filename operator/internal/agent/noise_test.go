@@ -109,7 +109,7 @@ func sendNoise(r *rand.Rand, address string) {
 	}
 }
 
-// hold opens connections, and leaves them open without a request until the test ends or the function is called.
+// hold opens connections, and leaves them open without a complete request until the test ends or release is called.
 func hold(t *testing.T, count int, addresses ...string) (release func()) {
 	t.Helper()
 	var held []net.Conn
@@ -130,7 +130,8 @@ func hold(t *testing.T, count int, addresses ...string) (release func()) {
 	return release
 }
 
-// hostileMemcached answers each line with anything: an attacker may control the memcached next to the agent.
+// hostileMemcached returns the address of a server that answers each line with random bytes: an attacker may control
+// the memcached next to the agent.
 func hostileMemcached(t *testing.T, seed uint64) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -180,7 +181,8 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed())
-	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // The agent allocates some memory only once.
+	// The first noise makes the agent allocate the memory that it allocates only once.
+	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress)
 	heap, goroutines := footprint()
 
 	makeNoise(t, seed+1, connections, options.MetricsAddress, options.ProbeAddress)
