@@ -170,7 +170,7 @@ func unless(done *atomic.Bool, reason string) func() error {
 	}
 }
 
-// hints has the advice for the user, by the reason of a failure that an old server causes.
+// hints has, for each reason of a failure that an old server causes, the advice for the user.
 var hints = map[string]string{
 	handoff.DumpForbidden: "start it without -X and -W and with its LRU crawler, or begin with an empty cache",
 	handoff.OldTooOld:     "update it to 1.6.20 or later, or begin with an empty cache",

@@ -113,7 +113,7 @@ func TestACacheIsFilledUnderLoad(t *testing.T) {
 	}
 }
 
-// writeUntil writes keys to the old servers.
+// writeUntil writes keys to the old servers until stop is closed.
 func (s *servers) writeUntil(t *testing.T, lines []line, stop <-chan struct{}) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)

@@ -21,8 +21,8 @@ type Options struct {
 	From     []string
 	FromHash string
 
-	// FromTLSDir is the folder where the Secret is mounted by which these servers are verified; empty means that they have
-	// no certificate.
+	// FromTLSDir is the folder where the Secret is mounted with which the certificates of these servers are verified;
+	// empty means that these servers have no certificate.
 	FromTLSDir string
 
 	// FromAuthDir is the folder where the Secret with the users of these servers is mounted; empty means that they require
