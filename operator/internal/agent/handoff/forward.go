@@ -110,7 +110,7 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	return c.pace.Wait(ctx, size)
 }
 
-// age subtracts the time since the item was requested from its time to live: the item may have waited for the network.
+// age subtracts from the item's time to live the time since the item was requested: it may have waited for the network.
 func (i *item) age(since time.Duration) {
 	if i.ttl > 0 {
 		i.ttl = max(0, i.ttl-int(since/time.Second))
