@@ -73,7 +73,7 @@ func (t *Tracker) Resume(ctx context.Context, h *handoff.Handoff) error {
 	return err
 }
 
-// Copied returns when the last copy ended: the current time during a copy, and zero if there was none.
+// Copied returns the time at which the last copy ended: the current time during a copy, and zero if there was none.
 func (t *Tracker) Copied() time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
