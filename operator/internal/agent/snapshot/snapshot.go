@@ -28,7 +28,7 @@ type Store interface {
 	// ended before that.
 	Create(ctx context.Context, name string, size int64) (io.WriteCloser, error)
 
-	// Add writes a small object, and replaces none: the error is ErrExists if there is one.
+	// Add writes a small object, but never replaces one: if an object with this name exists, the error is ErrExists.
 	Add(ctx context.Context, name string, content []byte) error
 
 	// Remove removes an object. It is no error if the store forbids this, because nothing depends on the removal.
@@ -64,7 +64,7 @@ type Server struct {
 
 // Progress is how far a save, a restore or a verification is.
 type Progress struct {
-	Items, Bytes atomic.Int64 // of keys and values
+	Items, Bytes atomic.Int64 // items, and bytes of their keys and values
 	Total        atomic.Int64 // items, if known
 }
 

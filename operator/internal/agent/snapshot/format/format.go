@@ -44,8 +44,8 @@ type Item struct {
 type Head struct {
 	Version int `json:"version"`
 
-	// Snapshot identifies the snapshot: it is the same in all its objects, and differs from that of every other
-	// snapshot.
+	// Snapshot identifies the snapshot: all objects of a snapshot have the same value, and every other snapshot has
+	// another one.
 	Snapshot string `json:"snapshot"`
 
 	// Cache is the name of the cache.
