@@ -27,7 +27,8 @@ import (
 const maxResident = 15 << 10
 
 // TestTheProgram runs the agent as it is in its image: next to a memcached with TLS and users, whose slab classes are
-// all in use. The agent stays small, is started again when it is killed, shows no password anywhere, and ends in order.
+// all in use. The test checks that the agent stays small, is started again when it is killed, shows no password
+// anywhere, and ends in order.
 func TestTheProgram(t *testing.T) {
 	const password, next = "pa55word-1", "pa55word-2"
 	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:" + password}
@@ -95,7 +96,7 @@ func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 	p.awaitSync(t, "auth", 1)
 }
 
-// TestAnAgentThatCanNotWorkEnds: its supervisor ends with it, so that the kubelet reports the error.
+// TestAnAgentThatCanNotWorkEnds: the agent's supervisor ends with the agent, so that the kubelet reports the error.
 func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	supervisor, agent := buildProgram(t)
 	taken := unused.Address(t)

@@ -53,7 +53,7 @@ var noises = []func(*rand.Rand) []byte{
 		return fmt.Appendf(nil, "POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s",
 			r.Uint64()>>r.IntN(64), bytes.Repeat([]byte("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), r.IntN(40)))
 	},
-	func(r *rand.Rand) []byte { // less of a body than is announced
+	func(r *rand.Rand) []byte { // a body that is shorter than announced
 		return fmt.Appendf(nil, "PUT /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", 1<<r.IntN(62), randomBytes(r, r.IntN(9000)))
 	},
 }
@@ -169,8 +169,8 @@ func answerNoise(r *rand.Rand, connection net.Conn) {
 	}
 }
 
-// TestNoNoiseEndsTheAgentOrStaysInItsMemory sends seeded random bytes to each port, next to a memcached that answers
-// with such bytes.
+// TestNoNoiseEndsTheAgentOrStaysInItsMemory sends seeded random bytes to each port of an agent whose memcached answers
+// with such bytes, too.
 func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	const seed, connections, idle, spare = 19, 4000, 200, 8 << 20
 	options := noisyOptions(t, seed)

@@ -33,7 +33,7 @@ type Options struct {
 	// ClientCA is whether memcached requests client certificates. The CAs of the Secret must have signed them.
 	ClientCA bool
 
-	// Interval is how often the folders are read.
+	// Interval is the time between two reads of AuthDir, and of TLSDir.
 	Interval time.Duration
 
 	// SlabClasses is whether the agent exports the metrics of each slab class, instead of totals.

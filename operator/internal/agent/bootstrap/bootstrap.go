@@ -3,7 +3,7 @@
 // operator lets clients use the cache. From then on, it keeps both sides consistent while clients move to the cache.
 //
 // Data flows one way: Options and mounted Secrets become a handoff.Move, the phase in the downward API file begins the
-// move and ends its hold, and the probes, the log, the metrics and the exit code report how far the move is.
+// move and later lets its copy end, and the probes, the log, the metrics and the exit code report how far the move is.
 package bootstrap
 
 import (

@@ -64,7 +64,7 @@ func (s *servers) send(t *testing.T, keys int, command func(key string) string) 
 	lines := s.lines(t)
 	for n := range keys {
 		key := fmt.Sprintf("untouched-%d", n)
-		_, _ = lines[s.choose([]byte(key))].WriteString(command(key)) // The next Flush returns an error.
+		_, _ = lines[s.choose([]byte(key))].WriteString(command(key)) // If this fails, the next Flush does.
 		if n%10_000 == 0 || n == keys-1 {
 			for _, line := range lines {
 				answered, err := line.end()

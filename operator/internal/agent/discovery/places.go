@@ -15,7 +15,7 @@ const connections = 128
 // places are the connected clients. If all places are taken, the client that has been silent for longest is
 // disconnected, so that an unused connection does not keep another client out.
 type places struct {
-	free chan struct{} // has room for as many elements as clients may connect
+	free chan struct{} // has an element for each place that is taken
 
 	mu    sync.Mutex
 	heard map[net.Conn]time.Time

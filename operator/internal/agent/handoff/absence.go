@@ -90,7 +90,7 @@ func (s *session) await(ctx context.Context, number int) {
 }
 
 // continueWith continues with a memcached that answers again. The changes that clients made there in the meantime are
-// unknown, so all keys that move to or from it are removed from both sides.
+// unknown, so all keys that move to or from this memcached are removed from it and from the others.
 func (s *session) continueWith(ctx context.Context, side *side) error {
 	side.changes.stop()
 	if err := side.open(ctx); err != nil {

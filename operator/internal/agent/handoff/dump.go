@@ -47,7 +47,8 @@ func (c *copier) list(ctx context.Context) (*spool, error) {
 	return keys, err
 }
 
-// isToBeCopied reports whether a key of the list moves, and counts the key.
+// isToBeCopied reports whether a key of the list moves. It counts the keys of the list, and those that Move expects at
+// another server.
 func (c *copier) isToBeCopied(k key) bool {
 	from, to := c.move.Of(k.raw())
 	c.listed.Add(1)

@@ -15,9 +15,9 @@ const forgetAgainAfter = time.Second
 // clients, because no other agent would follow them.
 func (s *session) survives() bool { return s.move.external && s.settled.Load() }
 
-// unknown is called when changes in a memcached are unknown. If the session survives, keys are removed from the other
-// memcacheds only: that memcached itself is up to date, but the keys that it shares with the others may be outdated in
-// these.
+// unknown is called when changes in a memcached are unknown. If the session survives this, keys are removed only from
+// the other memcacheds: the memcached itself is up to date, but the others may have outdated items of the keys that
+// they share with it.
 func (s *session) unknown(side *side, err error) error {
 	if !s.survives() {
 		return err
@@ -32,8 +32,8 @@ func (s *session) unknown(side *side, err error) error {
 	return nil
 }
 
-// fillGaps removes keys from the other memcacheds whenever changes in one memcached are unknown: the keys that they
-// share with it.
+// fillGaps acts whenever changes in one memcached are unknown: it removes from the other memcacheds the keys that they
+// share with this one.
 func (s *session) fillGaps(ctx context.Context, side *side) {
 	for {
 		select {

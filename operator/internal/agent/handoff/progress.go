@@ -36,7 +36,7 @@ type Progress struct {
 	Emptied string
 }
 
-// counts are the values of Progress while they grow.
+// counts are the values of Progress, which grow during a handoff.
 type counts struct {
 	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
 	followed, copied                                         atomic.Bool

@@ -271,7 +271,7 @@ func (s *session) settle(ctx context.Context) error {
 	return s.sync(ctx, s.move.Targets)
 }
 
-// sync waits until all removals of some memcacheds are done.
+// sync waits until all removals from the memcacheds with these numbers are done.
 func (s *session) sync(ctx context.Context, numbers []int) error {
 	var errs []error
 	for _, number := range numbers {

@@ -27,7 +27,7 @@ const (
 // NetworkPolicy allows the connections of a new Pod, and until two Pods have the same version of a Secret.
 const Patience = 10 * time.Second
 
-// retryInterval is how long to wait for a memcached that does not answer.
+// retryInterval is how long to wait before the next attempt to reach a memcached that does not answer.
 const retryInterval = 200 * time.Millisecond
 
 // Reach tries to reach a memcached until patience is over. Its error has the reason why it did not succeed.
