@@ -47,8 +47,8 @@ const (
 	endedPath     = "/ended"
 )
 
-// End is the preStop hook of the agent: it instructs the agent in the same Pod to end memcached as soon as the Pod is
-// not needed any more, and returns when memcached has ended.
+// End is the preStop hook of the agent. It instructs the agent in the same Pod to end memcached as soon as the Pod is
+// not needed any more. It returns when memcached has ended.
 func End(ctx context.Context, options *Options) error {
 	_, port, err := net.SplitHostPort(options.ProbeAddress)
 	if err != nil {

@@ -63,8 +63,8 @@ type Options struct {
 	DiscoveryAddress    string
 	DiscoveryTLSAddress string
 
-	// RequireClientCertificate is whether clients with auto discovery are refused if they use TLS without a certificate,
-	// and TLS13 is whether they are refused if they use a version of TLS before 1.3. Memcached refuses the same clients.
+	// RequireClientCertificate is whether clients with auto discovery are refused if they use TLS without a certificate.
+	// TLS13 is whether they are refused if they use a version of TLS before 1.3. Memcached refuses the same clients.
 	RequireClientCertificate bool
 	TLS13                    bool
 

@@ -16,7 +16,7 @@ import (
 
 // Options are the options of `agent bootstrap`.
 type Options struct {
-	// From are the servers to copy from, as HOST:PORT, in the same order and with the same names as in the clients' list,
+	// From are the servers to copy from, as HOST:PORT. Their order and their names are the same as in the clients' list,
 	// because clients hash these names. FromHash is the hash by which clients choose one of these servers.
 	From     []string
 	FromHash string

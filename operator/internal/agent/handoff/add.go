@@ -1,6 +1,6 @@
 package handoff
 
-// Adds items to a memcached, for a copy during which no agent follows the changes by clients, such as that of a
+// Adds items to a memcached, for a copy during which no agent follows the changes by clients, such as the restore of a
 // snapshot. They do not replace items that the memcached already has.
 
 import (

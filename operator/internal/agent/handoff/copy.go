@@ -208,8 +208,7 @@ func (c *copier) send(ctx context.Context, b batch) error {
 }
 
 // mayRecopy reports whether there is time to copy changed keys again. If the copy is late, there is no time. If the
-// copy hurries, there is time only while the bytes that were copied again are at most a quarter of the bytes of the
-// list that were copied.
+// copy hurries, there is time until the bytes that were copied again exceed a quarter of the copied bytes of the list.
 func (c *copier) mayRecopy(now time.Time) bool {
 	const part = 4
 	return !c.handoff.isLate(now) && (!c.handoff.hurried.Load() || part*c.again.Load() <= c.once.Load())

@@ -11,8 +11,8 @@ import (
 const forgetAgainAfter = time.Second
 
 // survives reports whether the session continues if a memcached ends, or if a part of its log is lost. The session
-// continues if the sources are outside of the cache, and if it copies nothing any more and only follows the changes by
-// clients, because no other agent would follow them.
+// continues if the sources are outside of the cache and it copies nothing any more. It then only follows the changes by
+// clients, and no other agent would follow them.
 func (s *session) survives() bool { return s.move.external && s.settled.Load() }
 
 // unknown is called when changes in a memcached are unknown. If the session survives this, keys are removed only from

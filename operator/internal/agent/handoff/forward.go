@@ -121,8 +121,8 @@ func (i *item) age(since time.Duration) {
 // memcached counts whole seconds.
 func (i item) expiring() bool { return i.ttl == 0 || i.ttl == 1 }
 
-// command returns the command that stores the item. The value has to follow it. A changed item replaces that of the new
-// memcached; any other item is added only if the new memcached does not have the key, because an item that a client
+// command returns the command that stores the item. The value has to follow it. A changed item replaces the item in the
+// new memcached; any other item is added only if the new memcached does not have the key, because an item that a client
 // stored there is newer.
 //
 // The item lives up to a second shorter than in the old memcached, and never longer, because the seconds of the two

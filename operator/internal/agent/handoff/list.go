@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// busyFor is how long to wait while the LRU crawler of memcached is busy: it serves one request at a time.
+	// busyFor is how long to wait while the LRU crawler of memcached is busy: the crawler serves one request at a time.
 	busyFor = time.Minute
 
 	retryBusy = 100 * time.Millisecond

@@ -51,8 +51,8 @@ type Memcached struct {
 	Tracker report.Tracker
 }
 
-// Copy implements Copier. It first waits for memcached, which may start after the agent, and gives it the memory that
-// the instruction requires, because less memory may not suffice for all keys.
+// Copy implements Copier. It first waits for memcached, which may start after the agent. Then it gives memcached the
+// memory that the instruction requires, because less memory may not suffice for all keys.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
 	h, err := m.handoff(order)
 	if err != nil {

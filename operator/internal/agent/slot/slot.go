@@ -22,7 +22,7 @@ import (
 // interval is how often the file is read. The kubelet updates it within a few hundred milliseconds.
 const interval = 200 * time.Millisecond
 
-// Copier acts on this Pod's memcached, and on that of the Pod that the instruction names.
+// Copier acts on this Pod's memcached, and on the memcached of the Pod that the instruction names.
 type Copier interface {
 	// Copy first removes, from each memcached that is to get keys, the keys that it is to get. Then it copies these keys,
 	// and calls copied. From then on, it removes each key that changes in one memcached from the others. It returns nil

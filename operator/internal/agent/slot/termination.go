@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Patience is how long a Pod that terminates waits for its successor to begin to copy its keys, because a new Pod has
-	// to be scheduled and started, sometimes on a Node that an autoscaler has to add first.
+	// Patience is how long a Pod that terminates waits until its successor begins to copy its keys. A new Pod has to be
+	// scheduled and started before, sometimes on a Node that an autoscaler has to add first.
 	Patience = 2 * time.Minute
 
 	// remembered is how long a DNS server may give an outdated answer: 30 seconds with the defaults of kubeadm, and

@@ -2,9 +2,9 @@
 //
 // A snapshot with the name NAME has the objects NAME/SERVER.ATTEMPT, one for each server, and NAME/manifest.json, which
 // is written last, lists the other objects, and is never replaced. Several attempts may write the same snapshot at the
-// same time: for example, one in a Pod on a Node that was lost, and one in the next Pod. None of them overwrites an
-// object of another one. If the manifest is missing, or an object is not as the manifest describes it, the snapshot is
-// not whole, and is not restored as if it were. See package format.
+// same time: for example, one in a Pod on a Node that was lost, and one in the next Pod. No attempt overwrites an
+// object of another attempt. If the manifest is missing, or an object is not as the manifest describes it, the snapshot
+// is not whole, and is not restored as if it were. See package format.
 //
 // Items are read and written one after another, so that memory does not grow with their number.
 package snapshot
