@@ -10,8 +10,8 @@
 //   - memcached does not need the agent while nothing changes.
 //
 // Data flows one way, through these packages: mounted reads a Secret, users and certs validate it, and reload makes
-// memcached load it, over a connection of protocol. In a Pod with a slot, slot reads the operator's instruction,
-// handoff copies the keys, and resize changes how much memory memcached has for them.
+// memcached load it, over a connection that protocol opens. In a Pod with a slot, slot reads the operator's
+// instruction, handoff copies the keys, and resize changes how much memory memcached has for keys.
 package agent
 
 import (
@@ -122,7 +122,7 @@ func (a *agent) login(ctx context.Context) (*protocol.Client, error) {
 	return a.users.Login(ctx)
 }
 
-// copied returns when this agent last copied keys to memcached; zero if it did not.
+// copied returns the time at which this agent last copied keys to memcached; zero if it has copied none.
 func (a *agent) copied() time.Time {
 	if a.copier == nil {
 		return time.Time{}

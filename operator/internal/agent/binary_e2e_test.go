@@ -23,11 +23,12 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// maxResident is the memory that the agent and its supervisor may use together, in KiB.
+// maxResident is the most memory that the agent and its supervisor may use together, in KiB.
 const maxResident = 15 << 10
 
 // TestTheProgram runs the agent as it is in its image: next to a memcached with TLS and users, whose slab classes are
-// all in use. The agent stays small, is started again when it is killed, shows no password anywhere, and ends in order.
+// all in use. The test checks that the agent stays small, is started again when it is killed, shows no password
+// anywhere, and ends in order.
 func TestTheProgram(t *testing.T) {
 	const password, next = "pa55word-1", "pa55word-2"
 	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:" + password}
@@ -62,7 +63,7 @@ func TestTheProgram(t *testing.T) {
 	}
 }
 
-// staysSmall reads the metrics many times, and adds up the memory of the agent and its supervisor.
+// staysSmall reads the metrics many times, and then checks how much memory the agent and its supervisor use together.
 func (p *pod) staysSmall(t *testing.T, supervisor int) {
 	t.Helper()
 	agent, sum := agentOf(t, supervisor), 0
@@ -95,7 +96,7 @@ func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 	p.awaitSync(t, "auth", 1)
 }
 
-// TestAnAgentThatCanNotWorkEnds: its supervisor ends with it, so that the kubelet reports the error.
+// TestAnAgentThatCanNotWorkEnds: the agent's supervisor ends with the agent, so that the kubelet reports the error.
 func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	supervisor, agent := buildProgram(t)
 	taken := unused.Address(t)
@@ -170,7 +171,7 @@ func agentOf(t *testing.T, supervisor int) int {
 	return 0
 }
 
-// wantNoPassword looks for passwords wherever other processes or users could read them.
+// wantNoPassword fails the test if another process or user could read one of the passwords.
 func (p *pod) wantNoPassword(t *testing.T, pid int, passwords ...string) {
 	t.Helper()
 	places := map[string]string{"the log": p.log.String(), "metrics": p.metrics(t)}
@@ -190,7 +191,7 @@ func (p *pod) wantNoPassword(t *testing.T, pid int, passwords ...string) {
 	}
 }
 
-// memory returns the value of a line of the kernel's report on a process, in KiB.
+// memory returns the value of the line with this name in the kernel's report on a process, in KiB.
 func memory(t *testing.T, pid int, name string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -37,7 +37,7 @@ func connect(t *testing.T, address string, config *tls.Config) (*client, error) 
 	return &client{connection, bufio.NewReader(connection)}, nil
 }
 
-// ask sends a request, and reads as many lines as are wanted.
+// ask sends a request, and returns this number of lines of the answer.
 func (c *client) ask(request string, lines int) (string, error) {
 	if err := c.connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return "", err
@@ -90,7 +90,7 @@ func mustLogin(t *testing.T, address string, config *tls.Config, user, password 
 	return c
 }
 
-// mustBeRefused opens a connection and must not be able to log in.
+// mustBeRefused opens a connection, and fails the test if memcached accepts the login.
 func mustBeRefused(t *testing.T, address string, config *tls.Config, user, password string) {
 	t.Helper()
 	c, err := connect(t, address, config)

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/discovery"
 )
 
-// addDiscovery answers clients with auto discovery: in plaintext, over TLS or both, depending on the options.
+// addDiscovery starts to answer clients with auto discovery: in plaintext, over TLS or both, depending on the options.
 func (a *agent) addDiscovery(ctx context.Context, group *errgroup.Group) {
 	if a.options.DiscoveryFile == "" {
 		return

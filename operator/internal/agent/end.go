@@ -1,9 +1,9 @@
 package agent
 
-// Ends memcached in a Pod with a slot, by two preStop hooks. The hook of the agent's container asks the running agent,
-// which knows the slot, to wait until another Pod has the slot, and then to end memcached, because only the agent's
-// signal makes memcached send the end of its log. The hook of memcached's container keeps the kubelet from ending
-// memcached before that.
+// Ends memcached in a Pod with a slot, by two preStop hooks. The hook of the agent's container sends a request to the
+// running agent, which knows the slot. The agent waits until another Pod has the slot, and then ends memcached by a
+// signal, because only this signal makes memcached send the end of its log. The hook of memcached's container keeps the
+// kubelet from ending memcached before that.
 
 import (
 	"context"
@@ -35,8 +35,8 @@ const (
 	endInterval = 200 * time.Millisecond
 
 	// hookPatience is how long the hook of memcached waits for the hook of the agent. The kubelet starts both hooks at the
-	// same time, but on a busy Node the agent's hook may start later. mostEarly limits how many requests may wait for the
-	// agent's hook, because other clients must not use up all connections by such requests.
+	// same time, but on a busy Node the agent's hook may start later. mostEarly is how many requests for memcached's hook
+	// may wait for the agent's hook. Without this limit, other clients could use up all connections with such requests.
 	hookPatience = time.Minute
 	mostEarly    = 4
 )
@@ -47,8 +47,8 @@ const (
 	endedPath     = "/ended"
 )
 
-// End is the preStop hook of the agent: it instructs the agent in the same Pod to end memcached as soon as the Pod is
-// not needed any more, and returns when memcached has ended.
+// End is the preStop hook of the agent. It instructs the agent in the same Pod to end memcached as soon as the Pod is
+// not needed any more. It returns when memcached has ended.
 func End(ctx context.Context, options *Options) error {
 	_, port, err := net.SplitHostPort(options.ProbeAddress)
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *ender) end(ctx context.Context) {
 	}
 }
 
-// order returns the instruction, once it was read; nil if it cannot be read.
+// order waits until the instruction has been read, and returns it; nil if it cannot be read.
 func (e *ender) order(ctx context.Context) *instruction.Instruction {
 	ctx, stop := context.WithTimeout(ctx, endWithin)
 	defer stop()

@@ -28,7 +28,7 @@ func (a *agent) follower() *slot.Follower {
 	return &slot.Follower{File: a.options.HandoffFile, Copier: a.copier, Log: a.log}
 }
 
-// resizer returns the resize.Follower, which keeps memcached at the wanted memory.
+// resizer returns the resize.Follower, which gives memcached as much memory as wanted returns.
 func (a *agent) resizer(wanted func() int64) *resize.Follower {
 	return &resize.Follower{Wanted: wanted, Dial: a.dialOwn, Log: a.log}
 }
@@ -42,8 +42,8 @@ func (a *agent) dialOwn(ctx context.Context) (net.Conn, error) {
 	return client.Connection(), nil
 }
 
-// peer returns how to connect to the memcached of another Pod of the cache, which listens on the same port. The
-// Secrets are read each time, because they may change in the meantime.
+// peer returns a function that connects to the memcached of another Pod of the cache, which listens on the same port.
+// The function reads the Secrets for each connection, because they may have changed.
 func (a *agent) peer(address string) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		server, err := a.server(address)

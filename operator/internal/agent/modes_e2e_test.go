@@ -188,8 +188,8 @@ func TestAPasswordIsNotStored(t *testing.T) {
 	}
 }
 
-// TestALookAtTheCertificateLeavesNoTrace reads the certificate that memcached serves many times. A connection that ends
-// too early is an error in memcached's log.
+// TestALookAtTheCertificateLeavesNoTrace reads the certificate that memcached serves many times. If a connection ends
+// too early, memcached logs an error.
 func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	p := &pod{certificate: agenttest.NewCertificate(t, nil)}

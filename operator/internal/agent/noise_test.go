@@ -53,7 +53,7 @@ var noises = []func(*rand.Rand) []byte{
 		return fmt.Appendf(nil, "POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s",
 			r.Uint64()>>r.IntN(64), bytes.Repeat([]byte("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), r.IntN(40)))
 	},
-	func(r *rand.Rand) []byte { // less of a body than is announced
+	func(r *rand.Rand) []byte { // a body that is shorter than announced
 		return fmt.Appendf(nil, "PUT /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", 1<<r.IntN(62), randomBytes(r, r.IntN(9000)))
 	},
 }
@@ -109,7 +109,7 @@ func sendNoise(r *rand.Rand, address string) {
 	}
 }
 
-// hold opens connections, and leaves them open without a request until the test ends or the function is called.
+// hold opens connections, and leaves them open without a complete request until the test ends or release is called.
 func hold(t *testing.T, count int, addresses ...string) (release func()) {
 	t.Helper()
 	var held []net.Conn
@@ -130,7 +130,8 @@ func hold(t *testing.T, count int, addresses ...string) (release func()) {
 	return release
 }
 
-// hostileMemcached answers each line with anything: an attacker may control the memcached next to the agent.
+// hostileMemcached returns the address of a server that answers each line with random bytes: an attacker may control
+// the memcached next to the agent.
 func hostileMemcached(t *testing.T, seed uint64) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -168,8 +169,8 @@ func answerNoise(r *rand.Rand, connection net.Conn) {
 	}
 }
 
-// TestNoNoiseEndsTheAgentOrStaysInItsMemory sends seeded random bytes to each port, next to a memcached that answers
-// with such bytes.
+// TestNoNoiseEndsTheAgentOrStaysInItsMemory sends seeded random bytes to each port of an agent whose memcached answers
+// with such bytes, too.
 func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	const seed, connections, idle, spare = 19, 4000, 200, 8 << 20
 	options := noisyOptions(t, seed)
@@ -180,7 +181,8 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed())
-	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // The agent allocates some memory only once.
+	// The first noise makes the agent allocate the memory that it allocates only once.
+	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress)
 	heap, goroutines := footprint()
 
 	makeNoise(t, seed+1, connections, options.MetricsAddress, options.ProbeAddress)

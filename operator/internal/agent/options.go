@@ -33,7 +33,7 @@ type Options struct {
 	// ClientCA is whether memcached requests client certificates. The CAs of the Secret must have signed them.
 	ClientCA bool
 
-	// Interval is how often the folders are read.
+	// Interval is the time between two reads of AuthDir, and of TLSDir.
 	Interval time.Duration
 
 	// SlabClasses is whether the agent exports the metrics of each slab class, instead of totals.
@@ -63,8 +63,8 @@ type Options struct {
 	DiscoveryAddress    string
 	DiscoveryTLSAddress string
 
-	// RequireClientCertificate is whether clients with auto discovery that use TLS without a certificate are refused, and
-	// TLS13 is whether those that use a version of TLS before 1.3 are refused. Memcached does the same.
+	// RequireClientCertificate is whether clients with auto discovery are refused if they use TLS without a certificate.
+	// TLS13 is whether they are refused if they use a version of TLS before 1.3. Memcached refuses the same clients.
 	RequireClientCertificate bool
 	TLS13                    bool
 

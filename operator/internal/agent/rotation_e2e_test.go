@@ -90,8 +90,8 @@ func TestACertificateIsRotated(t *testing.T) {
 	}
 }
 
-// TestASecretThatIsMalformedChangesNothing mounts a Secret with a ninth user, which memcached would ignore, and a
-// Secret with the key of another certificate, with which memcached could serve no client any more.
+// TestASecretThatIsMalformedChangesNothing mounts two malformed Secrets. One has a ninth user, which memcached would
+// ignore. The other has the key of another certificate, with which memcached could serve no client any more.
 func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	t.Parallel()
 	certificate, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)

@@ -14,7 +14,7 @@ func addSlotHandlers(mux *http.ServeMux, ready func() error, e *ender) {
 	mux.HandleFunc("GET "+endedPath, withoutTimeout(e.waitUntilEnded))
 }
 
-// withoutTimeout allows an answer to take as long as a handoff.
+// withoutTimeout removes the limit on how long an answer may take, because this answer may take as long as a handoff.
 func withoutTimeout(handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {

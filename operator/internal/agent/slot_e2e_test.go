@@ -217,7 +217,8 @@ func otherCertificate(t *testing.T) func(*cache) {
 	return func(c *cache) { c.certificate, c.ca = certificate, ca }
 }
 
-// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods: it does so because it missed what clients changed in the meantime.
+// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods: the agent empties them because it missed what clients changed in
+// the meantime.
 func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)

@@ -43,7 +43,7 @@ type slotPod struct {
 	pod
 	host   string
 	server *memcachedtest.Server
-	dir    string   // of the file with the instruction
+	dir    string   // the folder of the file with the instruction
 	hook   []string // arguments of the agent as the preStop hook
 	ended  chan error
 }
@@ -117,8 +117,8 @@ func (c *cache) encrypt(t *testing.T, host string) (agent, memcached []string) {
 	return agent, []string{"--enable-ssl", options, plaintext, "--listen=" + tlsAddress}
 }
 
-// showProcess shows memcached's process to the agent under the name that it has in a Pod, because the name may be
-// different in these tests.
+// showProcess shows memcached's process to the agent under the name that the process has in a Pod, because its name may
+// be different in these tests.
 func (p *slotPod) showProcess(t *testing.T, c *cache) {
 	t.Helper()
 	answer, err := p.client(t, c).ask("stats\r\n", 1)
@@ -155,7 +155,7 @@ func (p *slotPod) startSupervisor(t *testing.T, supervisor *exec.Cmd) {
 	wait(t).Eventually(func() (int, error) { return p.status("/healthz") }).Should(gomega.Equal(http.StatusOK))
 }
 
-// client connects from within the Pod.
+// client returns a client that connects to memcached from within the Pod, and logs in if the cache has users.
 func (p *slotPod) client(t *testing.T, c *cache) *client {
 	t.Helper()
 	if user, password, ok := strings.Cut(strings.SplitN(c.users, "\n", 2)[0], ":"); ok {
@@ -190,7 +190,7 @@ type progress struct {
 	Emptied                      string
 }
 
-// lastProgress returns the progress in the last such line of the agent's log.
+// lastProgress returns the progress in the last line of the agent's log that has some.
 func (p *slotPod) lastProgress() (last progress) {
 	for line := range strings.Lines(p.log.String()) {
 		var next progress

@@ -3,7 +3,7 @@
 // operator lets clients use the cache. From then on, it keeps both sides consistent while clients move to the cache.
 //
 // Data flows one way: Options and mounted Secrets become a handoff.Move, the phase in the downward API file begins the
-// move and ends its hold, and the probes, the log, the metrics and the exit code report how far the move is.
+// move and later lets its copy end, and the probes, the log, the metrics and the exit code report how far the move is.
 package bootstrap
 
 import (
@@ -170,7 +170,7 @@ func unless(done *atomic.Bool, reason string) func() error {
 	}
 }
 
-// hints has the advice for the user, by the reason of a failure that an old server causes.
+// hints has, for each reason of a failure that an old server causes, the advice for the user.
 var hints = map[string]string{
 	handoff.DumpForbidden: "start it without -X and -W and with its LRU crawler, or begin with an empty cache",
 	handoff.OldTooOld:     "update it to 1.6.20 or later, or begin with an empty cache",

@@ -22,7 +22,7 @@ import (
 
 const keys = 500
 
-// slots is the option of a memcached in a slot.
+// slots is the option with which a memcached in a slot is started.
 const slots = "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"
 
 func pair(t *testing.T, from, to *security) (old, next *servers) {

@@ -28,7 +28,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
-// servers are the source or the target of a copy: memcached servers, clients of each, and the hash that chooses one.
+// servers are the source or the target of a copy: memcached servers, clients of each server, and the hash by which
+// clients choose the server of a key.
 type servers struct {
 	running []*memcachedtest.Server
 	names   []string

@@ -64,7 +64,7 @@ func (s *servers) send(t *testing.T, keys int, command func(key string) string) 
 	lines := s.lines(t)
 	for n := range keys {
 		key := fmt.Sprintf("untouched-%d", n)
-		_, _ = lines[s.choose([]byte(key))].WriteString(command(key)) // The next Flush returns an error.
+		_, _ = lines[s.choose([]byte(key))].WriteString(command(key)) // If this fails, the next Flush does.
 		if n%10_000 == 0 || n == keys-1 {
 			for _, line := range lines {
 				answered, err := line.end()
@@ -113,7 +113,7 @@ func TestACacheIsFilledUnderLoad(t *testing.T) {
 	}
 }
 
-// writeUntil writes keys to the old servers.
+// writeUntil writes keys to the old servers until stop is closed.
 func (s *servers) writeUntil(t *testing.T, lines []line, stop <-chan struct{}) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)

@@ -16,13 +16,13 @@ import (
 
 // Options are the options of `agent bootstrap`.
 type Options struct {
-	// From are the servers to copy from, as HOST:PORT, in the same order and with the same names as in the clients' list,
+	// From are the servers to copy from, as HOST:PORT. Their order and their names are the same as in the clients' list,
 	// because clients hash these names. FromHash is the hash by which clients choose one of these servers.
 	From     []string
 	FromHash string
 
-	// FromTLSDir is the folder where the Secret is mounted by which these servers are verified; empty means that they have
-	// no certificate.
+	// FromTLSDir is the folder where the Secret is mounted with which the certificates of these servers are verified;
+	// empty means that these servers have no certificate.
 	FromTLSDir string
 
 	// FromAuthDir is the folder where the Secret with the users of these servers is mounted; empty means that they require

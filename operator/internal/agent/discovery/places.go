@@ -1,6 +1,6 @@
 package discovery
 
-// Limits how many clients are connected at the same time, and chooses the one that has to leave for another.
+// Limits how many clients are connected at the same time, and chooses which client is disconnected for another one.
 
 import (
 	"net"
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// connections limits the memory that clients can use. A low limit is enough, because a client needs only one
-// connection, for a moment each minute.
+// connections is how many clients can be connected at the same time, which limits the memory that they use. A low limit
+// is enough, because a client needs only one connection, for a moment each minute.
 const connections = 128
 
 // places are the connected clients. If all places are taken, the client that has been silent for longest is
 // disconnected, so that an unused connection does not keep another client out.
 type places struct {
-	free chan struct{} // has room for as many elements as clients may connect
+	free chan struct{} // has an element for each place that is taken
 
 	mu    sync.Mutex
 	heard map[net.Conn]time.Time

@@ -149,7 +149,7 @@ func (s *Server) list(ctx context.Context) (discovery.List, error) {
 	}
 }
 
-// read reads the current list; it is empty if there is none.
+// read returns the current list, which is empty if the operator has not written one yet.
 func (s *Server) read() (discovery.List, error) {
 	content, err := os.ReadFile(s.File)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {

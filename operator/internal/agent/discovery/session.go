@@ -61,7 +61,7 @@ func (s *session) servers(ctx context.Context, header string) string {
 	return fmt.Sprintf("%s 0 %d\r\n%s\r\nEND\r\n", header, len(payload), payload)
 }
 
-// version answers with the version of memcached in the same Pod. From this version, clients choose the command that
+// version answers with the version of memcached in the same Pod. Clients use this version to choose the command that
 // requests the list.
 func (s *session) version(ctx context.Context) string {
 	client, err := s.server.Login(ctx)
@@ -96,8 +96,8 @@ func isStorage(command string) bool {
 // mostData is the longest value that the session reads. The value of a login is much shorter.
 const mostData = 1 << 20
 
-// store reads the value that follows a command that stores one. If clients need a password, the first value that a
-// client sends is its login.
+// store answers a command that stores a value: it reads the value, which follows the command. If clients need a
+// password, the first value that a client sends is its login.
 func (s *session) store(ctx context.Context, words []string) (string, error) {
 	if len(words) < 5 {
 		return "ERROR\r\n", nil

@@ -46,7 +46,7 @@ func Serve(ctx context.Context, address string, handler http.Handler) error {
 	return nil
 }
 
-// Metrics returns a handler that answers with samples.
+// Metrics returns a handler that answers GET /metrics with the samples.
 func Metrics(samples func(context.Context) []exporter.Sample) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {

@@ -32,7 +32,8 @@ func readAnswers(ctx context.Context, client *protocol.Client) (answers, error) 
 	}, nil
 }
 
-// ByClass splits names such as items:1:number or 1:chunk_size. It drops totals, which have no class.
+// ByClass groups statistics by slab class: it splits names such as items:1:number or 1:chunk_size, and drops totals,
+// which have no class.
 func ByClass(stats map[string]string, prefix string) map[string]map[string]string {
 	classes := map[string]map[string]string{}
 	for name, value := range stats {
@@ -71,7 +72,7 @@ func (a answers) samples(each bool, evicted *evictions) []Sample {
 }
 
 // appendRows appends a sample for each row whose statistics memcached reports. Some versions of memcached do not report
-// all.
+// all of them.
 func appendRows(samples []Sample, rows []row, stats map[string]string, class ...string) []Sample {
 	for _, row := range rows {
 		if value, ok := row.value(stats); ok {

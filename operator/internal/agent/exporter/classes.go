@@ -4,7 +4,7 @@ package exporter
 
 import "slices"
 
-// items are the rows of "stats items", by slab class.
+// items are the rows of "stats items", which has statistics of each slab class.
 var items = []row{
 	lruHits("hot", "hits_to_hot"),
 	lruHits("warm", "hits_to_warm"),
@@ -37,7 +37,7 @@ var items = []row{
 	slabCounter("items_moves_within_lru", "Items that moved within HOT or WARM.", "moves_within_lru"),
 }
 
-// slabs are the rows of "stats slabs", by slab class.
+// slabs are the rows of "stats slabs", which has statistics of each slab class.
 var slabs = slices.Concat(
 	commands(newMetric(Counter, "slab_commands_total", "Requests, by slab class, command and result.",
 		"slab", "command", "status"), map[string]string{"hit": "_hits"}, "cas_hits", "cas_badval"),

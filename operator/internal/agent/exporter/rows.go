@@ -5,8 +5,8 @@ package exporter
 import "slices"
 
 // row is a series: its name, and the statistics from which its value is computed. Names, labels and types are the same
-// as those of the official exporter, so that the dashboards and alerts for that exporter work. Only a few gauges are
-// counters in that exporter.
+// as those of the official exporter, so that the dashboards and alerts for that exporter work. Only the types of a few
+// metrics differ: they are gauges here, and counters in that exporter.
 type row struct {
 	metric *Metric
 	labels []string // values of the labels after that of the slab class
@@ -62,8 +62,8 @@ func (r row) as(total Total) row {
 	return r
 }
 
-// commands returns the requests by command and status. Memcached counts each cas as a set, too; casOfSet are the counts
-// of cas, which are subtracted from the sets.
+// commands returns a row for each command and status of requests. Memcached counts each cas as a set, too; casOfSet are
+// the counts of cas, which are subtracted from the count of sets.
 func commands(metric *Metric, statuses map[string]string, casOfSet ...string) []row {
 	command := func(name, status string, stats ...string) row {
 		return row{metric: metric, labels: []string{name, status}, stats: stats}

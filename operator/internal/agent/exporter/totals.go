@@ -16,8 +16,8 @@ const (
 	// Oldest is the maximum of all classes.
 	Oldest Total = "maximum"
 
-	// LastEvicted is the minimum of the classes that evicted items since the last scrape. If no class did, it is the same
-	// value as at the last scrape.
+	// LastEvicted is the minimum of the classes that evicted items since the last scrape. If no class evicted items, the
+	// value is the same as at the last scrape.
 	LastEvicted Total = "smallest of the latest evictions"
 
 	// NoTotal means that the values of the classes cannot be combined.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// quiet is how long clients must not have used a memcached before it ends. Only then does the session assume that it
-	// knows all changes by clients there.
+	// quiet is a length of time: if no client has used a memcached for at least that long when it ends, the session
+	// assumes that it knows all changes by clients there.
 	quiet = 10 * time.Second
 
 	// lookAgain is the interval at which the session tries to connect to an absent memcached.
@@ -23,8 +23,8 @@ const (
 
 var errAbsent = errors.New("memcached has ended again")
 
-// lose is called after an error of a memcached. It ends the session or, if the session survives, continues without this
-// memcached.
+// lose is called after an error of a memcached. If the session survives this, it continues without this memcached;
+// otherwise, it ends.
 func (s *session) lose(ctx context.Context, side *side, err error) {
 	if !s.survives() {
 		s.fail(err)
@@ -39,9 +39,9 @@ func (s *session) lose(ctx context.Context, side *side, err error) {
 }
 
 // continueWithout continues without a memcached until it answers again. A source does not announce its end, so up to
-// the last second of its log may be missing. If clients changed or missed a key there in its last seconds, they may
-// have done so in the missing part of the log, too. So all keys of this source are removed from the targets. Otherwise
-// the keys stay. Then a change remains unknown only if a client made it in the last second, after no client had used
+// the last second of its log may be missing. If clients changed or missed a key there in its last seconds, the missing
+// part of the log may have further changes, so all keys of this source are removed from the targets. If they did not,
+// the keys stay, and a change remains unknown only if a client made it in the last second, after no client had used
 // this memcached for some seconds. If a target ends, nothing is removed, because no client finds a key there until it
 // answers again.
 func (s *session) continueWithout(ctx context.Context, side *side, err error) {
@@ -64,14 +64,15 @@ func (s *session) continueWithout(ctx context.Context, side *side, err error) {
 	s.await(ctx, side.number)
 }
 
-// noteEnd is called when the session continues without a memcached. It logs when this was the last old one.
+// noteEnd is called when the session continues without a memcached. If this memcached was the last of the sources,
+// noteEnd logs that all of them have ended.
 func (s *session) noteEnd(side *side) {
 	if s.move.isSource(side.number) && int(s.ended.Add(1)) == len(s.move.Sources) {
 		s.handoff.Log.Info("All old memcacheds have ended, so clients use only the new ones")
 	}
 }
 
-// await continues with a memcached again once it answers.
+// await waits until an absent memcached answers, and then continues with it.
 func (s *session) await(ctx context.Context, number int) {
 	for last := ""; Wait(ctx, lookAgain) == nil; {
 		side := s.newSide(ctx, number)
@@ -89,7 +90,7 @@ func (s *session) await(ctx context.Context, number int) {
 }
 
 // continueWith continues with a memcached that answers again. The changes that clients made there in the meantime are
-// unknown, so all keys that move to or from it are removed from both sides.
+// unknown, so all keys that move to or from this memcached are removed from it and from the others.
 func (s *session) continueWith(ctx context.Context, side *side) error {
 	side.changes.stop()
 	if err := side.open(ctx); err != nil {

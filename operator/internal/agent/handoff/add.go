@@ -1,7 +1,7 @@
 package handoff
 
-// Adds items to a memcached, for a copy during which no agent follows the changes by clients, such as that of a
-// snapshot. The items replace none that the memcached has.
+// Adds items to a memcached, for a copy during which no agent follows the changes by clients, such as the restore of a
+// snapshot. They do not replace items that the memcached already has.
 
 import (
 	"bufio"
@@ -97,7 +97,7 @@ func (a *Adder) failed(err error) error {
 	return err
 }
 
-// Close returns once the memcached has all items.
+// Close waits until the memcached has all items, and returns the counts.
 func (a *Adder) Close() (Added, error) {
 	defer a.connection.Close()
 	write(a.items, noop)

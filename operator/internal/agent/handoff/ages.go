@@ -28,7 +28,8 @@ func ageOf(seconds int64) byte {
 
 // age returns for how many seconds no client used the item. The result is rough, because memcached records the uses of
 // an item only now and then, and those of the hottest items the least often. Memcached also records the storing of an
-// item as a use. So for an item that no client has read since it was stored, the result is much higher than that time.
+// item as a use. So for an item that no client has read since it was stored, the result is much higher than the time
+// since then.
 func (d dumped) age(now int64) int64 {
 	const atLeast, times = 60, 8
 	if d.read {

@@ -15,7 +15,7 @@ import (
 )
 
 // markersWithin is how long it takes until a marker is in the log of a memcached whose keys are copied: an agent writes
-// another marker if one is not in the log within lostAfter.
+// another marker if the first marker is not in the log within lostAfter.
 const markersWithin = 3 * lostAfter
 
 // IsMarker reports whether a key in memcached's log was written by an agent that copies keys.

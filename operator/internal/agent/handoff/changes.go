@@ -46,7 +46,7 @@ func (c *changes) add(key []byte) (bool, error) {
 // take removes and returns all keys.
 func (c *changes) take() []key { return c.takeSome(maxChanges) }
 
-// takeSome removes and returns at most this many keys. But it takes all keys if there are more than a quarter of the
+// takeSome removes keys, and returns them: no more than most keys, or all keys if there are more than a quarter of the
 // keys or bytes that may be collected.
 func (c *changes) takeSome(most int) []key {
 	const many = 4

@@ -38,7 +38,7 @@ type batch struct {
 	to      *store
 	keys    []key
 	bytes   int64  // about the bytes of keys and values; 0 if the keys are not from the list
-	changed bool   // items replace those of the new memcached; keys without an item in the old one are removed there
+	changed bool   // items replace those of the new memcached; keys without an old item are removed from the new memcached
 	done    func() // called when all items are in the new memcached
 
 	requested time.Time
@@ -74,7 +74,7 @@ type copier struct {
 	stores  map[int]*store // by server
 }
 
-// copyItems returns when the new memcacheds have all items of the old ones, and none has one that is outdated.
+// copyItems copies all items. It returns when the new memcacheds have all items of the old ones, and no outdated item.
 func copyItems(ctx context.Context, s *session) error {
 	var copiers []*copier
 	for _, number := range s.move.Sources {
@@ -207,9 +207,8 @@ func (c *copier) send(ctx context.Context, b batch) error {
 	}
 }
 
-// mayRecopy reports whether there is time to copy changed keys again. There is none if the copy is late. If it hurries,
-// there is time only while the bytes that were copied again are at most a quarter of those that were copied of the
-// list.
+// mayRecopy reports whether there is time to copy changed keys again. If the copy is late, there is no time. If the
+// copy hurries, there is time until the bytes that were copied again exceed a quarter of the copied bytes of the list.
 func (c *copier) mayRecopy(now time.Time) bool {
 	const part = 4
 	return !c.handoff.isLate(now) && (!c.handoff.hurried.Load() || part*c.again.Load() <= c.once.Load())

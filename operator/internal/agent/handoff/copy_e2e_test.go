@@ -115,8 +115,8 @@ func life(t *testing.T, c *client, key string) (ttl int) {
 // twoMonths is too long for a time to live in seconds: memcached takes such a large number for a Unix time.
 const twoMonths = 60 * 24 * time.Hour
 
-// checkLife fails the test unless the time to live is about an hour, with the flags T3600, or otherwise about two
-// months.
+// checkLife fails the test unless the time to live is about an hour if the flags are T3600, and about two months
+// otherwise.
 func checkLife(t *testing.T, ttl int, flags string) {
 	t.Helper()
 	want := 3600

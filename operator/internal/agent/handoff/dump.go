@@ -25,8 +25,8 @@ func (c *copier) dump(ctx context.Context) {
 	close(c.dumped)
 }
 
-// list lists the keys that move. If this takes more than half of the time that the copy has left, it lists only some of
-// them, because the other half is for copying them.
+// list returns the keys that move. If listing takes more than half of the time that is left for the copy, list returns
+// only the keys that are listed by then, because the other half of the time is for copying them.
 func (c *copier) list(ctx context.Context) (*spool, error) {
 	listing, enough := context.WithCancelCause(ctx)
 	defer enough(nil)
@@ -47,7 +47,8 @@ func (c *copier) list(ctx context.Context) (*spool, error) {
 	return keys, err
 }
 
-// isToBeCopied reports whether a key of the list moves, and counts the key.
+// isToBeCopied reports whether a key of the list moves. It counts the keys of the list, and those that Move expects at
+// another server.
 func (c *copier) isToBeCopied(k key) bool {
 	from, to := c.move.Of(k.raw())
 	c.listed.Add(1)

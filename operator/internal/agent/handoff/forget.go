@@ -11,13 +11,13 @@ import (
 const forgetAgainAfter = time.Second
 
 // survives reports whether the session continues if a memcached ends, or if a part of its log is lost. The session
-// continues if the sources are outside of the cache, and if it copies nothing any more and only follows the changes by
-// clients, because no other agent would follow them.
+// continues if the sources are outside of the cache and it copies nothing any more. It then only follows the changes by
+// clients, and no other agent would follow them.
 func (s *session) survives() bool { return s.move.external && s.settled.Load() }
 
-// unknown is called when changes in a memcached are unknown. If the session survives, keys are removed from the other
-// memcacheds only: that memcached itself is up to date, but the keys that it shares with the others may be outdated in
-// these.
+// unknown is called when changes in a memcached are unknown. If the session survives this, keys are removed only from
+// the other memcacheds: the memcached itself is up to date, but the others may have outdated items of the keys that
+// they share with it.
 func (s *session) unknown(side *side, err error) error {
 	if !s.survives() {
 		return err
@@ -32,8 +32,8 @@ func (s *session) unknown(side *side, err error) error {
 	return nil
 }
 
-// fillGaps removes keys from the other memcacheds whenever changes in one memcached are unknown: the keys that they
-// share with it.
+// fillGaps acts whenever changes in one memcached are unknown: it removes from the other memcacheds the keys that they
+// share with this one.
 func (s *session) fillGaps(ctx context.Context, side *side) {
 	for {
 		select {

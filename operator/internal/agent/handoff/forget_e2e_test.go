@@ -19,8 +19,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// held counts the keys of setAll that the servers of this list have. Each key counts for the server of the other list
-// on which clients with the other list look for it. held lists the keys instead of reading them: memcached could not
+// held returns a count for each server of the other list: how many keys of setAll the servers of this list have that
+// clients with the other list look for at that server. held lists the keys instead of reading them: memcached could not
 // log all reads if the agent gets little CPU time.
 func (r *ring) held(t *testing.T, keys int, other *ring) []int {
 	t.Helper()

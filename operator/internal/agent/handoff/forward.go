@@ -110,7 +110,7 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 	return c.pace.Wait(ctx, size)
 }
 
-// age subtracts the time since the item was requested from its time to live: the item may have waited for the network.
+// age subtracts from the item's time to live the time since the item was requested: it may have waited for the network.
 func (i *item) age(since time.Duration) {
 	if i.ttl > 0 {
 		i.ttl = max(0, i.ttl-int(since/time.Second))
@@ -121,8 +121,8 @@ func (i *item) age(since time.Duration) {
 // memcached counts whole seconds.
 func (i item) expiring() bool { return i.ttl == 0 || i.ttl == 1 }
 
-// command returns the command that stores the item. The value has to follow it. A changed item replaces that of the new
-// memcached; any other item is added only if the new memcached does not have the key, because an item that a client
+// command returns the command that stores the item. The value has to follow it. A changed item replaces the item in the
+// new memcached; any other item is added only if the new memcached does not have the key, because an item that a client
 // stored there is newer.
 //
 // The item lives up to a second shorter than in the old memcached, and never longer, because the seconds of the two

@@ -3,8 +3,8 @@
 // memcached into the one that takes its place, or the items whose server changes because clients get another list of
 // servers.
 //
-// For each key by itself, the old memcached is the one that has it, and the new one is the one that is to have it. This
-// order keeps the copies correct:
+// For each key, "the old memcached" is the one that has the key, and "the new memcached" is the one that is to have it.
+// These steps, in this order, keep the copies correct:
 //
 //  1. A Handoff watches the logs of all memcacheds for stored, deleted and missing keys. See stream and heartbeat.
 //  2. It copies the items. Items that change in the meantime are copied again. See dump, copy and forward.
@@ -48,7 +48,7 @@ const (
 	attempts     = 3               // how often Run and Resume try to keep both consistent
 	attemptAfter = time.Second     // the wait before each further attempt
 	emptyWithin  = 5 * time.Second // how long emptying a memcached may take
-	searchWithin = time.Minute     // the same, if the agent has to search the keys
+	searchWithin = time.Minute     // how long it may take if the agent has to search the keys
 
 	// endOfCopy is the least time that is left for the end of a copy, if possible. In this time, changed keys are
 	// copied again, and the operator learns that the copy is complete.
@@ -109,7 +109,8 @@ func (h *Handoff) Hurry(within time.Duration) {
 	}
 }
 
-// endsWithin makes the end of the copy begin early enough for this limit, unless an earlier limit does.
+// endsWithin makes the end of the copy begin early enough for the copy to end within this limit. It changes nothing if
+// an earlier limit is set.
 func (h *Handoff) endsWithin(limit time.Duration) {
 	at := time.Now().Add(limit - min(limit/2, max(endOfCopy, limit/10)))
 	if late := h.late.Load(); late == nil || at.Before(*late) {
@@ -141,9 +142,9 @@ func (h *Handoff) Run(ctx context.Context) error {
 }
 
 // Resume keeps the memcacheds consistent if clients already use both the old and the new ones, but some of the changes
-// by clients are unknown. The reason says why they are unknown. Resume first removes the keys that move from both the
-// old and the new memcacheds. It removes most of them before it watches the logs, because the log of a memcached can't
-// take that many lines.
+// by clients are unknown. The reason says why they are unknown. Resume first removes, from the old and the new
+// memcacheds, the keys that move. It removes most of these keys before it watches the logs, because the log of a
+// memcached can't take that many lines.
 func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	h.report = sync.OnceFunc(h.Copied)
 	h.counts.copied.Store(true)
@@ -156,7 +157,7 @@ func (h *Handoff) Resume(ctx context.Context, reason string) error {
 }
 
 // finish returns the result of Run and Resume. If the failure came when clients already used both the old and the new
-// memcacheds, it removes the keys that move from both, and tries to keep both consistent from then on. If clients use
+// memcacheds, it removes from both the keys that move, and tries to keep both consistent from then on. If clients use
 // only the old ones, these have all that clients wrote, and stay as they are.
 func (h *Handoff) finish(ctx context.Context, err error) error {
 	for attempt := 1; ; attempt++ {

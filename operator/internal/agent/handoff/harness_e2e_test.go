@@ -85,7 +85,7 @@ func (r *running) use(t *testing.T, next *memcachedtest.Server) {
 	r.invalidates(t, func() { connect(t, next).set(t, "key-1", "newer", "T0") })
 }
 
-// invalidates makes a change, and waits until that has removed a key from the other memcached.
+// invalidates makes a change, and waits until a key is removed from the other memcached because of this change.
 func (r *running) invalidates(t *testing.T, change func()) {
 	t.Helper()
 	before := r.Progress().Invalidated

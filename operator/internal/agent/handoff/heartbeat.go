@@ -26,7 +26,7 @@ const (
 	// down to once a second.
 	pause = 20 * time.Millisecond
 
-	// markersPerBeat is the number of markers in a beat. They are enough for all lines from before the beat to be read
+	// markersPerBeat is the number of markers in a beat. With this number, all lines from before the beat have been read
 	// when the beat ends. Memcached collects the log of its threads one after another. So a line that a thread wrote
 	// before another thread's marker may come one round after that marker, and the next marker may come first in that
 	// round.

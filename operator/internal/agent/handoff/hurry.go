@@ -42,7 +42,7 @@ func (h *Handoff) hurries(now time.Time) bool {
 	return h.hurried.Load()
 }
 
-// isHalfOver reports whether half of the time between since and late is over.
+// isHalfOver reports whether more than half of the time from since to h.late is over.
 func (h *Handoff) isHalfOver(since, now time.Time) bool {
 	late := h.late.Load()
 	return late != nil && now.Sub(since) > late.Sub(since)/2
@@ -89,7 +89,8 @@ func (s *speed) add(bytes int64, now time.Time) {
 	s.bytes, s.seconds = s.bytes*kept+float64(bytes), s.seconds*kept+passed.Seconds()
 }
 
-// at returns the bytes per second, and whether the speed was measured for long enough if left seconds remain.
+// at returns the speed in bytes per second. isKnown is whether the speed was measured for long enough, given how many
+// seconds are left for the copy.
 func (s *speed) at(now time.Time, left float64) (perSecond float64, isKnown bool) {
 	const enough, ofLeft = 0.5, 0.05
 	s.mutex.Lock()

@@ -78,7 +78,8 @@ func (c *client) line() (string, error) {
 	return strings.TrimRight(line, "\r\n"), err
 }
 
-// under runs a handoff with settings that are made at the moment in which it begins.
+// under returns a function that runs a handoff. It calls settings just before the handoff begins, because the settings
+// may depend on the time.
 func under(settings func() handoff.Settings) func(context.Context, *handoff.Handoff) error {
 	return func(ctx context.Context, h *handoff.Handoff) error {
 		h.Settings = settings()

@@ -17,8 +17,8 @@ type Ring struct {
 	Dials []Dial
 }
 
-// Import moves all items of memcacheds that are no Pods of the cache into the servers of another list. In Move.Servers,
-// the sources come first.
+// Import returns the Move of all items from memcacheds that are no Pods of the cache to the servers of another list. In
+// Move.Servers, the sources come first.
 func Import(from, to Ring) (Move, error) {
 	source, err := from.chooser()
 	if err != nil {

@@ -54,7 +54,7 @@ func (k key) flag() string {
 
 // removal is the command that removes the item of a key, if memcached has one: it stores an item that has expired. A
 // store is used because its log line names the connection, so the agent recognizes its own removals. The log line of a
-// deletion does not name it.
+// deletion does not name the connection.
 func (k key) removal() string { return "ms " + k.token + " 0 " + k.flag() + "T-1 MR q\r\n\r\n" }
 
 // dumpedKey is the beginning of a line of a dump.

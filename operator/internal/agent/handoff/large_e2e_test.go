@@ -58,7 +58,8 @@ func TestALargeMemcachedIsCopiedWhole(t *testing.T) {
 	t.Attr("during-milliseconds", fmt.Sprint(during))
 }
 
-// latencies returns the p99 of reads in milliseconds while what runs. All clients together read 2,000 times a second.
+// latencies calls what, and returns the p99 of reads in the meantime, in milliseconds. All clients together read 2,000
+// times a second.
 func latencies(t *testing.T, server *memcachedtest.Server, count int, what func()) float64 {
 	t.Helper()
 	const clients, pause = 16, 8 * time.Millisecond

@@ -25,7 +25,7 @@ type line struct {
 	cfd    int // memcached's descriptor of the connection; -1 if the line has none
 }
 
-// parseLine reads a line without its line end, and may overwrite its memory.
+// parseLine reads a line that has no line end, and may overwrite the memory of text.
 func parseLine(text []byte) (line, error) {
 	l := line{cfd: -1}
 	for field := range bytes.SplitSeq(text, []byte(" ")) {
@@ -54,7 +54,7 @@ func parseLine(text []byte) (line, error) {
 	return l, nil
 }
 
-// oneOf returns the word that a text equals, without an allocation, or nothing.
+// oneOf returns the word that equals the text, or "" if no word does. It allocates no memory.
 func oneOf(text []byte, words ...string) string {
 	for _, word := range words {
 		if string(text) == word {

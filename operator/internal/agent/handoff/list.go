@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// busyFor is how long to wait while the LRU crawler of memcached is busy: it serves one request at a time.
+	// busyFor is how long to wait while the LRU crawler of memcached is busy: the crawler serves one request at a time.
 	busyFor = time.Minute
 
 	retryBusy = 100 * time.Millisecond
@@ -148,7 +148,8 @@ func (s *spool) addLine(text string, wanted func(key) bool, unnamed func()) erro
 	return s.add(d)
 }
 
-// remove removes the items of some keys of a memcached. It does not wait for a memcached that does not answer.
+// remove removes from a memcached the items of all keys for which the function which returns true. It does not wait for
+// a memcached that does not answer.
 func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	return removing(ctx, dial, func(remove func(key)) error {
 		return listEach(ctx, dial, func(k key) error {
@@ -160,8 +161,8 @@ func remove(ctx context.Context, dial Dial, which func(raw []byte) bool) error {
 	})
 }
 
-// removing calls choose with a function that removes the item of a key, and returns when memcached has removed all of
-// them.
+// removing calls choose with a function that removes the item of a key. It returns when memcached has removed all these
+// items.
 func removing(ctx context.Context, dial Dial, choose func(remove func(key)) error) error {
 	connection, err := dial(ctx)
 	if err != nil {

@@ -37,7 +37,7 @@ type Move struct {
 	// Leaving, which are about to end.
 	Sources, Targets, Leaving []int
 
-	// Share is about which part of the sources' items moves, from 0 to 1.
+	// Share is the approximate part of the sources' items that moves, from 0 to 1.
 	Share float64
 
 	// whole is whether all items of one server move to an unused one. Then the servers can be emptied, and need not be
@@ -49,7 +49,7 @@ type Move struct {
 	external bool
 }
 
-// Whole moves all items of the old memcached into the new one.
+// Whole returns the Move of all items from the old memcached to the new one.
 func Whole(old, next Dial) Move {
 	return Move{
 		Servers: []Member{{Side: Old, Dial: old}, {Side: New, Dial: next}},

@@ -36,12 +36,12 @@ type Progress struct {
 	Emptied string
 }
 
-// counts are the values of Progress while they grow.
+// counts are the values of Progress, which grow during a handoff.
 type counts struct {
 	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
 	followed, copied                                         atomic.Bool
 
-	// used is whether a client has stored, deleted or missed a key in the new memcached since all was copied.
+	// used is whether a client has stored, deleted or missed a key in the new memcached since all keys were copied.
 	used atomic.Bool
 
 	emptied atomic.Pointer[string]
@@ -54,8 +54,8 @@ func (c *counts) lose(reason string) {
 	}
 }
 
-// total adds the keys that move from a memcached, as estimated from its statistics, to the totals. It returns about how
-// many keys these are, and bytes of keys and values.
+// total adds the keys that move from a memcached, as estimated from its statistics, to the totals. It returns the
+// estimated number of these keys, and of the bytes of these keys and their values.
 func (c *counts) total(stats map[string]string, share float64) (keys, bytes int64) {
 	items, _ := strconv.ParseFloat(stats["curr_items"], 64)
 	memory, _ := strconv.ParseFloat(stats["bytes"], 64)

@@ -67,7 +67,7 @@ type readout struct {
 // item.
 //
 // The reads do not count as uses of the items. However, memcached instructs only one reader of a stale item to write it
-// again, and this may be Read, because memcached has no command that reads a value without this effect.
+// again, and this reader may be Read: memcached has no command that reads a value without this effect.
 func Read(ctx context.Context, dial Dial, pace *Pace, found func(Item) error) (Unread, error) {
 	connection, err := dial(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/clienthash"
 )
 
-// Relist moves the items whose server changes when clients get a list with another number of servers. The servers are
-// those of the longer list, in its order, with the names that clients have for them.
+// Relist returns the Move of the items whose server changes when clients get a list with another number of servers. The
+// servers are those of the longer list, in its order, with the names that clients have for them.
 func Relist(algorithm clienthash.Algorithm, names []string, dials []Dial, before, after int) (Move, error) {
 	longer := max(before, after)
 	if len(names) != longer || len(dials) != longer || min(before, after) < 1 || before == after {

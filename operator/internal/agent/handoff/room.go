@@ -11,7 +11,7 @@ import (
 const (
 	page = 1 << 20 // bytes of a slab page
 
-	// largestChunk is the size of an item above which memcached stores it in several chunks.
+	// largestChunk is the largest size of an item that memcached stores in one chunk.
 	largestChunk = page / 2
 )
 

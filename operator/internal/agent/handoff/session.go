@@ -11,7 +11,7 @@ import (
 // errDone is the cause of the end of a session after which nothing is left to do.
 var errDone = errors.New("the old memcached has ended, and all its writes are known")
 
-// session watches all memcacheds, and removes from one what changes in the other.
+// session watches all memcacheds, and removes from one memcached the keys that change in another.
 type session struct {
 	handoff *Handoff
 	move    Move
@@ -78,7 +78,7 @@ func (s *session) newSide(ctx context.Context, number int) *side {
 
 func (s *session) side(number int) *side { return s.sides[number].Load() }
 
-// start returns once no change in any memcached can be missed.
+// start begins to watch all memcacheds, and returns once the session can miss no change in any of them.
 func (s *session) start(ctx context.Context) error {
 	if err := s.each(func(side *side) error { return s.open(ctx, side) }); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (s *session) flushed(side *side) error {
 	return s.unknown(side, &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")})
 }
 
-// resume removes the keys that move from both sides, and keeps both consistent from then on.
+// resume removes from both sides the keys that move, and keeps both sides consistent from then on.
 func resume(ctx context.Context, s *session) error {
 	for number := range s.sides {
 		s.side(number).changes.stop()
@@ -271,7 +271,7 @@ func (s *session) settle(ctx context.Context) error {
 	return s.sync(ctx, s.move.Targets)
 }
 
-// sync waits until all removals of some memcacheds are done.
+// sync waits until all removals from the memcacheds with these numbers are done.
 func (s *session) sync(ctx context.Context, numbers []int) error {
 	var errs []error
 	for _, number := range numbers {

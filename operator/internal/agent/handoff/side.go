@@ -76,7 +76,8 @@ const ofItem = 64
 // not be sent, because memcached 1.6.40 to 1.6.45 crashes when it refuses an item of `ms` while its log is watched.
 func (s *side) isTooLarge(bytes int) bool { return isTooLarge(s.itemSize, bytes) }
 
-// isTooLarge is the same for a memcached whose largest item has this size; 0 means that the size is unknown.
+// isTooLarge reports whether a memcached whose largest item has this size would refuse such an item. 0 means that the
+// size is unknown.
 func isTooLarge(itemSize, bytes int) bool { return itemSize > 0 && bytes+ofItem > itemSize }
 
 // open opens the connections of a side. They are closed when the side leaves, or the context ends. open writes no

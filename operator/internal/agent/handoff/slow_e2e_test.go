@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// through connects to a memcached that gets all commands late, except the command that empties it.
+// through returns a Dial for a memcached that gets all commands late, except the command that empties it.
 func through(t *testing.T, server *memcachedtest.Server, late time.Duration) handoff.Dial {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func pass(client net.Conn, address string, late time.Duration) {
 	_, _ = io.Copy(client, server)
 }
 
-// late delays memcached's answers and its log.
+// late returns a Dial for a memcached whose answers and log arrive late.
 func late(dial handoff.Dial, by time.Duration) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		connection, err := dial(ctx)

@@ -58,7 +58,7 @@ func noFile(err error) error {
 func (s *spool) stream() cipher.Stream {
 	block, err := aes.NewCipher(s.secret[:])
 	if err != nil {
-		panic(err) // the length of the secret is right
+		panic(err) // impossible, because the length of the secret is right
 	}
 	return cipher.NewCTR(block, make([]byte, aes.BlockSize))
 }

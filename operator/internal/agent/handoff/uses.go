@@ -5,10 +5,10 @@ package handoff
 import "fmt"
 
 const (
-	// fewUses are too few keys to judge where clients look for them.
+	// fewUses is a number of keys: with fewer keys, the session does not judge where clients look for them.
 	fewUses = 200
 
-	// maxElsewhere is a share: clients may look for up to one of this many keys at another server than Move says, because
+	// maxElsewhere is a share: of this many keys, clients may look for up to one at another server than Move says, because
 	// some clients may still have an older list.
 	maxElsewhere = 5
 

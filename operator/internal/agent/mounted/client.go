@@ -8,9 +8,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
-// Client returns the configuration for a connection to a server outside of the cache. The server must present a
-// certificate for this name that a CA of the Secret's ca.crt signed. If the Secret has tls.crt and tls.key, they are
-// the client's certificate.
+// Client returns the configuration for a connection to a server outside of the cache, with the Secret that is mounted
+// at dir. The server must present a certificate for this name that a CA of the Secret's ca.crt signed. If the Secret
+// has tls.crt and tls.key, they are the client's certificate.
 func Client(dir, name string) (*tls.Config, error) {
 	secret, err := Read(dir, certs.KeyCertificate, certs.KeyPrivateKey, certs.KeyClientCA)
 	if err != nil {

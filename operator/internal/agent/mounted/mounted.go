@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Read returns the named entries of a Secret, except for missing ones. All of them are of the same version. If the
-// kubelet did not mount the folder, its files are read as they are.
+// Read returns the named entries of a Secret, except for missing ones. All entries are of the same version of the
+// Secret. If the kubelet did not mount the folder, its files are read as they are.
 func Read(dir string, names ...string) (map[string][]byte, error) {
 	for range 3 {
 		before, err := version(dir)

@@ -40,7 +40,7 @@ func (c Certificate) Peer() (*tls.Config, error) {
 	return PeerBy(secret)
 }
 
-// PeerBy does the same as Certificate.Peer, with the content of the Secret.
+// PeerBy returns the same configuration as Certificate.Peer, for a Secret with this content.
 func PeerBy(secret map[string][]byte) (*tls.Config, error) {
 	own, err := certs.Parse(secret, false)
 	if err != nil {

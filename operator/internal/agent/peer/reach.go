@@ -20,17 +20,17 @@ import (
 const (
 	LoginRefused             = "LoginRefused"             // memcached accepts no user that is mounted here
 	ServerCertificateUnknown = "ServerCertificateUnknown" // memcached presents a certificate of another Secret or CA
-	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate by its CAs
+	ClientCertificateRefused = "ClientCertificateRefused" // memcached requires a client certificate that its CAs signed
 )
 
 // Patience is how long a memcached may be unreachable before the copy fails. It may take some seconds until a
 // NetworkPolicy allows the connections of a new Pod, and until two Pods have the same version of a Secret.
 const Patience = 10 * time.Second
 
-// retryInterval is how long to wait for a memcached that does not answer.
+// retryInterval is how long to wait before the next attempt to reach a memcached that does not answer.
 const retryInterval = 200 * time.Millisecond
 
-// Reach tries to reach a memcached until patience is over. Its error has the reason.
+// Reach tries to reach a memcached until patience is over. Its error has the reason why it did not succeed.
 func Reach(ctx context.Context, server handoff.Member, patience time.Duration) error {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -109,9 +109,9 @@ func (c *Client) Ask(ctx context.Context, request string) (string, error) {
 	return c.command(ctx, request, readLine)
 }
 
-// RefreshCertificates makes memcached reload its certificate, key and client CAs. New connections use the new ones, and
-// open connections stay open. Check the files first, because memcached would replace a working certificate even if the
-// new certificate and key do not match.
+// RefreshCertificates makes memcached reload its certificate, key and client CAs. New connections use the reloaded
+// files, and open connections stay open. Check the files first, because memcached would replace a working certificate
+// even if the new certificate and key do not match.
 func (c *Client) RefreshCertificates(ctx context.Context) error {
 	answer, err := c.Ask(ctx, "refresh_certs\r\n")
 	if err != nil || answer == "OK" {

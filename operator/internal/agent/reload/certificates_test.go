@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
-// serving starts a server with a certificate, and counts the requests for it.
+// serving starts a server with a certificate, and counts how often clients request this certificate.
 func serving(t *testing.T, certificate *agenttest.Certificate) (address string, asked *atomic.Int64) {
 	t.Helper()
 	pair, err := tls.X509KeyPair([]byte(certificate.PEM), []byte(certificate.Key))

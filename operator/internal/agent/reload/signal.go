@@ -32,8 +32,8 @@ func hangUp(proc string) error {
 // endPoll is the interval at which the agent looks whether memcached has ended.
 const endPoll = 50 * time.Millisecond
 
-// EndInOrder makes the memcached with that process id send its log to the end, and waits until it has ended. A SIGTERM
-// would lose the end of the log, even if it was sent before.
+// EndInOrder sends SIGUSR1 to the memcached with this process id, and waits until memcached has sent the rest of its
+// log and has ended. A SIGTERM would lose the end of the log, even if memcached got the SIGTERM before SIGUSR1.
 func EndInOrder(ctx context.Context, proc string, pid int) error {
 	if !IsMemcached(proc, pid) {
 		return fmt.Errorf("the process %d is not memcached: the Pod needs shareProcessNamespace", pid)

@@ -37,7 +37,7 @@ type Watcher struct {
 	Interval time.Duration
 	Log      *slog.Logger
 
-	reloaded, live string // versions
+	reloaded, live string // versions: the one that memcached was last made to load, and the one that it uses
 	reason         string // why the Secret is not in use, as it was last logged
 	inSync         atomic.Bool
 	reloads        atomic.Int64

@@ -35,7 +35,7 @@ var (
 	}
 )
 
-// Metrics are exported only with --handoff-file, and by agent bootstrap.
+// Metrics returns the metrics of handoffs. They are exported only with --handoff-file, and by agent bootstrap.
 func Metrics() []*exporter.Metric {
 	return []*exporter.Metric{
 		handoffKeys, handoffBytes, handoffSkipped, handoffDuration, handoffProgress, handoffInvalidations, handoffFailures,

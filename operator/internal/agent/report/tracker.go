@@ -73,7 +73,7 @@ func (t *Tracker) Resume(ctx context.Context, h *handoff.Handoff) error {
 	return err
 }
 
-// Copied returns when the last copy ended: the current time during a copy, and zero if there was none.
+// Copied returns the time at which the last copy ended: the current time during a copy, and zero if there was none.
 func (t *Tracker) Copied() time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -139,8 +139,8 @@ func (t *Tracker) begin(h *handoff.Handoff, copies bool) {
 	}
 }
 
-// whyLost returns why a handoff is resumed: the reason for which the last handoff lost its keys or, if there is none,
-// AgentRestarted, because an earlier run of the agent had begun the handoff.
+// whyLost returns why a handoff is resumed: the reason for which the last handoff lost its keys. If there is none, it
+// returns AgentRestarted, because an earlier run of the agent had begun the handoff.
 func (t *Tracker) whyLost() string { return cmp.Or(t.Lost(), handoff.AgentRestarted) }
 
 func (t *Tracker) endOfCopy() {

@@ -17,7 +17,7 @@ type pages struct {
 	roomiest int   // of the classes that can give up a page, the one with most bytes in free chunks; 0 if none can
 }
 
-// fit reports whether memcached has no more than it may have, except for the first pages of its classes.
+// fit reports whether memcached has taken no more than this much memory, except for the first pages of its classes.
 func (p pages) fit(memory int64) bool { return p.taken <= memory+p.classes*mebibyte }
 
 func (m *memcached) pages(ctx context.Context) (pages, error) {

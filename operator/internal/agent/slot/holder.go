@@ -38,9 +38,9 @@ func HolderByName(ctx context.Context, slot string) Holder {
 	return holderOf(addresses, err, own)
 }
 
-// hostOf returns the whole name of a slot, such as shop-0.shop-slots.team.svc.cluster.local. for shop-0. It is empty if
-// the domain of the Pod's namespace is not known. A shorter name would also be looked up at DNS servers outside of the
-// cluster, and their answer would count if no such name exists in the cluster.
+// hostOf returns the whole DNS name of a slot, such as shop-0.shop-slots.team.svc.cluster.local. for shop-0. It is
+// empty if the domain of the Pod's namespace is not known. A shorter name would also be looked up at DNS servers
+// outside of the cluster, and their answer would count if no such name exists in the cluster.
 func hostOf(slot, resolvConf string) string {
 	cache := slot[:max(strings.LastIndex(slot, "-"), 0)]
 	for line := range strings.Lines(resolvConf) {

@@ -28,7 +28,8 @@ type Memcached struct {
 	// Own connects to this memcached.
 	Own handoff.Dial
 
-	// Peer returns how to connect to the memcached of another Pod of the cache, by its IP address.
+	// Peer returns a function that connects to the memcached of another Pod of the cache. The address is the IP address of
+	// that Pod.
 	Peer func(address string) handoff.Dial
 
 	// Signal makes memcached send the rest of its log and end. It returns when memcached has ended.
@@ -50,8 +51,8 @@ type Memcached struct {
 	Tracker report.Tracker
 }
 
-// Copy implements Copier. It first waits for memcached, which may start after the agent, and gives it the memory that
-// the instruction requires, because not all keys may fit into less.
+// Copy implements Copier. It first waits for memcached, which may start after the agent. Then it gives memcached the
+// memory that the instruction requires, because less memory may not suffice for all keys.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
 	h, err := m.handoff(order)
 	if err != nil {
@@ -148,9 +149,10 @@ func (m *Memcached) handoff(order instruction.Instruction) (*handoff.Handoff, er
 	}, nil
 }
 
-// until returns when a copy has to be complete: the operator counts the timeout from the time of its instruction. If
-// that time is in the future, the clock of this Node differs from the operator's. If the timeout is over already, the
-// clocks differ, too: otherwise, the operator would have given another instruction by now.
+// until returns the time at which a copy has to be complete: Timeout after the time of the instruction, because the
+// operator counts from that time. If that time is in the future, the clock of this Node differs from the operator's, so
+// until counts from now. If Timeout is over already, the clocks differ, too, because the operator would otherwise have
+// given another instruction by now: until then allows half of Timeout from now.
 func (m *Memcached) until(order instruction.Instruction, now time.Time) time.Time {
 	if m.Timeout <= 0 {
 		return time.Time{}

@@ -167,8 +167,8 @@ func (f *Follower) reason() string {
 	return ""
 }
 
-// sendUnready is for how long an agent with the role Send is not ready in any case, because the Pod was ready before,
-// and several probes must fail for the operator to see that the copy began.
+// sendUnready is for how long an agent with the role Send is not ready in any case: the Pod was ready before, and the
+// operator sees that the copy began only after several probes have failed.
 const sendUnready = 12 * time.Second
 
 // job is a run of the copier. It is kept after its end, because the keys that it copied are still in memcached.

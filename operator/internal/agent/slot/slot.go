@@ -22,13 +22,13 @@ import (
 // interval is how often the file is read. The kubelet updates it within a few hundred milliseconds.
 const interval = 200 * time.Millisecond
 
-// Copier acts on this Pod's memcached, and on that of the Pod that the instruction names.
+// Copier acts on this Pod's memcached, and on the memcached of the Pod that the instruction names.
 type Copier interface {
 	// Copy first removes, from each memcached that is to get keys, the keys that it is to get. Then it copies these keys,
 	// and calls copied. From then on, it removes each key that changes in one memcached from the others. It returns nil
 	// when a memcached that keys leave has ended in order, and otherwise an error, even if only the context ends. After a
-	// failure, it has removed the copied keys. If it failed after the copy, it has removed the keys that move from all
-	// memcacheds that it could reach.
+	// failure, it has removed the copied keys. If it failed after the copy, it has removed, from all memcacheds that it
+	// could reach, the keys that move.
 	Copy(ctx context.Context, order instruction.Instruction, copied func()) error
 
 	// Resume removes from all memcacheds the keys that move. Then it removes each key that changes in one of them from the

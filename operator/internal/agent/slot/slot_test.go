@@ -93,7 +93,7 @@ func (s *scene) End(context.Context) error {
 	return s.refuse
 }
 
-// order is the event that the operator writes an instruction.
+// order returns a step's event: the operator writes an instruction with this role.
 func order(role instruction.Role, changes ...func(*instruction.Instruction)) func(*testing.T, *scene) {
 	i := instruction.Instruction{Slot: "shop-0", Role: role, Rate: 1, Since: begin, End: 30}
 	if role == instruction.Receive || role == instruction.Moved {
@@ -123,7 +123,7 @@ func obeys(_ *testing.T, s *scene)   { s.refuse = nil }
 func loses(_ *testing.T, s *scene)   { s.lostCopy = handoff.LogLinesLost }
 func nothing(*testing.T, *scene)     {}
 
-// ends is the event that the copier ends. The next call of look notices it.
+// ends returns a step's event: the copier ends with this error. The next call of look notices that.
 func ends(err error) func(*testing.T, *scene) {
 	return func(_ *testing.T, s *scene) {
 		s.finish <- err
@@ -263,7 +263,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// look lets the follower act, and returns what the copier did.
+// look lets the follower take a step. It returns the error of the step, or whether the agent is ready, with the calls
+// of the copier.
 func (s *scene) look(t *testing.T) string {
 	t.Helper()
 	if err := s.step(t.Context(), s.now); err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Patience is how long a Pod that terminates waits for its successor to begin to copy its keys, because a new Pod has
-	// to be scheduled and started, sometimes on a Node that an autoscaler has to add first.
+	// Patience is how long a Pod that terminates waits until its successor begins to copy its keys. A new Pod has to be
+	// scheduled and started before, sometimes on a Node that an autoscaler has to add first.
 	Patience = 2 * time.Minute
 
 	// remembered is how long a DNS server may give an outdated answer: 30 seconds with the defaults of kubeadm, and
@@ -50,7 +50,7 @@ type Termination struct {
 	Log *slog.Logger
 }
 
-// Wait returns when memcached may end, or when the context ends. Its parameter ordered is the last instruction that the
+// Wait waits until memcached may end, or until the context ends. Its parameter ordered is the last instruction that the
 // Pod saw.
 func (t *Termination) Wait(ctx context.Context, ordered instruction.Instruction) {
 	end := ending{role: ordered.Role, drain: t.Drain, timeout: t.Timeout, began: time.Now()}
@@ -105,7 +105,8 @@ func (e *ending) note(holder Holder, copied bool, now time.Time) {
 	}
 }
 
-// until returns when memcached ends, and why. memcached ends no later than after the time for a handoff and the drain.
+// until returns the time at which memcached is to end, and the reason. memcached ends no later than after the time for
+// a handoff and the drain.
 func (e *ending) until() (until time.Time, why string) {
 	switch {
 	case e.role == instruction.None:

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// seen is what a terminating Pod finds out from this time on.
+// seen is what a terminating Pod finds out about its slot and its keys, beginning at the time from.
 type seen struct {
 	from   time.Duration
 	holder Holder

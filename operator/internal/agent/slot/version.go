@@ -40,7 +40,7 @@ func (m *Memcached) version(ctx context.Context) (string, error) {
 }
 
 // checkVersion returns an error for a version that is too old. It accepts versions that it cannot parse, because they
-// may be those of a fork, or of a future memcached.
+// may be versions of a fork, or of a future memcached.
 func checkVersion(version string) error {
 	if isTooOld(version) {
 		return fmt.Errorf("memcached %s is too old for slots: "+

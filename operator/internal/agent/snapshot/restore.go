@@ -28,12 +28,13 @@ type Restore struct {
 	Progress Progress
 }
 
-// place returns the index in Restore.Servers of the server that gets an item, for the item's former slot and key.
+// place returns the index, in Restore.Servers, of the server that gets an item with this key that was saved from this
+// slot.
 type place func(slot string, key []byte) int
 
-// Run adds the items to the servers, one object after another, and replaces none that they have. If the snapshot is not
-// whole according to its manifest, nothing is restored. A damaged object is found only while it is read: Run then
-// returns an error, and the servers have the items of earlier blocks.
+// Run adds the items to the servers, one object after another, and replaces no item that a server already has. If the
+// snapshot is not whole according to its manifest, nothing is restored. A damaged object is found only while it is
+// read: Run then returns an error, and the servers have the items of earlier blocks.
 func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, error) {
 	m, err := manifest(ctx, r.Store, r.Name)
 	if err != nil {
@@ -87,7 +88,7 @@ func (r *Restore) add(ctx context.Context, m format.Manifest, adders []*handoff.
 	return nil
 }
 
-// end waits until the servers have all items, and returns the sum of what they answered.
+// end waits until the servers have all items, and returns the sums of what all adders counted.
 func (r *Restore) end(adders []*handoff.Adder) (total handoff.Added, err error) {
 	for i, adder := range adders {
 		added, ended := adder.Close()

@@ -21,9 +21,9 @@ type Save struct {
 	Owner   string // for whom the snapshot is made, because several owners may choose the same name
 	Servers []Server
 
-	// Once is whether an existing whole snapshot with the same name and owner is the result: an earlier attempt may have
-	// been stopped just after it wrote that snapshot. If there is no owner, the cache and the servers must be the same
-	// instead.
+	// Once is whether Run accepts an existing whole snapshot with the same name and owner as its result: an earlier
+	// attempt may have been stopped just after it wrote that snapshot. If there is no owner, the cache and the servers
+	// must be the same instead.
 	Once bool
 
 	// Pace limits the bytes of keys and values per second.
@@ -65,7 +65,7 @@ func (s *Save) earlier(ctx context.Context) (format.Manifest, error) {
 	return manifest(ctx, s.Store, s.Name)
 }
 
-// identity returns a text that says whose snapshot a snapshot is. It is for messages, and for comparing two snapshots.
+// identity returns a text that says to whom a snapshot belongs. It is for messages, and for comparing two snapshots.
 func identity(owner, cache string, servers []string) string {
 	if owner != "" {
 		return fmt.Sprintf("the owner %q", owner)

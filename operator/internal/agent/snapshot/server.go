@@ -121,7 +121,7 @@ func untilListsEnd(ctx context.Context, server Server) error {
 	}
 }
 
-// hints say what to do about a failed copy, by the reason. The reasons themselves are for programs.
+// hints has, for each reason of a failed copy, what to do about it. The reasons themselves are for programs.
 var hints = map[string]string{
 	handoff.OldUnreachable: "it does not answer: correct its address in --server, or wait until it runs, or allow " +
 		"this program in its NetworkPolicy; if it uses TLS, set --tls-dir",

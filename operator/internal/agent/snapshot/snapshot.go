@@ -2,9 +2,9 @@
 //
 // A snapshot with the name NAME has the objects NAME/SERVER.ATTEMPT, one for each server, and NAME/manifest.json, which
 // is written last, lists the other objects, and is never replaced. Several attempts may write the same snapshot at the
-// same time: for example, one in a Pod on a Node that was lost, and one in the next Pod. None of them overwrites an
-// object of another one. If the manifest is missing, or an object is not as the manifest describes it, the snapshot is
-// not whole, and is not restored as if it were. See package format.
+// same time: for example, one in a Pod on a Node that was lost, and one in the next Pod. No attempt overwrites an
+// object of another attempt. If the manifest is missing, or an object is not as the manifest describes it, the snapshot
+// is not whole, and is not restored as if it were. See package format.
 //
 // Items are read and written one after another, so that memory does not grow with their number.
 package snapshot
@@ -28,7 +28,7 @@ type Store interface {
 	// ended before that.
 	Create(ctx context.Context, name string, size int64) (io.WriteCloser, error)
 
-	// Add writes a small object, and replaces none: the error is ErrExists if there is one.
+	// Add writes a small object, but never replaces one: if an object with this name exists, the error is ErrExists.
 	Add(ctx context.Context, name string, content []byte) error
 
 	// Remove removes an object. It is no error if the store forbids this, because nothing depends on the removal.
@@ -64,7 +64,7 @@ type Server struct {
 
 // Progress is how far a save, a restore or a verification is.
 type Progress struct {
-	Items, Bytes atomic.Int64 // of keys and values
+	Items, Bytes atomic.Int64 // items, and bytes of their keys and values
 	Total        atomic.Int64 // items, if known
 }
 

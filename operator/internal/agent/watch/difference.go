@@ -21,8 +21,8 @@ func (d *difference) begin(logged gets, now reading) {
 }
 
 // ofReads converts a hit ratio of the logged reads to the hit ratio of the counted reads. It returns the ratio
-// unchanged if there are too few reads. It does the same if memcached logged fewer reads than it counted, because
-// memcached then skipped some of them in the log.
+// unchanged if there are too few reads, or if memcached logged fewer reads than it counted, because memcached then
+// skipped some reads in the log.
 func (d *difference) ofReads(ratio float64, logged gets, now reading) float64 {
 	const enough = 10_000
 	of, counted := logged.since(d.logged), gets{now.reads, now.hits}.since(d.counted)

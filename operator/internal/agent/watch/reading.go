@@ -13,7 +13,7 @@ import (
 
 const (
 	// recent is for how long an eviction counts, and counted for how long a read counts. lately is for how long a read
-	// counts as recent. It is longer than recent, so that there is an earlier reading to compare with, even if the
+	// counts as recent. lately is longer than recent, so that there is an earlier reading to compare with, even if the
 	// operator requests a report only every five minutes.
 	recent  = 5 * time.Minute
 	counted = time.Hour
@@ -58,7 +58,7 @@ func newReading(at time.Time, general, items, slabs map[string]string) reading {
 	return r
 }
 
-// follows reports whether a reading is of the same process, whose counters were not reset.
+// follows reports whether both readings are of the same process, and its counters were not reset in between.
 func (r reading) follows(before reading) bool {
 	return r.process == before.process && r.reads >= before.reads && r.hits >= before.hits
 }

@@ -158,7 +158,7 @@ func (s *session) read(lines *bufio.Reader) error {
 }
 
 // errCopied ends a session. An agent that copies keys needs each line of the log, so the session does not read the log
-// at the same time. Besides, the keys that this agent adds are not used by clients.
+// at the same time. Besides, the keys that such an agent adds are not used by clients.
 var errCopied = errors.New("an agent copies keys from it or to it")
 
 // next returns the next line that has arrived.

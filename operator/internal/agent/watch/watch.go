@@ -35,7 +35,7 @@ type Watcher struct {
 	// Login connects to memcached, with a password if it requires one.
 	Login func(context.Context) (*protocol.Client, error)
 
-	// Copied returns when this agent last copied keys to memcached; zero if it did not.
+	// Copied returns the time at which this agent last copied keys to memcached; zero if it has copied none.
 	Copied func() time.Time
 
 	Log *slog.Logger
@@ -107,7 +107,7 @@ func (w *Watcher) noteCopy(err error, pause time.Duration) {
 	}
 }
 
-// lastCopied returns when keys were last copied to memcached, or may have been.
+// lastCopied returns the time at which keys were last copied to memcached, or may have been.
 func (w *Watcher) lastCopied() time.Time {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -163,7 +163,7 @@ func (w *Watcher) ServeHTTP(response http.ResponseWriter, request *http.Request)
 	_ = json.NewEncoder(response).Encode(answer) // an error means that the client has disconnected
 }
 
-// report makes one answer at a time.
+// report returns the answer to a request. It makes only one answer at a time.
 func (w *Watcher) report(ctx context.Context) (usage.Report, error) {
 	select {
 	case w.place <- struct{}{}:

@@ -73,7 +73,7 @@ func (l *load) run(t *testing.T, rate int, took time.Duration) {
 	}
 }
 
-// read reads keys, and stores those that are not found.
+// read reads this number of keys together, and stores those that are not found.
 func (l *load) read(together int) error {
 	var gets, sets strings.Builder
 	keys := make([]int, together)

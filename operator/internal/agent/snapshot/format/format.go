@@ -44,8 +44,7 @@ type Item struct {
 type Head struct {
 	Version int `json:"version"`
 
-	// Snapshot identifies the snapshot: it is the same in all its objects, and differs from that of every other
-	// snapshot.
+	// Snapshot identifies the snapshot: all objects of a snapshot have the same value, which no other snapshot has.
 	Snapshot string `json:"snapshot"`
 
 	// Cache is the name of the cache.

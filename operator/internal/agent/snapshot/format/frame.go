@@ -21,8 +21,9 @@ const (
 // magic begins each header.
 const magic = "MCSN"
 
-// headerSize is the size of the header of a frame: magic, kind, three bytes 0, number, size, size before compression,
-// items, checksum of the content, and checksum of the header. All numbers are little endian and have 4 bytes.
+// headerSize is the size of the header of a frame: magic, kind, three zero bytes, number of the frame, size of the
+// content, its size before compression, number of items, checksum of the content, and checksum of the header before
+// this checksum. All numbers are little endian and have 4 bytes.
 const headerSize = 32
 
 // maxContent limits the content of a frame: it is enough for a block with one item of the largest size.

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// maxManifest limits how many bytes of a manifest are read. The manifest of a thousand servers needs a tenth of it.
+// maxManifest limits how many bytes of a manifest are read. The manifest of a thousand servers has a tenth of this
+// size.
 const maxManifest = 4 << 20
 
 // Manifest names all objects of a snapshot. It is written last: a snapshot without it is not whole.
