@@ -105,8 +105,8 @@ func (e *ending) note(holder Holder, copied bool, now time.Time) {
 	}
 }
 
-// until returns the time at which memcached is to end, and the reason. memcached ends no later than after the time for
-// a handoff and the drain.
+// until returns the time at which memcached is to end, and the reason. At the latest, memcached ends after the time for
+// a handoff, followed by the longer one of the drain and remembered.
 func (e *ending) until() (until time.Time, why string) {
 	switch {
 	case e.role == instruction.None:
