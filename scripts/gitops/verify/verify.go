@@ -166,8 +166,8 @@ func (r *run) variant(method string, v variant) error {
 	return nil
 }
 
-// unreached: each kustomization is rendered by an install method or an option. One that is not was not verified, and is
-// of no use.
+// unreached: each kustomization is rendered by an install method or an option. A kustomization that none of them
+// renders was not verified, and has no use.
 func (r *run) unreached() {
 	for _, file := range r.Files.Kustomizations("gitops") {
 		if !r.builder.Cache.Read(file) {
