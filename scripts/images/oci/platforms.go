@@ -23,10 +23,10 @@ func PlatformsOf(architectures []string) (platforms []v1.Platform) {
 	return platforms
 }
 
-// Host is the platform of containers on this machine.
+// Host returns the platform of containers on this machine.
 func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
 
-// KernelName is the name of an architecture in the kernel and in QEMU.
+// KernelName returns the name of an architecture in the kernel and in QEMU.
 func KernelName(architecture string) string {
 	switch architecture {
 	case "amd64":
