@@ -123,7 +123,7 @@ func (id identity) fits(next identity, text string) error {
 // not restore the old text.
 type rewriter struct{ from, to identity }
 
-// replacer replaces all spellings in one pass. If several spellings begin at the same place, it replaces the longest.
+// replacer replaces all spellings at the same time. If several spellings begin at the same place, it replaces the longest.
 // So it does not replace the project's name within the module path, which contains it.
 func replacer(old, fresh []string) *strings.Replacer {
 	var pairs [][]string

@@ -108,7 +108,7 @@ func labelled(labels map[string]string) []string {
 	return sets.List(found)
 }
 
-// ofPod returns the promises of a Pod: its node affinity is a promise about the images of its containers, and an
+// ofPod returns the promises of a Pod: the node affinity is a promise about the images of its containers, and an
 // environment variable of a container is a promise about the images of caches.
 func ofPod(source string, pod corev1.PodSpec) (promises []Promise) {
 	nodes := landing(pod)
