@@ -105,7 +105,7 @@ func (c *cluster) waitingPods(ctx context.Context, live *unstructured.Unstructur
 	return why
 }
 
-// remaining is the state of an object that is being deleted: it returns what delays the deletion.
+// remaining is a state of an object that is being deleted: it returns what delays the deletion.
 func (c *cluster) remaining(ctx context.Context, o *unstructured.Unstructured) (missing string, err error) {
 	live, err := c.find(ctx, o)
 	if err != nil || live == nil {

@@ -103,7 +103,7 @@ func (p plan) defaults() (d defaults) {
 	return d
 }
 
-// summary says in a sentence how many caches lose their keys.
+// summary returns a sentence that says how many caches lose their keys.
 func (d difference) summary() string {
 	lost := map[string]int{}
 	for _, p := range d.pods {

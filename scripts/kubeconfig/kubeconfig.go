@@ -22,8 +22,8 @@ import (
 
 // Connection is a connection to a cluster whose API server has answered.
 type Connection struct {
-	Context   string // of the kubeconfig; empty inside a Pod without a kubeconfig
-	Namespace string // of the context
+	Context   string // context of the kubeconfig; empty inside a Pod without a kubeconfig
+	Namespace string // namespace of the context
 	Config    *rest.Config
 	Client    client.WithWatch
 	Version   *version.Info

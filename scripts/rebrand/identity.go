@@ -123,8 +123,8 @@ func (id identity) fits(next identity, text string) error {
 // not restore the old text.
 type rewriter struct{ from, to identity }
 
-// replacer replaces all spellings at the same time. If several spellings begin at the same place, it replaces the longest.
-// So it does not replace the project's name within the module path, which contains it.
+// replacer replaces all spellings together. If several spellings begin at the same place, it replaces the longest. So
+// it does not replace the project's name within the module path, which contains it.
 func replacer(old, fresh []string) *strings.Replacer {
 	var pairs [][]string
 	for i := range old {

@@ -28,7 +28,7 @@ var ErrNotRunning = errors.New("not running")
 type Cluster struct {
 	Name          string    `json:"name"`
 	Simulated     bool      `json:"simulated"`
-	Kubeconfig    string    `json:"kubeconfig"`         // of an administrator, for programs on this machine
+	Kubeconfig    string    `json:"kubeconfig"`         // kubeconfig of an administrator, for programs on this machine
 	Registry      string    `json:"registry,omitempty"` // host:port, the same in image references everywhere
 	Git           string    `json:"git,omitempty"`      // URL of a bare repository, both for pushes and for Argo CD
 	Logs          string    `json:"logs"`               // folder, one file for each process

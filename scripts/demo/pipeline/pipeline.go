@@ -109,7 +109,7 @@ const (
 // ByOLM reports whether OLM installs the operator, from a catalog.
 func (m Method) ByOLM() bool { return m != Direct }
 
-// Folder is the folder that the root Application follows.
+// Folder returns the folder that the root Application follows.
 func (m Method) Folder() string { return "gitops/apps/" + string(m) }
 
 // Branch is the branch to push to in a user's repository, unless the user names another.

@@ -74,7 +74,7 @@ func read(folder fs.FS) (Files, error) {
 	})
 }
 
-// Root is the folder of the repository that dir is in.
+// Root returns the folder of the repository that dir is in.
 func Root(dir string) (string, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {

@@ -191,7 +191,7 @@ func images(object map[string]any) []string {
 			}
 		case map[string]any:
 			image, _ := value["image"].(string)
-			ref, _, _ := unstructured.NestedString(value, "image", "ref") // of a ClusterCatalog
+			ref, _, _ := unstructured.NestedString(value, "image", "ref") // the image of a ClusterCatalog
 			found[image], found[ref] = true, true
 			if name, _ := value["name"].(string); strings.HasPrefix(name, "RELATED_IMAGE_") {
 				text, _ := value["value"].(string)

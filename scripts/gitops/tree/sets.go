@@ -49,8 +49,8 @@ func (b *Builder) generate(object Object) ([]Object, error) {
 	return made, nil
 }
 
-// generators are Argo CD's generators, by the names of their fields in an ApplicationSet. The generators that need a
-// network return an error.
+// generators returns Argo CD's generators, by the names of their fields in an ApplicationSet. The generators that need
+// a network return an error.
 func (b *Builder) generators(set *v1alpha1.ApplicationSet) map[string]generators.Generator {
 	kube := clientset.NewClientset(b.clustersOf(set)...)
 	known := map[string]generators.Generator{

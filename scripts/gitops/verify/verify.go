@@ -24,7 +24,7 @@ type Options struct {
 	// Methods are the install methods to verify. If it is empty, all are verified.
 	Methods []string
 
-	cache    tree.Cache // of earlier verifications
+	cache    tree.Cache // what earlier verifications rendered
 	variants []variant  // to verify; nil means all
 }
 
@@ -50,7 +50,7 @@ const (
 	Warning = "warning"
 )
 
-// String is the problem in a line.
+// String returns the problem in one line.
 func (p Problem) String() string { return p.Of(p.Methods) }
 
 // Errors counts the problems that are errors.

@@ -39,7 +39,7 @@ const (
 type Promise struct {
 	Source        string // a file or a directory
 	Field         string
-	Name          string // of the image
+	Name          string // name of the image
 	Reference     string
 	Architectures []string // empty: the field names none
 }

@@ -9,10 +9,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Architectures are the architectures for which the operator is released.
+// Architectures returns the architectures for which the operator is released.
 func Architectures() []string { return []string{"amd64", "arm64", "ppc64le", "s390x"} }
 
-// Platforms are the platforms for which the operator is released.
+// Platforms returns the platforms for which the operator is released.
 func Platforms() []v1.Platform { return PlatformsOf(Architectures()) }
 
 // PlatformsOf returns the platforms of containers on these architectures.

@@ -184,8 +184,8 @@ func metadata(o Options, csv *yaml.RNode) (Files, error) {
 	return files, nil
 }
 
-// openShiftMinor is the oldest OpenShift 4 whose Kubernetes is not older than minKubeVersion. Since OpenShift 4.3, the
-// minor version of Kubernetes is that of OpenShift plus 13: OpenShift 4.17 has Kubernetes 1.30.
+// openShiftMinor returns the oldest OpenShift 4 whose Kubernetes is not older than minKubeVersion. Since OpenShift 4.3,
+// the minor version of Kubernetes is that of OpenShift plus 13: OpenShift 4.17 has Kubernetes 1.30.
 func openShiftMinor(csv *yaml.RNode) (int, error) {
 	text := Field(csv, "spec", "minKubeVersion").Value
 	var minor int

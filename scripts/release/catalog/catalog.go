@@ -37,9 +37,9 @@ type Catalog struct{ documents []Document }
 // Document is a package, a channel, a version or another part of a catalog.
 type Document struct {
 	Schema, Name   string
-	DefaultChannel string  `yaml:"defaultChannel"` // of a package
-	Entries        []Entry // of a channel
-	Image          string  // of a version
+	DefaultChannel string  `yaml:"defaultChannel"` // default channel of a package
+	Entries        []Entry // entries of a channel
+	Image          string  // image of a version's bundle
 
 	all yaml.Node // the whole document, including fields that no command reads
 }

@@ -33,7 +33,7 @@ type source struct {
 	Operator, Agent, Snapshot, Memcached image
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
-	deployment *yaml.RNode // of the overlay; it has the default values
+	deployment *yaml.RNode // the overlay's Deployment, which has the default values
 	objects    map[string]*yaml.RNode
 }
 

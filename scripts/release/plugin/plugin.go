@@ -56,7 +56,7 @@ type Options struct {
 	Compile func(ctx context.Context, program oci.Program, dir string) error
 }
 
-// Platforms are the platforms of the operator, and the usual platforms of computers on which users run kubectl.
+// Platforms returns the platforms of the operator, and the usual platforms of computers on which users run kubectl.
 func Platforms() []v1.Platform {
 	return append(oci.Platforms(), v1.Platform{OS: "darwin", Architecture: "amd64"},
 		v1.Platform{OS: "darwin", Architecture: "arm64"}, v1.Platform{OS: "windows", Architecture: "amd64"})

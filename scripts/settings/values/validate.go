@@ -20,7 +20,7 @@ import (
 // Multiarch lets the operator and caches run on any of the architectures.
 const Multiarch = "multiarch"
 
-// Architectures are the architectures that a user can choose. Each has an overlay.
+// Architectures returns the architectures that a user can choose. Each has an overlay.
 func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 
 // Choices are the settings that a user wants, as in the flags of the command.
