@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Main runs a command, and prints its error and exits with 1 if it fails. SIGINT and SIGTERM cancel its context.
+// Main runs a command. If the command fails, Main prints the error and exits with 1. SIGINT and SIGTERM cancel the
+// command's context.
 func Main(command *cobra.Command) {
 	command.SilenceErrors, command.SilenceUsage = true, true
 	command.CompletionOptions.DisableDefaultCmd = true

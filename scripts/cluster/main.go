@@ -32,7 +32,7 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// superviseCommand is what `up` starts.
+// superviseCommand returns the command that `up` starts.
 func superviseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// flags are what the commands have in common.
+// flags are the flags that the commands have in common.
 type flags struct {
 	name   string
 	output string

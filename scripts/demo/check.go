@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// status is how a check ended. Only failed stops the demo.
+// status is the result of a check in one word. Only failed stops the demo.
 type status string
 
 const (
@@ -28,7 +28,7 @@ type result struct {
 	Fix    string `json:"fix,omitempty"` // what to do; for a warning, what to consider
 }
 
-// check finds one problem that would otherwise make the demo fail after minutes, or with an obscure error. A check
+// check finds a problem that would otherwise make the demo fail only after minutes, or with an obscure error. A check
 // changes nothing.
 type check struct {
 	name  string
@@ -36,8 +36,8 @@ type check struct {
 	run   func(context.Context) result
 }
 
-// checks are the checks of the install method, in order. The checks also fill in the fields of the pipeline with what
-// they find.
+// checks returns the checks of the install method, in order. When the checks run, they also fill in fields of the
+// pipeline.
 func (d *demo) checks(kubeContext, clone string) []check {
 	all := []check{
 		{"cluster", "", func(ctx context.Context) result { return d.checkCluster(ctx, kubeContext) }},
@@ -65,7 +65,7 @@ func (d *demo) check(ctx context.Context, checks []check, format string) error {
 			r = check.run(ctx)
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w; nothing was changed", context.Cause(ctx)) // instead of the error of the check
+			return fmt.Errorf("%w; nothing was changed", context.Cause(ctx)) // instead of the error that the check got
 		}
 		r.Name = check.name
 		missing[r.Name] = r.Status == failed || r.Status == skipped
@@ -106,7 +106,7 @@ func warn(found, fix string) result { return result{Status: warning, Found: foun
 
 func fail(found, fix string) result { return result{Status: failed, Found: found, Fix: fix} }
 
-// missingRight is the result of a request that failed, most often because the user does not have a right.
+// missingRight returns the result of a check whose request failed, most often because the user does not have a right.
 func missingRight(err error, right string) result {
 	return fail(err.Error(), "request the right to "+right)
 }

@@ -29,7 +29,7 @@ func (d *demo) checkCluster(ctx context.Context, kubeContext string) result {
 	if d.Connection, err = pipeline.Connect("", kubeContext); err != nil {
 		return fail(err.Error(), "make sure that `kubectl version` reaches the cluster")
 	}
-	if d.Context == "" { // Without a kubeconfig, client-go takes the cluster of the Pod that this runs in.
+	if d.Context == "" { // Without a kubeconfig, client-go connects to the cluster of its Pod.
 		return fail("the kubeconfig has no current context", "choose one of `kubectl config get-contexts` by --context")
 	}
 	found := fmt.Sprintf("context %s, %s, Kubernetes %s", d.Context, d.Config.Host, d.Version.GitVersion)
@@ -49,7 +49,8 @@ func (d *demo) checkCluster(ctx context.Context, kubeContext string) result {
 		strings.Join(d.Architectures, " or "))
 }
 
-// chooseArchitecture sets the architectures to build and install for, and returns a text with those of the Nodes.
+// chooseArchitecture sets the architectures to build and install for, and returns a text with the architectures of the
+// Nodes.
 func (d *demo) chooseArchitecture(nodes []corev1.Node) (found string, err error) {
 	count := map[string]int{}
 	for _, node := range nodes {
@@ -104,8 +105,8 @@ func (d *demo) checkRegistry(context.Context) result {
 	return pass("%s accepts images; Nodes must be able to pull them (docs/install.md, A private registry)", d.Registry)
 }
 
-// checkGit clones the branch, and finds what a commit would change. Only the push itself shows whether the user may
-// push.
+// checkGit clones the branch, and finds what a commit would change. It does not find out whether the user may push:
+// only a push shows that.
 func (d *demo) checkGit(ctx context.Context, clone string) result {
 	git, err := pipeline.Open(ctx, d.Repo, d.Revision, clone)
 	if err != nil {

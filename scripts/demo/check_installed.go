@@ -111,7 +111,7 @@ func (d *demo) checkObjects(ctx context.Context) result {
 	return pass("the API server accepts all %d objects", len(d.Objects))
 }
 
-// checkOperator finds an operator that is installed by another method.
+// checkOperator looks for an operator that was installed by another install method.
 func (d *demo) checkOperator(ctx context.Context) result {
 	managers := &appsv1.DeploymentList{}
 	err := d.Client.List(ctx, managers, client.MatchingFields{"metadata.name": "memcached-operator-controller-manager"})
@@ -142,7 +142,7 @@ var installers = map[pipeline.Method]string{
 	pipeline.Direct: byArgoCD, pipeline.OLM: byOLM, pipeline.OpenShift: byOLM, pipeline.OLMv1: byOLMv1,
 }
 
-// installer says by what the operator was installed, from the labels and annotations of its Deployment.
+// installer returns what installed the operator, from the labels and annotations of the operator's Deployment.
 func installer(manager appsv1.Deployment) string {
 	switch {
 	case manager.Labels["olm.operatorframework.io/owner-kind"] == "ClusterExtension":

@@ -29,7 +29,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
-// newDemo is a demo on a cluster of these objects.
+// newDemo returns a demo on a cluster that has these objects.
 func newDemo(t *testing.T, method pipeline.Method, objects ...client.Object) *demo {
 	t.Helper()
 	root, err := builds.Root()
@@ -47,7 +47,7 @@ func newDemo(t *testing.T, method pipeline.Method, objects ...client.Object) *de
 	return d
 }
 
-// answers collects the results of one check in several cases, in the form in which users see them.
+// answers collects the results of one check in several cases, as users see them.
 type answers struct{ bytes.Buffer }
 
 func (a *answers) add(name string, r result) {
@@ -66,7 +66,7 @@ func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured
 	return o
 }
 
-// argoCD is the ConfigMap of an Argo CD, and the Pod of its application controller.
+// argoCD returns the ConfigMap of an Argo CD, and the Pod of its application controller.
 func argoCD(namespace string, ready corev1.ConditionStatus) []client.Object {
 	settings := &corev1.ConfigMap{ObjectMeta: named(namespace, "argocd-cm")}
 	settings.Labels = map[string]string{"app.kubernetes.io/part-of": "argocd"}
@@ -115,7 +115,7 @@ func TestTheGitRepository(t *testing.T) {
 	for i, tc := range []struct {
 		name                  string
 		method                pipeline.Method
-		branch, message, file string // of a commit in the repository, that changes the file
+		branch, message, file string // a commit with this message changes the file on the branch
 	}{
 		{"empty", pipeline.Direct, "", "", ""},
 		{"other branches", pipeline.Direct, "main", "x", other},
@@ -200,7 +200,7 @@ func TestTheObjectsAreAppliedByADryRun(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		objects []client.Object
-		answer  error // of the API server
+		answer  error // error of the API server
 	}{
 		{"accepted", nil, nil},
 		{"forbidden", nil, apierrors.NewForbidden(schema.GroupResource{Resource: "objects"}, "x", nil)},

@@ -18,8 +18,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestTheDemoOnACurrentCluster runs the demo on a local cluster. The demo knows only the kubeconfig, the registry and
-// the Git repository of the cluster.
+// TestTheDemoOnACurrentCluster runs the demo for users who have a cluster, on a local cluster. The demo gets only the
+// cluster's kubeconfig, registry and Git repository.
 func TestTheDemoOnACurrentCluster(t *testing.T) {
 	soak.Only(t, "make demo")
 	cluster := site.Cluster(t, local.Options{Name: "current", ArgoCD: true, Needs: preflight.Memcached()})

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// fakes are programs for kind.sh. The fake docker says that the network has the address of this machine. The fake make
-// checks what the script serves, and prints what the real make would run.
+// fakes are programs that kind.sh runs instead of the real ones. The fake docker prints the address of this machine as
+// that of the network. The fake make checks what the script serves, and prints what the real make would run.
 var fakes = map[string]string{
 	"docker":  `case $1 in network) printf 'fc00::1\n127.9.0.1\n' ;; *) cat ;; esac`,
 	"kubectl": `true`,

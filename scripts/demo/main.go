@@ -1,6 +1,6 @@
-// Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
-// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or one that the user has.
-// The script kind.sh installs the operator on a new kind cluster.
+// Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs the commit to a real cluster, the
+// operator creates a cache, and a client stores keys in the cache. The cluster is a new one on this machine, or the
+// user's. The script kind.sh installs the operator on a new kind cluster.
 package main
 
 import (
@@ -44,7 +44,7 @@ func localCommand() *cobra.Command {
 	return command
 }
 
-// options are the options of the demo on a cluster that the user has.
+// options are the options of the demo on a cluster of the user.
 type options struct {
 	pipeline.Target
 	Context, Output string

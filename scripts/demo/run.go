@@ -25,11 +25,11 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// sample is the Memcached of the tree.
+// sample is the name of the Memcached in the tree.
 const sample = "memcached-sample"
 
-// trailer is the last line of the demo's commits. A later commit of the demo may replace files that a commit with this
-// line added.
+// trailer is the last line of the demo's commits. A later commit of the demo may replace files of a commit with this
+// line.
 const trailer = "Made-by: memcached-operator demo"
 
 // demo is one run of the demo. The templates read its fields.
@@ -40,7 +40,7 @@ type demo struct {
 	started time.Time
 
 	Changes            []string                     // files of the commit
-	Objects            []*unstructured.Unstructured // to apply
+	Objects            []*unstructured.Unstructured // objects to apply
 	Published, Applied bool                         // which steps are done
 
 	Applications          []pipeline.Application
@@ -48,7 +48,7 @@ type demo struct {
 	Listing, Result, Took string
 }
 
-// runLocal starts a cluster, and runs the demo on it.
+// runLocal starts a local cluster, and runs the demo on it.
 func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 	d := &demo{console: console{Out: out}, timeout: 5 * time.Minute, started: time.Now()}
 	options.ArgoCD, options.Needs = true, preflight.DebianMemcached()
@@ -68,7 +68,7 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 	return d.install(ctx)
 }
 
-// runCurrent checks the user's cluster, registry and Git repository, asks the user, and runs the demo on them.
+// runCurrent checks the user's cluster, registry and Git repository, asks the user to agree, and runs the demo on them.
 func runCurrent(ctx context.Context, o options, console console) error {
 	if o.Output != "text" && (o.Output != "json" || !o.CheckOnly) {
 		return fmt.Errorf("--output %q: choose text, or json with --check-only", o.Output)
@@ -138,8 +138,8 @@ func (d *demo) waitHealthy(ctx context.Context, commit string, update func(strin
 	return d.WaitHealthy(ctx, commit, d.timeout, func(s string) { update(shorten(s)) })
 }
 
-// show stores keys in the sample, reads them by another client, and prints the result. If the cache has slots, all Pods
-// are then replaced, and a third client reads the keys.
+// show stores keys in the sample, reads the keys by another client, and prints the result. If the cache has slots, show
+// then replaces all Pods, and reads the keys by a third client.
 func (d *demo) show(ctx context.Context, image string) error {
 	mc := &cachev1.Memcached{}
 	key := client.ObjectKey{Namespace: pipeline.SamplesNamespace, Name: sample}
@@ -178,26 +178,26 @@ func (d *demo) report(ctx context.Context, err error) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // instead of its effect on a step
+		err = context.Cause(ctx) // instead of the error that the cause led to in a step
 	}
 	fmt.Fprint(d.console.Out, "\nRun the same command again to continue from here. To remove what it has changed so "+
 		"far:\n\n")
 	return errors.Join(err, d.print("remove"))
 }
 
-// A client stores this many keys, and most of them must still be there after all Pods were replaced.
+// A client stores keys keys. At least leastKept of them must still exist after all Pods were replaced.
 const (
 	keys      = 1000
 	leastKept = keys * 995 / 1000
 )
 
 // withSlots changes the tree, so that the sample has slots. No client of the demo runs while Pods are replaced, so a
-// short delay before a Pod ends is enough.
+// short termination delay is enough.
 func withSlots(dir string) error {
 	return errors.Join(patchSample(dir, "/spec/slots", "{}"), patchSample(dir, "/spec/terminationDelaySeconds", "3"))
 }
 
-// patchSample adds a field to the sample of the tree.
+// patchSample adds a field to the sample in the tree.
 func patchSample(dir, path, value string) error {
 	size := worktree.Place{File: "gitops/samples/kustomization.yaml", Find: `(?m)^        value: (\d+)$`}
 	count, err := size.Read(dir)
@@ -212,8 +212,8 @@ func reach(mc *cachev1.Memcached, verb string) []string {
 	return append(clientpod.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
 }
 
-// replacePods commits more memory for the sample. This replaces all its Pods. It returns how many keys a client finds
-// afterwards.
+// replacePods commits more memory for the sample, which replaces all its Pods. It returns how many keys a client then
+// finds.
 func (d *demo) replacePods(
 	ctx context.Context, update func(string), clients clientpod.Clients, mc *cachev1.Memcached,
 ) (found int, err error) {

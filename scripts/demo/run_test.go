@@ -37,7 +37,7 @@ func bareRepository(t *testing.T) string {
 	return dir
 }
 
-// checked is a demo after its checks.
+// checked returns a demo after its checks, and the output of the demo.
 func checked(t *testing.T, method pipeline.Method, branch string, isNew bool) (*demo, *bytes.Buffer) {
 	t.Helper()
 	out := &bytes.Buffer{}
@@ -71,7 +71,7 @@ func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {
 		yes, terminal bool
 		answer        string
 		interrupt     error
-		want          string // in the error
+		want          string // text in the error
 	}{
 		"by the flag":    {true, false, "", nil, ""},
 		"yes":            {false, true, "y\n", nil, ""},
@@ -85,7 +85,7 @@ func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {
 		d.console = console{In: strings.NewReader(tc.answer), Out: out, Terminal: tc.terminal}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		if tc.interrupt != nil {
-			d.console.In, _ = io.Pipe() // Nobody types.
+			d.console.In, _ = io.Pipe() // Nothing is typed.
 			cancel(tc.interrupt)
 		}
 		err := d.ask(ctx, tc.yes)
@@ -128,7 +128,7 @@ func TestWhatToTryNext(t *testing.T) {
 	}
 	golden(t, "next-local.txt", out.String())
 	shell := exec.CommandContext(t.Context(), "sh", "-c", "cd() { echo $1; }\n"+strings.Replace(out.String(), "What to try next:", "", 1)+"\n")
-	// The shell finds only its builtins.
+	// The shell finds only its builtins, because the PATH has no programs.
 	shell.Env = []string{"HOME=/home/someone", "PATH=/nowhere"}
 	said, _ := shell.Output()
 	if want := d.Git.Dir + "\n" + d.Root + "\n"; string(said) != want {

@@ -21,14 +21,14 @@ import (
 //go:embed text.tmpl
 var text string
 
-// console is where the demo prints, asks, and reads answers.
+// console is where the demo prints texts and reads answers.
 type console struct {
 	In       io.Reader
 	Out      io.Writer
 	Terminal bool // whether a user can answer
 }
 
-// print prints one of the templates of text.tmpl.
+// print prints one of the templates in text.tmpl.
 func (d *demo) print(name string) error {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"join": strings.Join, "quote": quote, "sudo": func() bool { return os.Getenv("SUDO_USER") != "" },
@@ -81,7 +81,7 @@ func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, result stri
 	return d.print("result")
 }
 
-// shorten cuts a message so that it fits on the line of a stage.
+// shorten cuts a message so that it fits on a stage's line.
 func shorten(message string) string {
 	const width = 80
 	runes := []rune(strings.ReplaceAll(message, "\n", " "))

@@ -26,8 +26,8 @@ func stages(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured
 	}
 }
 
-// apply writes the objects that differ from those in the cluster, and waits until they are ready. A stage is written
-// only if a dry run of all its objects succeeds.
+// apply writes the objects that differ from the objects in the cluster, and waits until they are ready. It writes a
+// stage only if a dry run of all objects of the stage succeeds.
 func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	if err := c.refuseUnowned(ctx, objects); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructure
 	return nil
 }
 
-// refuseUnowned fails before the first write if an object exists that another client applied: applying it would
-// overwrite the fields of that client, and a later delete would delete the object.
+// refuseUnowned fails before the first write if an object exists that another client applied. Applying this object
+// would overwrite the fields of that client, and a later delete would delete the object.
 func (c *cluster) refuseUnowned(ctx context.Context, objects []*unstructured.Unstructured) error {
 	var unowned []string
 	for _, o := range objects {
@@ -72,7 +72,7 @@ func (c *cluster) refuseUnowned(ctx context.Context, objects []*unstructured.Uns
 		"them, too)", strings.Join(unowned, "\n  "))
 }
 
-// remove deletes objects in the reverse order of apply: CRDs last.
+// remove deletes objects in the reverse order of apply: it deletes CRDs last.
 func (c *cluster) remove(ctx context.Context, objects []*unstructured.Unstructured) error {
 	if err := c.refuseCascade(ctx, objects); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (c *cluster) remove(ctx context.Context, objects []*unstructured.Unstructur
 	return nil
 }
 
-// refuseCascade fails before the first deletion if a CRD has custom resources that are not part of the build: deleting
-// the CRD would delete a user's caches.
+// refuseCascade fails before the first deletion if a CRD has custom resources that are not part of the build, because
+// deleting the CRD would delete a user's caches.
 func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Unstructured) error {
 	others, built := sets.New[string](), sets.New[string]()
 	for _, o := range objects {
@@ -104,7 +104,7 @@ func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Uns
 			resources.SetGroupVersionKind(mapping.GroupVersionKind)
 			err = c.Client.List(ctx, resources, client.Limit(50))
 		}
-		if err != nil && !meta.IsNoMatchError(err) { // The CRD may never have been established.
+		if err != nil && !meta.IsNoMatchError(err) { // The CRD may never have become established.
 			return fmt.Errorf("%s: cannot list its objects: %w", utils.FmtUnstructured(o), err)
 		}
 		for i := range resources.Items {
@@ -118,7 +118,7 @@ func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Uns
 		"delete them first, or set --cascade", strings.Join(sets.List(others), "\n  "))
 }
 
-// removeStage requests all deletions before it waits for any, so that finalizers run at the same time.
+// removeStage requests all deletions before it waits for the first, so that finalizers run at the same time.
 func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstructured) error {
 	sort.Sort(sort.Reverse(ssa.SortableUnstructureds(objects)))
 	var deleting []*unstructured.Unstructured

@@ -46,7 +46,7 @@ func connect(f *flags, out io.Writer) (*cluster, error) {
 	return &cluster{Connection: connection, flags: f, out: out, manager: manager}, nil
 }
 
-// setNamespaces sets the namespace of the context in namespaced objects that have no namespace. Its error is a
+// setNamespaces sets the namespace of the context in namespaced objects that have no namespace. It returns a
 // NoMatchError if the API server does not serve the kind of an object.
 func (c *cluster) setNamespaces(objects []*unstructured.Unstructured) (unknown error) {
 	for _, o := range objects {
@@ -77,12 +77,12 @@ func (c *cluster) find(ctx context.Context, o *unstructured.Unstructured) (*unst
 	return live, nil
 }
 
-// owned reports whether this program applied the live object, by the labels that apply sets.
+// owned reports whether this program applied the live object. The labels that apply sets show that.
 func owned(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[operatorGroup+"/name"] == fieldOwner
 }
 
-// managersOf names the field managers of a live object.
+// managersOf returns the names of the field managers of a live object.
 func managersOf(live *unstructured.Unstructured) string {
 	managers := sets.New[string]()
 	for _, entry := range live.GetManagedFields() {

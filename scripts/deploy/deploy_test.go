@@ -95,8 +95,8 @@ func unchangedApply(t *testing.T, l *live) {
 	expect(t, "metadata", before, written(l.deployment(t)))
 }
 
-// written returns the metadata that changes whenever an apply writes the Deployment. The resource version is left out,
-// because it also changes when a controller writes the status.
+// written returns the metadata that changes whenever an apply writes the Deployment. It leaves out the resource
+// version, because this also changes when a controller writes the status.
 func written(deployment *appsv1.Deployment) metav1.ObjectMeta {
 	meta := deployment.ObjectMeta
 	meta.ResourceVersion = ""

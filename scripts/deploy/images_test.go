@@ -18,7 +18,7 @@ func TestSetImageReplacesImagesByNameOrLastPart(t *testing.T) {
 	objects, err := build("testdata/app", []string{
 		"registry.example.com/app=localhost:5001/app:dev",
 		"proxy=registry.example.com/proxy@" + digest, // the digest replaces the tag
-		"memcached=localhost:5001/memcached:dev",     // in an environment variable
+		"memcached=localhost:5001/memcached:dev",     // an image in an environment variable
 	})
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	content, err := json.Marshal(objects)

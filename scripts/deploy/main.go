@@ -24,7 +24,7 @@ import (
 
 func main() { cli.Main(newCommand()) }
 
-// flags are the flags of both commands.
+// flags are the flags that both commands have.
 type flags struct {
 	kubeconfig, context string
 	timeout             time.Duration
@@ -66,7 +66,8 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// command makes a command that renders its directory, connects to the cluster, and acts within the timeout.
+// command returns a command that renders its directory, connects to the cluster, and calls a function within the
+// timeout.
 func (f *flags) command(
 	act func(*cluster, context.Context, []*unstructured.Unstructured) error, use, short, long string,
 ) *cobra.Command {
@@ -121,7 +122,7 @@ func build(dir string, images []string) ([]*unstructured.Unstructured, error) {
 }
 
 // setImage replaces an image of the manifests, in containers and in environment variables such as
-// RELATED_IMAGE_MEMCACHED. The argument is NAME=REF, where NAME is the image's name or the last part of it.
+// RELATED_IMAGE_MEMCACHED. The argument is NAME=REF, where NAME is the image's name or the last part of that name.
 func setImage(manifests []byte, arg string) ([]byte, error) {
 	name, ref, _ := strings.Cut(arg, "=")
 	if _, err := reference.ParseNormalizedNamed(ref); err != nil || name == "" {

@@ -19,17 +19,17 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// state says what an object waits for. The text is empty if the object waits for nothing more. An error ends the wait.
+// state returns what an object waits for. The text is empty if the object no longer waits. An error ends the wait.
 type state func(context.Context, *unstructured.Unstructured) (missing string, err error)
 
-// wait prints what each object waits for whenever that changes, until none waits for anything.
+// wait prints what each object waits for, whenever that changes, until no object waits any more.
 func (c *cluster) wait(ctx context.Context, objects []*unstructured.Unstructured, of state) error {
 	printed := map[string]string{}
 	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (done bool, err error) {
 		done = true
 		for _, o := range objects {
 			missing, err := of(ctx, o)
-			if err != nil || ctx.Err() != nil { // The last answer says more than the error that the time is over.
+			if err != nil || ctx.Err() != nil { // The last answer says more than a timeout.
 				return false, err
 			}
 			name := utils.FmtUnstructured(o)
@@ -53,8 +53,8 @@ func (c *cluster) wait(ctx context.Context, objects []*unstructured.Unstructured
 	return errors.New(strings.Join(lines, "\n  "))
 }
 
-// unready is the state of an object that was applied. It checks a Memcached without a status itself, because for
-// kstatus, such an object is ready.
+// unready is the state of an object that was applied. It checks itself whether a Memcached has a status, because
+// kstatus takes a Memcached without a status as ready.
 func (c *cluster) unready(ctx context.Context, o *unstructured.Unstructured) (missing string, err error) {
 	live, err := c.find(ctx, o)
 	switch {
@@ -78,21 +78,21 @@ func (c *cluster) unready(ctx context.Context, o *unstructured.Unstructured) (mi
 	case utils.IsCRD(live):
 		_, err := c.Client.RESTMapper().RESTMapping(kindOf(live))
 		if meta.IsNoMatchError(err) {
-			return "the API server does not serve it yet", nil // It may do so some time after Established is true.
+			return "the API server does not serve it yet", nil // The server may do so some time after Established is true.
 		}
 		return "", err
 	}
 	return "", nil
 }
 
-// kindOf is the kind that a CRD defines.
+// kindOf returns the kind that a CRD defines.
 func kindOf(crd *unstructured.Unstructured) schema.GroupKind {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	return schema.GroupKind{Group: group, Kind: kind}
 }
 
-// waitingPods says why the Pods of a Deployment do not run, such as an image that cannot be pulled.
+// waitingPods returns why the Pods of a Deployment do not run, such as an image that cannot be pulled.
 func (c *cluster) waitingPods(ctx context.Context, live *unstructured.Unstructured) (why string) {
 	labels, _, _ := unstructured.NestedStringMap(live.Object, "spec", "selector", "matchLabels")
 	if len(labels) == 0 {
@@ -105,7 +105,7 @@ func (c *cluster) waitingPods(ctx context.Context, live *unstructured.Unstructur
 	return why
 }
 
-// remaining is the state of an object that is being deleted: it says what delays the deletion.
+// remaining is a state of an object that is being deleted: it returns what delays the deletion.
 func (c *cluster) remaining(ctx context.Context, o *unstructured.Unstructured) (missing string, err error) {
 	live, err := c.find(ctx, o)
 	if err != nil || live == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// difference is what differs between the plan of a revision and the plan of the working tree.
+// difference is what differs between the plan of a Git revision and the plan of the working tree.
 type difference struct {
 	title, from string
 	parts       []part
@@ -31,7 +31,7 @@ type part struct {
 // change is an object, or the URL of a release, that is added (+), removed (-) or changed (~).
 type change struct{ mark, what, note, diff string }
 
-// since returns what differs between this plan and the plan of a revision.
+// since returns what differs between the plan before, which is of the Git revision from, and this plan.
 func (p plan) since(before plan, from string) difference {
 	d := difference{title: p.Method + " on " + p.Settings["architecture"], from: from}
 	then, now := byName(before), byName(p)
@@ -138,7 +138,8 @@ func (d difference) text(out io.Writer) {
 // length of a comment.
 const longest = 60
 
-// markdown writes a difference for a comment in a pull request: a line for each Application, which unfolds.
+// markdown writes a difference for a comment in a pull request: one line for each Application, which unfolds to its
+// changes.
 func (d difference) markdown(out io.Writer) {
 	fmt.Fprintf(out, "### Memcached operator: %s\n\nFrom `%s`: %s in %d Applications. %s\n",
 		d.title, d.from, d.total(), len(d.parts), d.summary())

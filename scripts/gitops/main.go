@@ -22,13 +22,13 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/verify"
 )
 
-// errProblems ends a command that has printed the problems.
+// errProblems is the error of a command that has already printed the problems it found.
 var errProblems = errors.New("there are problems")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	log.SetOutput(io.Discard) // without the log of Argo CD's packages
+	log.SetOutput(io.Discard) // drops what Argo CD's packages log
 	err := newCommand().ExecuteContext(ctx)
 	if err == nil {
 		return
@@ -57,7 +57,7 @@ func repositoryFlag(flags *pflag.FlagSet) *map[string]string {
 		"URL=PATH: a local repository to read instead of the one at a URL in the tree (default: this program's repository)")
 }
 
-// consumer returns the consumer's repository to which the files belong, or nil if they are those of the operator's
+// consumer returns the consumer's repository to which the files belong, or nil if the files belong to the operator's
 // repository.
 func consumer(files tree.Files, local map[string]string) (*tree.Consumer, error) {
 	local = maps.Clone(local)
@@ -125,7 +125,7 @@ func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var then plan // If the revision does not have this install method, its plan is empty.
+	var then plan // It stays empty if the revision does not have this install method.
 	if before.Has(f.method) {
 		f.with = slices.DeleteFunc(f.with, func(name string) bool { return !slices.Contains(before.Options(), name) })
 		if then, err = f.plan(ctx, before, files[tree.CatalogFile]); err != nil {
@@ -152,8 +152,8 @@ func (f planFlags) difference(ctx context.Context, out io.Writer, then, now plan
 	return nil
 }
 
-// plan returns the plan of the files. For the files of a revision, newer is the list of releases of the working tree,
-// which knows the releases that both have.
+// plan returns the plan of the files. If the files are those of an older revision, newer is the working tree's list of
+// releases. Releases that are in both lists are taken from newer.
 func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan, error) {
 	c, err := consumer(files, *f.local)
 	if err != nil {

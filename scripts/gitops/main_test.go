@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	log.SetLevel(log.ErrorLevel) // Argo CD's packages
 	color.NoColor = true
-	for _, variable := range os.Environ() { // Those of a Git hook would make git use the hook's repository.
+	for _, variable := range os.Environ() { // The variables of a Git hook would make git use its repository.
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "GIT_") {
 			os.Unsetenv(name)
 		}
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run runs the program with arguments.
+// run runs the program with these arguments, and returns what it prints.
 func run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,7 +79,7 @@ func TestArgumentsThatAreRefused(t *testing.T) {
 	}
 }
 
-// committed is a copy of the repository with one commit.
+// committed returns the folder of a copy of the repository, with one commit.
 func committed(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

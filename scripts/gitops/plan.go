@@ -37,8 +37,8 @@ func newPlan(ctx context.Context, b *tree.Builder, method string) (p plan, err e
 	return p, errors.Join(append(errs, err)...)
 }
 
-// parts are the objects that the user applies by hand and the Applications, in the order in which they are applied. A
-// plan without a tree has none.
+// parts returns the objects that the user applies by hand and the Applications, in the order in which they are applied.
+// It returns nothing for a plan without a tree.
 func (p plan) parts() []*tree.App {
 	if p.Tree == nil {
 		return nil
@@ -87,8 +87,8 @@ func (p plan) text(out io.Writer, options []string) {
 		"is healthy once it is applied.")
 }
 
-// table prints each object on a line: its wave, kind and name, by which check its health is known, and when it is kept.
-// Then it prints the releases and images.
+// table prints each object on a line: its wave, kind and name, whose check determines its health, and which deletions
+// it survives. Then it prints the releases and images.
 func (p plan) table(out io.Writer, objects []tree.Object) {
 	kinds, names := 0, 0
 	for _, o := range objects {
@@ -117,7 +117,7 @@ func (p plan) table(out io.Writer, objects []tree.Object) {
 	}
 }
 
-// sources are the URLs of the releases that have the objects.
+// sources returns the URLs of the releases that have the objects.
 func sources(objects []tree.Object) sets.Set[string] {
 	found := sets.New[string]()
 	for _, o := range objects {

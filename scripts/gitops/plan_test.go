@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// cache is shared by all tests, because most of the tree is the same in each.
+// cache is shared by all tests, because most of the tree is the same in each test.
 var cache = tree.Cache{}
 
 var load = sync.OnceValues(func() (tree.Files, error) {
@@ -24,7 +24,8 @@ var load = sync.OnceValues(func() (tree.Files, error) {
 	return files, err
 })
 
-// changed is the repository with the settings of testdata, and with texts replaced: file, old, new.
+// changed returns the repository's files with the settings of testdata. Each replacement is a file, an old text in it,
+// and the new text.
 func changed(t *testing.T, replacements ...[3]string) tree.Files {
 	t.Helper()
 	files, err := load()
@@ -56,7 +57,7 @@ func planOf(t *testing.T, files tree.Files, method string) (plan, error) {
 	return newPlan(t.Context(), builder, method)
 }
 
-// golden compares a text with that of testdata.
+// golden compares what write writes with the file of this name in testdata.
 func golden(t *testing.T, name string, write func(io.Writer)) {
 	t.Helper()
 	var out bytes.Buffer

@@ -65,7 +65,7 @@ func (d *difference) askOperator(ctx context.Context, checkout string, before, n
 	return nil
 }
 
-// caches are the Memcacheds by namespace and name.
+// caches returns the plan's Memcacheds by namespace/name.
 func (p plan) caches() map[string]map[string]any {
 	found := map[string]map[string]any{}
 	for _, part := range p.parts() {
@@ -78,7 +78,7 @@ func (p plan) caches() map[string]map[string]any {
 	return found
 }
 
-// defaults are the defaults for Pods of the operator that the plan installs.
+// defaults returns the defaults for Pods of the operator that the plan installs.
 func (p plan) defaults() (d defaults) {
 	if p.Tree == nil {
 		return d
@@ -103,7 +103,7 @@ func (p plan) defaults() (d defaults) {
 	return d
 }
 
-// summary says in a sentence how many caches lose their keys.
+// summary returns a sentence that says how many caches lose their keys.
 func (d difference) summary() string {
 	lost := map[string]int{}
 	for _, p := range d.pods {

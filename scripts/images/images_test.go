@@ -133,7 +133,7 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 	tests := map[string]struct {
 		operator, agent, memcached string
 		inAll                      string
-		want                       []string // in the error
+		want                       []string // texts in the error
 	}{
 		"all images are complete": {operator, agent, more, strings.Join(all, ", "), nil},
 		"memcached does not have an architecture": {operator, agent, short, strings.Join(all[:3], ", "), []string{

@@ -87,7 +87,7 @@ func buildCommand() *cobra.Command {
 	return cmd
 }
 
-// images are those that can be built.
+// images are the names of the images that can be built.
 var images = []string{"operator", "agent", "snapshot", "memcached"}
 
 // parse reads the arguments.
@@ -113,8 +113,8 @@ func parse(args []string) (targets []target, err error) {
 	return targets, nil
 }
 
-// publish builds an image, and pushes it if the target has a reference. It returns the digest, after the reference to
-// which it pushed, if any. That reference has a tag, even if the target's reference has none.
+// publish builds an image, and pushes it if the target has a reference. It returns the digest or, if it pushed the
+// image, the reference with the digest. That reference has a tag, even if the target's reference has none.
 func (b *builder) publish(ctx context.Context, t target) (result string, err error) {
 	err = progress.Stage(ctx, "Image "+t.image, func(update func(string)) error {
 		index, version, err := b.build(ctx, t.image, update)

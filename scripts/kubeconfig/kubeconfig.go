@@ -20,20 +20,20 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Connection is a cluster that answers.
+// Connection is a connection to a cluster whose API server has answered.
 type Connection struct {
-	Context   string // of the kubeconfig; empty inside a Pod without a kubeconfig
-	Namespace string // of the context
+	Context   string // context of the kubeconfig; empty inside a Pod without a kubeconfig
+	Namespace string // namespace of the context
 	Config    *rest.Config
 	Client    client.WithWatch
 	Version   *version.Info
 }
 
 // Connect reads the kubeconfig file, by default $KUBECONFIG and then ~/.kube/config. Inside a Pod without a kubeconfig,
-// it uses the Pod's service account. It chooses the context, by default the current one, and requests the version of
-// the API server. The user agent appears in the audit log. The API server's warnings are written to warnings.
+// it uses the Pod's service account. It uses this context, by default the current one, and requests the version of the
+// API server. The user agent appears in the audit log. The API server's warnings are written to warnings.
 func Connect(file, context, userAgent string, warnings io.Writer) (c Connection, err error) {
-	log.SetLogger(logr.Discard()) // Commands print the errors that the libraries would log.
+	log.SetLogger(logr.Discard()) // Commands print the errors that the libraries would also log.
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
 	chosen := &clientcmd.ConfigOverrides{CurrentContext: context}

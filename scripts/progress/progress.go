@@ -36,7 +36,7 @@ func Note(ctx context.Context, format string, args ...any) {
 	fmt.Fprintf(out, format+"\n", args...)
 }
 
-// Stage runs work, and reports under the title whether it succeeded and how long it took. Work calls update to report
+// Stage runs work, and prints the title, whether work succeeded, and how long it took. Work calls update to report
 // details. Only one stage runs at a time.
 func Stage(ctx context.Context, title string, work func(update func(string)) error) error {
 	out, terminal := output(ctx)

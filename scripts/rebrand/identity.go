@@ -18,8 +18,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// identity has the four names of a project. In a requested identity, an empty name means that the project's name stays
-// as it is.
+// identity has the four names of a project. In an identity that a user requests, an empty name means that the project
+// keeps this name.
 type identity struct {
 	Module   string // path of the Go module, and the address of the repository in links
 	Group    string // API group, and prefix of the operator's annotations
@@ -55,7 +55,7 @@ func (id identity) with(change identity) identity {
 	}
 }
 
-// names are the parameters of make rebrand.
+// names returns the parameters of make rebrand, each with its value.
 func (id identity) names() [][2]string {
 	return [][2]string{{"MODULE", id.Module}, {"GROUP", id.Group}, {"REGISTRY", id.Registry}, {"NAME", id.Name}}
 }
@@ -64,7 +64,7 @@ func (id identity) names() [][2]string {
 func (id identity) spellings(file string) (all []string) {
 	for _, name := range id.names() {
 		escaped := regexp.QuoteMeta(name[1])
-		if escaped == name[1] { // such as localhost:5001: without a dot, the escaped form is the same as the name
+		if escaped == name[1] { // such as localhost:5001, which has no dot to escape
 			escaped = strings.ReplaceAll(escaped, ":", `\:`)
 		}
 		all = append(all, name[1], escaped, strings.ReplaceAll(escaped, `\`, `\\`))
@@ -104,8 +104,8 @@ func (id identity) validate() error {
 	return errors.Join(problems...)
 }
 
-// fits checks that the names of objects in a text are short enough with the next name of the project. It takes each DNS
-// label that contains the project's name as the name of an object.
+// fits returns an error if a name of an object in a text would be too long with the next name of the project. It takes
+// each DNS label that contains the project's name as the name of an object.
 func (id identity) fits(next identity, text string) error {
 	const limit = validation.DNS1035LabelMaxLength
 	labels := regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`)
@@ -119,12 +119,12 @@ func (id identity) fits(next identity, text string) error {
 	return nil
 }
 
-// rewriter replaces the names of one identity by those of another. It returns an error if replacing the names back
-// would not restore the old text.
+// rewriter replaces the names of one identity by those of another. It returns an error if the reverse replacement would
+// not restore the old text.
 type rewriter struct{ from, to identity }
 
-// replacer replaces all spellings together. If several begin at the same place, it replaces the longest, because the
-// module path contains the project's name, and must not be changed with it.
+// replacer replaces all spellings together. If several spellings begin at the same place, it replaces the longest. So
+// it does not replace the project's name within the module path, which contains it.
 func replacer(old, fresh []string) *strings.Replacer {
 	var pairs [][]string
 	for i := range old {
@@ -134,7 +134,7 @@ func replacer(old, fresh []string) *strings.Replacer {
 	return strings.NewReplacer(slices.Concat(pairs...)...)
 }
 
-// tree rewrites the files of a folder, in their text and in their paths.
+// tree rewrites the files of a folder: their text and their paths.
 func (r rewriter) tree(dir string, files []string) error {
 	for _, name := range files {
 		content, err := os.ReadFile(filepath.Join(dir, name))
@@ -157,13 +157,13 @@ func (r rewriter) tree(dir string, files []string) error {
 	return nil
 }
 
-// write replaces a file by one of another name and content.
+// write replaces a file by one with the name target and the content after.
 func write(dir, name, target, before, after string) error {
 	if name == target && before == after {
 		return nil
 	}
 	path, content := filepath.Join(dir, target), []byte(after)
-	if filepath.Ext(name) == ".go" { // With other names, imports may have another order, and columns another width.
+	if filepath.Ext(name) == ".go" { // Other names change the order of imports and the width of columns.
 		if tidy, err := format.Source(content); err == nil {
 			content = tidy
 		}
@@ -172,7 +172,7 @@ func write(dir, name, target, before, after string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o644) // The permissions of an existing file stay.
+	return os.WriteFile(path, content, 0o644) // An existing file keeps its permissions.
 }
 
 // text rewrites the text of a file. It fails if the text already has one of the new names, because the old and the new
@@ -199,12 +199,12 @@ func (r rewriter) text(name, text string) (string, error) {
 func isBinary(content string) bool { return strings.Contains(content, "\x00") }
 
 // leftovers finds the old names that are still in a tree, including those in spellings that the rewriter does not know,
-// such as other cases. Each is described by path, line and text.
+// such as in other letter cases. It returns the path, line and text of each.
 func (r rewriter) leftovers(dir string, files []string) (found []string, err error) {
 	const mark = "\x00" // no text file has this character
 	kept := looseSpellings(r.to)
 	old := slices.DeleteFunc(looseSpellings(r.from), func(s string) bool { return slices.Contains(kept, s) })
-	// A new name is no leftover, even if it contains an old name.
+	// A new name is not a leftover, even if it contains an old name.
 	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
 	find := replacer(slices.Concat(kept, old), replacements)
 	isOld := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }
@@ -229,7 +229,7 @@ func (r rewriter) leftovers(dir string, files []string) (found []string, err err
 	return found, nil
 }
 
-// looseSpellings returns the spellings of the identity, and others that files might have, in lower case.
+// looseSpellings returns the spellings of the identity, and other spellings that files might have, in lower case.
 func looseSpellings(id identity) []string {
 	all := id.spellings("")
 	for _, name := range id.names() {

@@ -53,7 +53,7 @@ func newCommand() *cobra.Command {
 	return command
 }
 
-// copied is a copy of the tree at root, which gets the new names.
+// copied is a copy of the tree at root. The copy gets the new names.
 type copied struct {
 	rewriter
 
@@ -61,7 +61,7 @@ type copied struct {
 	out       io.Writer
 }
 
-// rebrand changes the tree once the copy has the new names and passes all checks.
+// rebrand gives the new names to the tree, once the copy has them and passes all checks.
 func (c *copied) rebrand(ctx context.Context, change identity, check string, dryRun bool) (err error) {
 	if c.from, err = readIdentity(c.root); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *copied) rebrand(ctx context.Context, change identity, check string, dry
 	}{
 		{"Copy the tree", c.copy},
 		{"Replace the names", c.replace},
-		// In generated files, the names change not only text, but also an order, a hash or the width of a column.
+		// In generated files, the names also change an order, a hash or the width of a column.
 		{"Write the generated files again", c.run("make generate")},
 		{"Build all modules", c.run("go build -o /dev/null ./...", "go -C operator/cmd/snapshot build -o /dev/null ./...",
 			"go -C scripts/gitops build -o /dev/null ./...", "go -C test/helm build -o /dev/null ./...")},
@@ -120,7 +120,7 @@ func (c *copied) replace(ctx context.Context, _ func(string)) error {
 	return c.tree(c.dir, files)
 }
 
-// run is a step that runs commands in the copy.
+// run returns a step that runs commands in the copy.
 func (c *copied) run(commands ...string) func(context.Context, func(string)) error {
 	return func(ctx context.Context, update func(string)) error {
 		for _, command := range commands {
@@ -133,7 +133,7 @@ func (c *copied) run(commands ...string) func(context.Context, func(string)) err
 	}
 }
 
-// buildOverlays builds all overlays.
+// buildOverlays is a shell command that builds all overlays.
 const buildOverlays = `for file in overlays/*/kustomization.yaml; do
 	go tool -modfile=scripts/tools/go.mod kustomize build "${file%/*}" -o /dev/null || exit; done`
 
@@ -149,8 +149,8 @@ func (c *copied) search(ctx context.Context, _ func(string)) error {
 	return fmt.Errorf("old names are left in %d places:\n%s", len(found), strings.Join(found, "\n"))
 }
 
-// environment returns the environment without the variables that make passes on, because another make would use the
-// parameters of make rebrand.
+// environment returns the environment without the variables that make passes on. With them, a make that a step runs
+// would use the parameters of make rebrand.
 func environment() []string {
 	return worktree.Environment(
 		"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "MODULE", "GROUP", "REGISTRY", "NAME", "ARGS")

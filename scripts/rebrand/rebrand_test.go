@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
-// Most tests use identities of other projects, so that a rebrand of this project does not change the tests.
+// Most tests use identities of made-up projects, so that a rebrand of this project does not change the tests.
 var (
 	widgets = identity{
 		Module: "example.net/team/widget-controller", Group: "parts.widgets.test", Registry: "registry.widgets.test",
@@ -36,7 +36,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	it := gomega.NewWithT(t)
 	soak.Only(t, "the tests of this package on a few files")
 	c := &copied{root: "../..", dir: t.TempDir()}
-	c.to = identity{ // Joined from parts, because a rebrand fails if a file, such as this one, already has a new name.
+	c.to = identity{ // Joined from parts, because a rebrand fails if a file already has a new name.
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
 		Registry: strings.Join([]string{"images.other.test:5055", "team"}, "/"),
@@ -56,7 +56,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	}
 	for _, command := range []string{
 		buildOverlays,
-		"go list -export ./operator/cmd/manager", // This compiles the program, and does not link it.
+		"go list -export ./operator/cmd/manager", // This compiles the program without linking it.
 		"go test -vet=off ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update", // hashes depend on names
 		"go test -vet=off ./operator/api/... ./operator/internal/names ./operator/internal/plan ./operator/internal/render " +
 			"./operator/internal/drift ./operator/internal/status",
@@ -173,7 +173,7 @@ func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 	}
 }
 
-// widgetTree is the repository of a small other project.
+// widgetTree returns the repository of another, small project.
 func widgetTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

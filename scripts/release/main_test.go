@@ -99,8 +99,8 @@ func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
 	}
 }
 
-// TestAToolBuildsByTheDockerfile has a script instead of the tool. The script prints the arguments with which it is
-// called.
+// TestAToolBuildsByTheDockerfile runs a script instead of the container tool. The script prints the arguments with
+// which it is called.
 func TestAToolBuildsByTheDockerfile(t *testing.T) {
 	const ref, from = "r.example.com/b:1", " --file bundle/bundle.Dockerfile bundle\n"
 	const list = "manifest rm " + ref + "\nbuild --no-cache --manifest " + ref +

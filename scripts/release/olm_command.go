@@ -94,8 +94,8 @@ func renewCommand() *cobra.Command {
 	}
 }
 
-// pinCatalog writes the digest of the catalog's image into the settings next to dir, if there are any. If always is
-// false, it changes the settings only if they name the example's catalog.
+// pinCatalog writes the digest of the catalog's image into the settings of the repository that has dir, if it has
+// settings. If always is false, it changes the settings only if they name the example's catalog.
 func pinCatalog(dir string, always bool) error {
 	root := filepath.Dir(dir)
 	if _, err := os.Stat(filepath.Join(root, values.Path)); errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +160,7 @@ func imageCommand() *cobra.Command {
 	return command
 }
 
-// buildByTool builds for all platforms with podman and buildah, and for this machine's platform with docker, because
+// buildByTool builds for all platforms with podman and buildah, and for this computer's platform with docker, because
 // not every docker can build for other platforms.
 func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
 	image, err := name.NewTag(tag)
@@ -181,12 +181,12 @@ func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push
 	switch tool {
 	case "docker":
 	case "podman", "buildah":
-		_ = run("manifest", "rm", tag) // The build would add to an existing list of that name. If there is none, this fails.
+		_ = run("manifest", "rm", tag) // The build would add to a list of that name; fails without one.
 		// With its cache, podman would use the image of the first platform for all platforms, because their layers are the
 		// same.
 		build = []string{"build", "--no-cache", "--manifest", tag,
 			"--platform", "linux/" + strings.Join(oci.Architectures(), ",linux/")}
-		verify := image.Scheme() != "http" // Docker uses HTTP for registries on this machine, too
+		verify := image.Scheme() != "http" // Docker also uses HTTP for registries on this machine
 		pushing = []string{"manifest", "push", "--all", fmt.Sprintf("--tls-verify=%t", verify), tag, "docker://" + tag}
 	default:
 		return fmt.Errorf("--tool %q: name docker, podman or buildah, or omit it", tool)

@@ -1,5 +1,5 @@
-// Command settings writes gitops/settings/settings.yaml, which says where the Git repository and the images are that
-// Argo CD uses.
+// Command settings writes gitops/settings/settings.yaml, which names the Git repository and the images that Argo CD
+// uses.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command site builds a website from the pages of the documentation: those of this tree, and those of each release.
+// Command site builds a website from the pages of the documentation, both of this tree and of each release.
 package main
 
 import (
@@ -44,10 +44,10 @@ func newCommand() *cobra.Command {
 	return command
 }
 
-// unreleased is the version of the tree.
+// unreleased is the name of the version that the tree has.
 const unreleased = "main"
 
-// redirect is the page at the address without a version. It leads to the newest release.
+// redirect is the page at the address without a version. It redirects to the newest release.
 const redirect = `<!doctype html>
 <title>Documentation</title>
 <meta http-equiv="refresh" content="0; url=%s/">
@@ -77,7 +77,7 @@ func build(ctx context.Context, root, base, out string) error {
 
 var released = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
 
-// releases returns the tags of releases whose tree has a site, the newest first.
+// releases returns the tags of the releases whose tree has a site. The newest release is the first.
 func releases(ctx context.Context, root string) (tags []string, err error) {
 	all, err := worktree.Git(ctx, root, "tag", "--list", "v*", "--sort=-version:refname")
 	if err != nil {
@@ -101,7 +101,7 @@ type site struct {
 	versions        []string
 }
 
-// version builds the pages of one version by the configuration in that version's tree.
+// version builds the pages of one version, with the configuration in that version's tree.
 func (s site) version(ctx context.Context, version string) (err error) {
 	dir := s.root
 	if version != unreleased {
@@ -122,7 +122,7 @@ func (s site) version(ctx context.Context, version string) (err error) {
 		"--base", strings.TrimSuffix(s.base, "/")+"/"+version+"/", "--outDir", filepath.Join(s.out, version))
 }
 
-// remove removes a work tree, even after an interrupt.
+// remove removes a work tree of Git, even after an interrupt.
 func (s site) remove(ctx context.Context, dir string) error {
 	_, err := worktree.Git(context.WithoutCancel(ctx), s.root, "worktree", "remove", "--force", dir)
 	return errors.Join(err, os.RemoveAll(dir))

@@ -40,7 +40,7 @@ func newCommand() *cobra.Command {
 	return command
 }
 
-// verify returns an error with the words of the lexicon in prose. If there are none, it returns one with the generated
+// verify returns an error with the words of the lexicon that prose has. If prose has none, the error has the generated
 // files that are not up to date.
 func verify(ctx context.Context, root, generator string) error {
 	files, err := worktree.Files(ctx, root)
@@ -66,7 +66,7 @@ func verify(ctx context.Context, root, generator string) error {
 	return err
 }
 
-// maxDiff is how many lines of a difference are shown.
+// maxDiff is how many lines of a diff are shown at most.
 const maxDiff = 60
 
 // generatedChanges runs the generator in a copy of the tree, and returns the beginning of the diff of its changes.

@@ -13,7 +13,7 @@ func TestVerify(t *testing.T) {
 	tests := map[string]struct {
 		files     map[string]string
 		generator string
-		want      []string // in the error; empty: no error
+		want      []string // texts in the error; empty: no error
 	}{
 		"a tidy tree, in which an ignored file may differ": {
 			files:     map[string]string{"in": "x\n", "out": "x\n", ".gitignore": "ignored\n"},

@@ -27,7 +27,7 @@ type lexicon struct {
 	Except map[string][]string `json:"except"` // terms that are allowed, by path
 }
 
-// problems lists the words of the lexicon in the prose and the names of files.
+// problems returns where the words of the lexicon are in the prose and in the names of files.
 func (l *lexicon) problems(root string, files []string) ([]string, error) {
 	var problems []string
 	for _, name := range files {
@@ -68,7 +68,7 @@ func (l *lexicon) excepted(file, word string) bool {
 	return false
 }
 
-// proseOf returns the function that finds the prose of a file. It is nil for a file that has none.
+// proseOf returns the function that finds the prose in a file like this. It is nil for a file that has no prose.
 func proseOf(file string) func(content []byte) []string {
 	switch name := path.Base(file); path.Ext(name) {
 	case ".go":
@@ -85,10 +85,10 @@ func proseOf(file string) func(content []byte) []string {
 	return nil
 }
 
-// inlineCode matches code in a line, which is no prose.
+// inlineCode matches code within a line of Markdown, because code is not prose.
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
-// markdownProse returns each line without its code.
+// markdownProse returns each line without the code in it.
 func markdownProse(content []byte) []string {
 	lines, code := strings.Split(string(content), "\n"), false
 	for i, line := range lines {
@@ -107,7 +107,7 @@ func markdownProse(content []byte) []string {
 // hashComment matches a comment that begins with a number sign, as in YAML, Makefiles and shell scripts.
 var hashComment = regexp.MustCompile(`(?:^|\s)@?#\s+(.*)`)
 
-// hashProse returns the comment of each line.
+// hashProse returns, for each line, the comment in it.
 func hashProse(content []byte) []string {
 	lines := strings.Split(string(content), "\n")
 	for i, line := range lines {
@@ -123,8 +123,8 @@ func hashProse(content []byte) []string {
 // generated matches the line by which Go's tools recognize generated code.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// goProse returns the comments and strings of each line, and its names as words. Names of other packages are left out,
-// because they can't be changed.
+// goProse returns, for each line, its comments and strings, and the names in it as words. It leaves out names of other
+// packages, because these can't be changed.
 func goProse(content []byte) []string {
 	if generated.Match(content) {
 		return nil
@@ -134,7 +134,7 @@ func goProse(content []byte) []string {
 	add := func(at token.Pos, text string) {
 		first := files.Position(at).Line - 1
 		for i, line := range strings.Split(text, "\n") {
-			lines[first+i] += line + "\n" // no term matches across it
+			lines[first+i] += line + "\n" // no term matches across the newline
 		}
 	}
 	file, _ := parser.ParseFile(files, "", content, parser.ParseComments|parser.SkipObjectResolution)
@@ -169,5 +169,5 @@ func goProse(content []byte) []string {
 
 var nameParts = regexp.MustCompile(`[A-Z][a-z0-9]*|[a-z0-9]+`)
 
-// asWords separates the words of a name: TestReadsTwice becomes Test Reads Twice, and a_file-name a file name.
+// asWords separates the words of a name: TestReadsTwice becomes Test Reads Twice, and a_file-name becomes a file name.
 func asWords(name string) string { return strings.Join(nameParts.FindAllString(name, -1), " ") }

@@ -1,5 +1,5 @@
-// Command versions compares every copy of a version, an image or a digest with its home, the one place where people
-// write it.
+// Command versions compares each copy of a version, an image or a digest with its home, the one place where people
+// change it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package worktree runs git in a work tree, copies its files, and reads and writes single values in them.
+// Package worktree runs git in a work tree, copies the tree's files, and reads and writes single values in files.
 package worktree
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Git runs one git command in a folder and returns what it prints, without the last newline.
+// Git runs one git command in a folder and returns its output without the last newline.
 func Git(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir
@@ -32,13 +32,13 @@ func Git(ctx context.Context, dir string, args ...string) (string, error) {
 // Root returns the folder of the repository that this process runs in.
 func Root(ctx context.Context) (string, error) { return Git(ctx, ".", "rev-parse", "--show-toplevel") }
 
-// List runs one git command with -z and returns the names that it prints.
+// List runs one git command with -z and returns the file names that the command prints.
 func List(ctx context.Context, dir string, args ...string) ([]string, error) {
 	out, err := Git(ctx, dir, slices.Insert(args, 1, "-z")...)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
-// Run runs a command in a folder. Its error has what the command prints.
+// Run runs a command in a folder. If it fails, the error has the output of the command.
 func Run(ctx context.Context, dir string, environment []string, words ...string) error {
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Dir, command.Env = dir, environment
@@ -48,9 +48,9 @@ func Run(ctx context.Context, dir string, environment []string, words ...string)
 	return nil
 }
 
-// Environment returns the environment of this process without some variables, and without the variables that git sets
-// for hooks. In a copy of the tree, those would make git use the repository of the hook. The variables of the author
-// and the committer stay.
+// Environment returns the environment of this process without these variables, and without the variables that git sets
+// for hooks. In a copy of the tree, the hook's variables would make git use the repository of the hook. The variables
+// for the author and the committer stay.
 func Environment(without ...string) []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -117,7 +117,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return os.WriteFile(path, content, mode)
 }
 
-// Place says where in a file a value is, such as a version in the Makefile.
+// Place says where a value is in a file, such as a version in the Makefile.
 type Place struct {
 	File string
 	Find string // a regular expression, whose first group is the value

@@ -1,5 +1,5 @@
-// Package builds makes the programs of the local cluster from the Go modules that the go.mod files next to it pin, and
-// keeps them in the user's cache: another clone of the repository finds them there.
+// Package builds makes the programs of the local cluster from Go modules, whose versions the go.mod files next to it
+// pin. It keeps the programs in the user's cache, where other clones of the repository find them.
 package builds
 
 import (
@@ -33,7 +33,7 @@ func Root() (string, error) {
 	}
 }
 
-// CacheHome returns the folder for all that is kept outside of the tree.
+// CacheHome returns the folder for everything that is kept outside of the tree.
 func CacheHome() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -42,8 +42,8 @@ func CacheHome() (string, error) {
 	return filepath.Join(base, "memcached-operator"), nil
 }
 
-// Ensure builds those of the components that the cache does not have, and returns the files of all their programs by
-// name.
+// Ensure builds the components that the cache does not have, and returns the path of each program of all components, by
+// its name.
 func Ensure(ctx context.Context, components ...*Component) (map[string]string, error) {
 	binaries := map[string]string{}
 	var missing []*Component
@@ -72,16 +72,16 @@ func Ensure(ctx context.Context, components ...*Component) (map[string]string, e
 	return binaries, nil
 }
 
-// Assets builds what tests against a real API server need, simulated Nodes included, and returns the folder that has
-// etcd and kube-apiserver, as envtest expects.
+// Assets builds the programs that tests against a real API server need, including those that simulate Nodes. It returns
+// the folder that has etcd and kube-apiserver, as envtest expects.
 func Assets(ctx context.Context) (dir string, err error) {
 	binaries, err := Ensure(ctx, Simulated()...)
 	return filepath.Dir(binaries["kube-apiserver"]), err
 }
 
-// Self returns the cluster program, for its hidden command `supervise`: the calling program if it is the cluster
-// program, as with `go run ./scripts/cluster`; otherwise it is built from this tree, which takes a second when nothing
-// changed.
+// Self returns the path of the cluster program, for its hidden command `supervise`. If the calling program is the
+// cluster program, as with `go run ./scripts/cluster`, Self returns its path. Otherwise it builds the program from this
+// tree, which takes a second if nothing has changed.
 func Self(ctx context.Context) (string, error) {
 	const program = rootModule + "/scripts/cluster"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Path == program {
@@ -111,7 +111,8 @@ func Self(ctx context.Context) (string, error) {
 	return path, os.Rename(next, path)
 }
 
-// scratch makes a temporary folder in dir. What is built in it is moved to its final place in dir when it is complete.
+// scratch makes a temporary folder in dir. What is built in the folder is moved to its final place in dir when it is
+// complete.
 func scratch(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

@@ -20,7 +20,7 @@ require example.com/tool v1.2.3
 replace example.com/tool => ./tool
 `
 
-// several is a program that prints the name it was called with.
+// several is a program that prints the name by which it was called.
 const several = `package main
 
 import (
@@ -32,7 +32,7 @@ import (
 func main() { fmt.Print(filepath.Base(os.Args[0])) }
 `
 
-// tool is the only component of a new tree. The test runs in that tree from then on.
+// tool makes a new tree, and returns its only component. From then on, the tree is the working directory of the test.
 func tool(t *testing.T, files map[string]string) *Component {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -45,7 +45,7 @@ func tool(t *testing.T, files map[string]string) *Component {
 	}
 }
 
-// keepCompiled keeps the compiler's cache, which has the standard library, if a test sets another XDG_CACHE_HOME.
+// keepCompiled keeps the compiler's cache, which has the standard library, for a test that sets another XDG_CACHE_HOME.
 func keepCompiled(t *testing.T) {
 	t.Helper()
 	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()

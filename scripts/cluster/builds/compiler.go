@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// runGo calls the go command in a folder, and returns what it writes.
+// runGo calls the go command in a folder, and returns what the command prints.
 func runGo(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	// A go.work of the user's, or flags meant for another module, must not reach the pinned builds.
+	// A go.work of the user, or flags that the user set for another module, must not affect the pinned builds.
 	cmd.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		// With these, the compiler takes a fifth less time, and needs more memory: 0.6 instead of 0.5 GB for the largest
-		// package.
+		// With these variables, the compiler takes a fifth less time, and needs more memory: 0.6 instead of 0.5 GB for the
+		// largest package.
 		cmd.Env = append(cmd.Env, "GOGC=400", "GOMEMLIMIT=2GiB")
 	}
 	var output, messages strings.Builder
@@ -30,7 +30,8 @@ func runGo(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(output.String()), nil
 }
 
-// failure says which command failed, where, and the end of what it wrote: enough to repeat it by hand.
+// failure returns an error with the command that failed, its folder, and the end of its output: enough to repeat the
+// command by hand.
 func failure(cmd *exec.Cmd, output string, err error) error {
 	const tail = 15
 	lines := strings.Split(strings.TrimSpace(output), "\n")
@@ -39,8 +40,8 @@ func failure(cmd *exec.Cmd, output string, err error) error {
 		hint(output+err.Error()))
 }
 
-// hints say what to do about failures that the code did not cause. Each hint is for a text in the output of the
-// compiler or the linker, or in an error of the network. The first hint whose text is found counts.
+// hints say what to do about failures that the code did not cause. said is a pattern for the output of the compiler or
+// the linker, or for an error of the network. The first hint whose pattern matches is used.
 var hints = []struct{ said, hint string }{
 	{"no space left on device", "The disk is full. Free some space, or set GOCACHE, GOMODCACHE, XDG_CACHE_HOME and " +
 		"TMPDIR to folders on another disk, and run the command again: it keeps what was built."},
@@ -50,7 +51,7 @@ var hints = []struct{ said, hint string }{
 		"the command again: it keeps what was built."},
 }
 
-// hint is what to do about a failure, if that is known, on its own line.
+// hint returns what to do about a failure, on its own line. It is empty if no hint is known.
 func hint(output string) string {
 	for _, h := range hints {
 		if regexp.MustCompile(h.said).MatchString(output) {

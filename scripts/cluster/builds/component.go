@@ -30,21 +30,21 @@ func (c *Component) Version() (string, error) {
 	return worktree.Place{File: c.mod, Find: require}.Read(root)
 }
 
-// ModuleDir returns the folder of the component's module, for the manifests in it.
+// ModuleDir returns the folder of the component's module, from which callers read manifests.
 func (c *Component) ModuleDir(ctx context.Context) (string, error) {
 	return c.run(ctx, "list", c.modfile(), "-m", "-f", "{{.Dir}}", c.module)
 }
 
-// fetch downloads the modules of components. It ignores errors, because the builds download what is missing, and report
-// their errors.
+// fetch downloads the modules of components. It ignores errors, because the builds download missing modules, and report
+// errors.
 func fetch(ctx context.Context, components []*Component) {
 	for _, c := range components {
 		_, _ = c.run(ctx, append([]string{"list", c.modfile(), "-deps", "-tags=" + c.tags}, c.packages()...)...)
 	}
 }
 
-// build compiles into a folder that gets its final name at the end, so that an interrupted build leaves nothing that
-// looks finished.
+// build compiles the programs into a temporary folder, which gets its final name at the end. So an interrupted build
+// leaves nothing that looks finished.
 func (c *Component) build(ctx context.Context) error {
 	version, err := c.Version()
 	if err != nil {
@@ -70,12 +70,12 @@ func (c *Component) build(ctx context.Context) error {
 	}
 	err = errors.Join(c.link(tmp), os.Chmod(tmp, 0o755), os.Rename(tmp, cache))
 	if exists(cache) {
-		return nil // by this build, or by another one in the meantime
+		return nil // exists by this build, or by another one at the same time
 	}
 	return err
 }
 
-// link makes a link with the name of each program. One file may be several programs.
+// link makes a link with the name of each program, because several programs may be one file.
 func (c *Component) link(dir string) error {
 	for _, p := range c.programs {
 		pkg, _, _ := module.SplitPathVersion(p.pkg) // as `go build` names the file
@@ -87,8 +87,8 @@ func (c *Component) link(dir string) error {
 	return nil
 }
 
-// cacheDir is named after all inputs of a build, and not after the path of the tree. So a build with a changed pin,
-// compiler or flag never finds the previous programs.
+// cacheDir returns a folder whose name depends on all inputs of a build, but not on the path of the tree. So a build
+// with a changed pin, compiler or flag never finds the previous programs.
 func (c *Component) cacheDir() (string, error) {
 	version, err := c.Version()
 	if err != nil {
@@ -122,7 +122,7 @@ func hash(inputs ...string) string {
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// file is the component's go.mod in this tree.
+// file returns the path of the component's go.mod in this tree.
 func (c *Component) file() (string, error) {
 	root, err := Root()
 	return filepath.Join(root, c.mod), err
@@ -136,7 +136,8 @@ func (c *Component) run(ctx context.Context, args ...string) (string, error) {
 	return runGo(ctx, filepath.Dir(file), args...)
 }
 
-// modfile is the flag of the go command that chooses the component's go.mod among several such files in one folder.
+// modfile returns the flag of the go command that chooses the component's go.mod among several such files in one
+// folder.
 func (c *Component) modfile() string { return "-modfile=" + path.Base(c.mod) }
 
 func (c *Component) flags(version string) []string {
@@ -151,7 +152,7 @@ func (c *Component) flags(version string) []string {
 	return flags
 }
 
-// packages are those to compile, each once.
+// packages returns the packages to compile, each once.
 func (c *Component) packages() (packages []string) {
 	for _, p := range c.programs {
 		packages = append(packages, p.pkg)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// TestTheClusterProgramStaysWhileOthersBuildIt: test packages that run at the same time each build it.
+// TestTheClusterProgramStaysWhileOthersBuildIt: test packages that run at the same time each build the cluster program.
 func TestTheClusterProgramStaysWhileOthersBuildIt(t *testing.T) {
 	keepCompiled(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -16,7 +16,7 @@ func TestTheClusterProgramStaysWhileOthersBuildIt(t *testing.T) {
 		t.Cleanup(func() { _ = os.RemoveAll(elsewhere) })
 		t.Setenv("GOTMPDIR", elsewhere)
 	}
-	// All find no program, and build it. Whoever ends first starts it while the others still write.
+	// All builders find no program, and build it. The first one that ends starts the program while the others still write.
 	const builders = 4
 	built := make(chan string, builders)
 	var group errgroup.Group

@@ -1,16 +1,16 @@
 package builds
 
-// Component is what one call of the compiler makes from the modules that one go.mod pins.
+// Component has the programs that one call of the compiler makes from modules that one go.mod pins.
 type Component struct {
-	name     string // as people call it
-	mod      string // the go.mod, from the root of the repository: the one place that states the version
-	module   string // its version is the version of the component
+	name     string // the name that people use
+	mod      string // path of the go.mod from the root of the repository; only this file states the version
+	module   string // the version of this module is the version of the component
 	stamp    string // the variable that holds the version, if the program doesn't know it by itself
 	tags     string
 	programs []program
 }
 
-// program is a file. Several programs of one package are one file, whose common code is linked once.
+// program is a file. Several programs of one package are the same file, so their common code is linked once.
 type program struct{ name, pkg string }
 
 const (
@@ -20,7 +20,7 @@ const (
 	containerd = "github.com/containerd/containerd/v2"
 )
 
-// The components. Kubernetes, etcd and CoreDNS are in one go.mod, because they share most of their libraries.
+// These are the components. Kubernetes, etcd and CoreDNS are in one go.mod, because they share most of their libraries.
 var (
 	// Kubernetes is the control plane, which tests without a Node need too.
 	Kubernetes = &Component{
@@ -72,11 +72,11 @@ var (
 	}
 )
 
-// Simulated is what a cluster of simulated Nodes needs.
+// Simulated returns the components that a cluster of simulated Nodes needs.
 func Simulated() []*Component { return []*Component{Kubernetes, Kwok} }
 
-// Cluster is what a cluster with a real Node needs, except Argo CD.
+// Cluster returns the components that a cluster with a real Node needs, except Argo CD.
 func Cluster() []*Component { return []*Component{Kubernetes, node, runtimes} }
 
-// WithArgoCD is what a cluster with a real Node and Argo CD needs.
+// WithArgoCD returns the components that a cluster with a real Node and Argo CD needs.
 func WithArgoCD() []*Component { return append(Cluster(), ArgoCD, kustomize) }

@@ -28,8 +28,8 @@ var users = map[string]pki.Identity{
 	"kwok":                    {User: "kwok", Groups: []string{masters}},
 }
 
-// others have a certificate, and no kubeconfig. etcd and the API server serve with the certificate of "server". With
-// the key of "sa", the API server signs the tokens of service accounts.
+// others are identities with a certificate and no kubeconfig. etcd and the API server serve with the certificate of
+// "server". With the key of "sa", the API server signs the tokens of service accounts.
 var others = map[string]pki.Identity{
 	"front-proxy": {User: "front-proxy"},
 	"sa":          {User: "service-account-tokens"},
@@ -39,8 +39,8 @@ var others = map[string]pki.Identity{
 	}},
 }
 
-// writeAccess writes certificates, keys and kubeconfigs. The administrator's kubeconfig is also at the top of the
-// folder.
+// writeAccess writes certificates, keys and kubeconfigs. It writes the administrator's kubeconfig also at the top of
+// the folder.
 func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	authority, err := pki.NewAuthority("memcached-operator " + name)
 	if err != nil {
@@ -77,7 +77,7 @@ users: [{name: %[1]s, user: {client-certificate-data: %[4]s, client-key-data: %[
 `
 
 func kubeconfigOf(name string, apiPort int, ca []byte, user pki.Pair) []byte {
-	name = "memcached-operator-" + name // of the context and all else, so that it can be merged into another kubeconfig
+	name = "memcached-operator-" + name // a unique name, so that kubeconfigs can be merged
 	encode := base64.StdEncoding.EncodeToString
 	return fmt.Appendf(nil, kubeconfig, name, apiPort, encode(ca), encode(user.Cert), encode(user.Key))
 }

@@ -21,16 +21,16 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
 
-// ErrNotRunning says that no cluster of that name runs.
+// ErrNotRunning says that no cluster with this name runs.
 var ErrNotRunning = errors.New("not running")
 
-// Cluster is a running cluster, as the rest of the machine sees it.
+// Cluster has the paths and addresses of a running cluster, for other programs on this machine.
 type Cluster struct {
 	Name          string    `json:"name"`
 	Simulated     bool      `json:"simulated"`
-	Kubeconfig    string    `json:"kubeconfig"`         // of an administrator, for programs on this machine
+	Kubeconfig    string    `json:"kubeconfig"`         // kubeconfig of an administrator, for programs on this machine
 	Registry      string    `json:"registry,omitempty"` // host:port, the same in image references everywhere
-	Git           string    `json:"git,omitempty"`      // URL of a bare repository, for pushing and for Argo CD alike
+	Git           string    `json:"git,omitempty"`      // URL of a bare repository, both for pushes and for Argo CD
 	Logs          string    `json:"logs"`               // folder, one file for each process
 	AuditLog      string    `json:"auditLog"`           // every request to the API server, one JSON object a line
 	Kubectl       string    `json:"kubectl"`            // path of a kubectl of the cluster's version
@@ -39,7 +39,7 @@ type Cluster struct {
 	ArgoCDVersion string    `json:"argocdVersion,omitempty"`
 	Started       time.Time `json:"started"`
 	PartNames     []string  `json:"parts"`
-	Pid           int       `json:"pid"` // of the supervisor
+	Pid           int       `json:"pid"` // process id of the supervisor
 
 	// Created is true if Up made the cluster, and false if the cluster was already running.
 	Created bool `json:"-"`
@@ -47,7 +47,7 @@ type Cluster struct {
 	attached io.Closer // if set, the cluster ends when this is closed
 }
 
-// RESTConfig is for an administrator's clients on this machine.
+// RESTConfig returns a config for clients on this machine, with the rights of an administrator.
 func (c *Cluster) RESTConfig() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
 	if err == nil && c.Simulated {
@@ -56,7 +56,7 @@ func (c *Cluster) RESTConfig() (*rest.Config, error) {
 	return config, err
 }
 
-// Image returns a reference in the cluster's registry, for pushing and for Pods alike.
+// Image returns a reference in the cluster's registry, both for pushes and for Pods.
 func (c *Cluster) Image(repository, tag string) string {
 	return fmt.Sprintf("%s/%s:%s", c.Registry, repository, tag)
 }

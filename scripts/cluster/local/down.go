@@ -17,8 +17,8 @@ import (
 // stopTimeout is how long the kernel may take to end all processes of a cluster.
 const stopTimeout = 30 * time.Second
 
-// Down stops a cluster and removes all that is left of it, even if it was killed or never became ready. It reports
-// whether there was anything to remove.
+// Down stops a cluster and removes all its files and processes, even if it was killed or never became ready. It reports
+// whether it found anything to remove.
 func Down(ctx context.Context, name string) (found bool, err error) {
 	dir, err := rundir.Named(name)
 	if err != nil {
@@ -40,9 +40,9 @@ func clean(ctx context.Context, dir rundir.Dir) error {
 	return os.RemoveAll(string(dir))
 }
 
-// stop ends all processes of a cluster. It kills the supervisor's process group; if the supervisor is isolated, the
-// kernel then ends all processes in its namespaces. The lock is free once no process of the group is left, and the
-// control group can be removed once no process is left in it.
+// stop ends all processes of a cluster. It kills the supervisor's process group. If the supervisor is isolated, the
+// kernel then ends all processes in its namespaces. The cluster's lock is free once no process of the process group is
+// left, and the control group can be removed once no process is left in it.
 func stop(ctx context.Context, dir rundir.Dir) error {
 	lives, err := dir.Lives()
 	if err != nil {

@@ -84,8 +84,8 @@ func TestKeysAreTheUsersAlone(t *testing.T) {
 	}
 }
 
-// demoDir is the folder of a cluster in a cache that only this test uses. t.TempDir is too deep for the sockets of a
-// cluster.
+// demoDir returns the folder of a cluster, in a cache that only this test uses. The path of t.TempDir would be too long
+// for the sockets of a cluster.
 func demoDir(t *testing.T) rundir.Dir {
 	t.Helper()
 	cache, err := os.MkdirTemp("", "c")

@@ -21,13 +21,13 @@ const nodeTimeout = 2 * time.Minute
 // Node is a simulated Node.
 type Node struct {
 	Name string
-	// Architecture is the value of the label kubernetes.io/arch. If it is empty, the Node does not have the label.
+	// Architecture is the value of the label kubernetes.io/arch. If it is empty, the Node does not have this label.
 	Architecture string
 	// OS is the value of the label kubernetes.io/os, linux unless it is set.
 	OS     string
 	Labels map[string]string
 	Taints []corev1.Taint
-	// Room is what the Node has for Pods: 4 CPUs, 8 GiB and 110 Pods unless it is set.
+	// Room is the capacity of the Node for Pods. It is 4 CPUs, 8 GiB and 110 Pods by default.
 	Room corev1.ResourceList
 }
 
@@ -90,7 +90,7 @@ func (n Node) object() *corev1.Node {
 	}
 }
 
-// Room returns the room of a Node with so much CPU and memory.
+// Room returns the capacity of a Node with this much CPU and memory.
 func Room(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse(cpu),
@@ -99,7 +99,7 @@ func Room(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// isOpen reports whether a Node is ready, and Kubernetes has removed the taint of new ones.
+// isOpen reports whether a Node is ready, and Kubernetes has removed the taint that new Nodes have.
 func isOpen(node *corev1.Node) bool {
 	ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
 		return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue

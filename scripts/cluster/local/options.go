@@ -13,28 +13,29 @@ type Options struct {
 
 	// Simulated means a cluster of simulated Nodes. It needs no root, and has no Argo CD, no registry and no Git.
 	Simulated bool
-	// Architectures are those of the first simulated Nodes: each entry adds a Node, even if another entry is the same.
+	// Architectures are the architectures of the first simulated Nodes. Each entry adds a Node, even if another entry is
+	// the same.
 	Architectures []string
 
-	// SecondNode means that there is another real Node, with the taint supervisor.SecondNodeTaint.
+	// SecondNode means that the cluster has another real Node, with the taint supervisor.SecondNodeTaint.
 	SecondNode bool
 
 	ArgoCD bool
 	// ApplicationSets means that Argo CD has the controller of ApplicationSets, and progressive syncs.
 	ApplicationSets bool
 
-	// AuditPolicy is what the audit log records, by default each request without its content.
+	// AuditPolicy is the audit policy of the API server. By default, the audit log has each request without its content.
 	AuditPolicy string
 	// Attached means that the cluster ends when the calling process ends, however that process ends.
 	Attached bool
 
 	NoInstall bool // fail instead of installing what the machine does not have
-	// Needs are the programs that the caller needs in addition to those of the cluster, so that all missing ones are
+	// Needs are the programs that the caller needs in addition to the programs of the cluster. All missing programs are
 	// installed together.
 	Needs []preflight.Need
 }
 
-// programs returns what the cluster is built from.
+// programs returns the components from which the cluster is built.
 func (o Options) programs() ([]*builds.Component, error) {
 	switch {
 	case o.Simulated && o.ArgoCD:
@@ -51,7 +52,7 @@ func (o Options) programs() ([]*builds.Component, error) {
 	return builds.Cluster(), nil
 }
 
-// accept returns an error if a running cluster is not the one that the options describe.
+// accept returns an error unless the running cluster fits the options.
 func (o Options) accept(running *Cluster) error {
 	switch {
 	case o.Simulated != running.Simulated:

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Part is one process that the supervisor keeps running.
+// Part is one process of the cluster that the supervisor keeps running.
 type Part struct {
 	Name string `json:"name"`
-	Pid  int    `json:"pid"` // as this machine sees it; 0 while it is started again, and if there is no /proc
+	Pid  int    `json:"pid"` // as this machine sees it; 0 during a restart, or without /proc
 }
 
 // Parts returns the cluster's processes. The processes of Pods are not among them.
@@ -52,7 +52,7 @@ func (c *Cluster) PidOf(part string) (int, error) {
 	return running[part], err
 }
 
-// processesOf returns the children of a process by the names that it gave them.
+// processesOf returns the processes that a process started, by the names that it gave them.
 func processesOf(parent int) (map[string]int, error) {
 	children := map[string]int{}
 	if runtime.GOOS != "linux" {
@@ -65,8 +65,8 @@ func processesOf(parent int) (map[string]int, error) {
 	for _, process := range processes {
 		stat, err1 := process.Stat()
 		words, err2 := process.CmdLine()
-		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // otherwise it ended in the meantime
-			name, _, _ := strings.Cut(words[0], " ") // Redis writes its address after its name
+		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // otherwise, the process has ended
+			name, _, _ := strings.Cut(words[0], " ") // Redis adds its address to its name
 			children[filepath.Base(name)] = process.PID
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
-// A cluster takes the first free ports from these numbers on, so a second cluster finds the next ones. This process
-// closes some of the ports before the cluster's processes open them. Another cluster could take such a port at that
-// moment, so each cluster looks for them from another, random number on, where no system assigns ports.
+// A cluster takes the first free API and registry ports from these numbers on, so a second cluster finds the next
+// ports. This process closes some ports before the cluster's processes open them again, and another cluster could take
+// them in between. So each cluster looks for its other ports from a random number on, in a range in which no system
+// assigns ports.
 const (
 	firstAPIPort      = 16443
 	firstRegistryPort = 15001
@@ -21,7 +22,7 @@ const (
 	portsTried        = 50
 )
 
-// ports are sockets on the loopback interface of the machine: API, registry, etcd and its peer.
+// ports are sockets on the machine's loopback interface: for the API server, the registry, etcd and etcd's peers.
 type ports [4]*net.TCPListener
 
 func openPorts(simulated bool) (p ports, err error) {
@@ -44,7 +45,7 @@ func (p ports) numbers() supervisor.Ports {
 	return supervisor.Ports{API: number(0), Registry: number(1), Etcd: number(2), EtcdPeer: number(3)}
 }
 
-// Close closes this process's copies of the sockets. The cluster has other copies, or opens new sockets at the same
+// Close closes this process's copies of the sockets. The cluster has its own copies, or opens new sockets at the same
 // ports.
 func (p ports) Close() {
 	for _, listener := range p {

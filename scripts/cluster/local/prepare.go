@@ -18,16 +18,16 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// metadataOnly records which user did what to which object, and nothing of the object's content. It omits the first of
-// a request's two stages, because the second has all that the first has.
+// metadataOnly is an audit policy. It records which user did what to which object, without the object's content. It
+// omits the first of a request's two stages, because the second stage has all data of the first.
 const metadataOnly = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules: [{level: Metadata}]
 `
 
-// These are the sizes at which the API server begins another audit log. The large one is for callers who give a policy,
-// because they read the log while it grows.
+// These are the sizes at which the API server begins another audit log. The large size is for callers who give a
+// policy, because these callers read the log while it grows.
 const (
 	auditMiB    = 100
 	auditAllMiB = 10_000
@@ -60,7 +60,8 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 		return err
 	}
 	if opts.ArgoCD {
-		// Argo CD's CRDs, default settings and scripts come from the module of the program, so they always fit it.
+		// Argo CD's CRDs, default settings and scripts come from the same module as its programs, so they always fit the
+		// programs.
 		err := errors.Join(
 			copyFiles(ctx, builds.ArgoCD, dir.Path("argocd", "manifests"),
 				"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
@@ -104,7 +105,8 @@ func copyFiles(ctx context.Context, component *builds.Component, to string, patt
 	return nil
 }
 
-// pushPause puts the image of every Pod's sandbox where containerd looks for it.
+// pushPause puts the image of each Pod's sandbox container into the registry, under the reference that containerd
+// pulls.
 func pushPause(ctx context.Context, ref string) error {
 	return progress.Stage(ctx, "Pause image", func(func(string)) error {
 		image, err := oci.Pause.Build(ctx)

@@ -16,15 +16,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// process is the supervisor of a cluster that starts.
+// process is the supervisor of a cluster, while the cluster starts.
 type process struct {
 	pid    int
 	events *json.Decoder
 	stdin  io.WriteCloser // the cluster ends if this is closed before detach was called
 }
 
-// start runs `cluster supervise`. A socket stays in the network namespace that it was made in, so the two sockets that
-// the supervisor inherits are all that connects an isolated cluster to the machine.
+// start runs `cluster supervise`. A socket stays in the network namespace in which it was made, so only the two sockets
+// that the supervisor inherits connect an isolated cluster to the machine.
 func start(ctx context.Context, config supervisor.Config, ports ports) (*process, error) {
 	program, err := builds.Self(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func start(ctx context.Context, config supervisor.Config, ports ports) (*process
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the supervisor: %w", err)
 	}
-	go func() { _, _ = cmd.Process.Wait() }() // a parent that outlives the supervisor, such as a test, has to reap it
+	go func() { _, _ = cmd.Process.Wait() }() // a caller that outlives the supervisor has to reap it
 	return &process{pid: cmd.Process.Pid, events: json.NewDecoder(stdout), stdin: stdin},
 		rundir.WriteJSON(config.Dir.Pid(), cmd.Process.Pid)
 }

@@ -47,7 +47,7 @@ func TestASimulatedCluster(t *testing.T) {
 			return err == nil && now != ended
 		})
 	}
-	parts, err := cluster.Parts() // only now, because another process may get the id of the process that ended
+	parts, err := cluster.Parts() // only now, when the ids are those of running processes
 	if len(parts) != 5 || err != nil {
 		t.Errorf("Parts() = %v, %v, want five", parts, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Up returns a running cluster: the one that runs already, or a new one. If Up fails or is interrupted, it leaves only
-// the logs, which the next up or down deletes.
+// Up returns a running cluster: the one that already runs, or a new one. If Up fails or is interrupted, it leaves only
+// the logs, which the next Up or Down deletes.
 func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	programs, err := opts.programs()
 	if err != nil {
@@ -41,7 +41,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 		return nil, err
 	}
 	defer release()
-	// The files and processes that a killed earlier run left must not prevent this start.
+	// Files and processes of an earlier run that was killed must not prevent this start.
 	if err := clean(ctx, dir); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 		return cluster, nil
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // instead of the error that the interrupt caused in the start
+		err = context.Cause(ctx) // instead of the error that the interrupt caused
 	}
 	return nil, errors.Join(err, stop(context.WithoutCancel(ctx), dir))
 }

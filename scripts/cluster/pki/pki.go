@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// A certificate is valid for longer than any local cluster runs, and even if the clock was set back.
+// A certificate is valid for longer than any local cluster runs, and from before it was made, in case the clock is set
+// back.
 const (
 	lifetime  = 10 * 365 * 24 * time.Hour
 	backdated = time.Hour
@@ -32,14 +33,14 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Identity is the subject of a certificate. With Hosts, which are names or addresses, the certificate is that of a
-// server; without Hosts, it is that of a client.
+// Identity is the subject of a certificate. With Hosts, which are names or addresses, the certificate is for a server;
+// without Hosts, it is for a client.
 type Identity struct {
 	User   string
 	Groups []string
 	Hosts  []string
 
-	// NotAfter is when the certificate ends; zero means that it outlives every local cluster.
+	// NotAfter is when the certificate expires; zero means that the certificate outlives every local cluster.
 	NotAfter time.Time
 }
 
@@ -102,7 +103,7 @@ func (a *Authority) sign(template *x509.Certificate, key *ecdsa.PrivateKey) (Pai
 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
-// newTemplate leaves the serial number to CreateCertificate, which makes a random one.
+// newTemplate sets no serial number, because CreateCertificate then makes a random one.
 func newTemplate(id Identity) *x509.Certificate {
 	return &x509.Certificate{
 		Subject:   pkix.Name{CommonName: id.User, Organization: id.Groups},

@@ -13,13 +13,13 @@ import (
 // Need is a program or a file that has to be on the machine.
 type Need struct {
 	Program string // a program on the search path, a network plugin, or a keyring of apt
-	Package string // the same name in Debian and Ubuntu
+	Package string // the package's name, the same in Debian and Ubuntu
 	Why     string
 }
 
-// This file lists the programs that the project calls and does not build. It leaves out the programs that the README
-// requires, and those that each Debian and Ubuntu has. CI runs everything on a bare Debian, where a program that is
-// missing in this file makes a run fail.
+// This file lists the programs that the project calls but does not build. It leaves out the programs that the README
+// requires, and those that each Debian and Ubuntu has. CI runs everything on a minimal Debian, where a run fails if a
+// program is missing in this file.
 var (
 	apt     = Need{"apt-get", "apt", "fetches packages"}
 	dpkg    = Need{"dpkg-deb", "dpkg", "unpacks packages"}
@@ -30,7 +30,7 @@ var (
 
 const cniPlugins, debianKeyring = "containernetworking-plugins", "debian-archive-keyring"
 
-// Cluster is what the parts of a cluster call, without the programs that are built from Go modules.
+// Cluster returns the programs that the processes of a cluster call, without those that are built from Go modules.
 func Cluster(withArgoCD bool) []Need {
 	needs := []Need{
 		{"git", "git", "holds the repository that Argo CD follows"},
@@ -47,20 +47,20 @@ func Cluster(withArgoCD bool) []Need {
 	return needs
 }
 
-// Memcached is what the image of memcached is made from, and what tests start.
+// Memcached returns the program that goes into the image of memcached, and that tests start.
 func Memcached() []Need {
 	return []Need{{"memcached", "memcached", "is put into the image that caches run"}}
 }
 
-// DebianMemcached is what the image of a Debian suite's memcached needs, even on Ubuntu.
+// DebianMemcached returns what is needed to make the image of a Debian suite's memcached, even on Ubuntu.
 func DebianMemcached() []Need {
 	return []Need{apt, dpkg, {debianKeyring + ".gpg", debianKeyring, "verifies packages of Debian"}}
 }
 
-// Tutorial is what the test of the tutorial's commands needs.
+// Tutorial returns what the test of the tutorial's commands needs.
 func Tutorial() []Need { return append(Memcached(), buildah) }
 
-// Architectures is what a test needs that builds images by the Dockerfile, and that runs programs of other
+// Architectures returns what a test needs that builds images by the Dockerfile, and runs programs of other
 // architectures.
 func Architectures() []Need {
 	needs := []Need{apt, dpkg, buildah}
@@ -72,7 +72,7 @@ func Architectures() []Need {
 	return needs
 }
 
-// Emulator is QEMU's program for an architecture. It is empty for the architecture of this machine.
+// Emulator returns the name of QEMU's program for an architecture. It is empty for the architecture of this machine.
 func Emulator(architecture string) string {
 	if architecture == runtime.GOARCH {
 		return ""
@@ -80,7 +80,7 @@ func Emulator(architecture string) string {
 	return "qemu-" + oci.KernelName(architecture) + "-static"
 }
 
-// purposes are the runs that need programs of the machine, by the names of their make targets.
+// purposes has, by the name of a make target, the function that returns what a run of the target needs.
 var purposes = map[string]func() []Need{
 	"demo":     func() []Need { return append(Cluster(true), DebianMemcached()...) },
 	"e2e":      func() []Need { return append(slices.Concat(Cluster(true), Tutorial(), DebianMemcached()), npm) },

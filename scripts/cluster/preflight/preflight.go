@@ -1,5 +1,5 @@
-// Package preflight finds out whether a machine can run a local cluster, reports together all that the machine does not
-// have, and installs missing packages if it may.
+// Package preflight checks whether a machine can run a local cluster, reports everything that is missing in one error,
+// and installs missing packages if it may.
 package preflight
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Ensure prepares the machine for a cluster, or reports in one error all that it does not have.
+// Ensure prepares the machine for a cluster, or reports everything that is missing in one error.
 func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	missing := slices.DeleteFunc(slices.Clone(needs), Need.Installed)
 	err := verdict(runtime.GOOS, os.Geteuid() == 0, missing, mayInstall && apt.Installed())
@@ -32,11 +32,11 @@ func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	return Ensure(ctx, missing, false)
 }
 
-// pluginDirs are where distributions have the network plugins.
+// pluginDirs are the folders in which distributions have the network plugins.
 var pluginDirs = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 
-// Program finds a program of the system, even in a folder that is not in the search path of an ordinary user, or
-// another file that a Need names.
+// Program returns the path of a program of the system, even if its folder is not in the search path of an ordinary
+// user, or of another file that a Need names.
 func Program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -44,7 +44,7 @@ func Program(name string) (string, error) {
 	return search(name, append([]string{"/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/share/keyrings"}, pluginDirs...))
 }
 
-// CNIDir finds the folder of the network plugins.
+// CNIDir returns the folder of the network plugins.
 func CNIDir() (string, error) {
 	path, err := search(ptp.Program, pluginDirs)
 	return filepath.Dir(path), err
@@ -66,8 +66,8 @@ func (n Need) Installed() bool {
 	return err == nil
 }
 
-// verdict returns an error with all problems. It is nil if nothing is missing, or if everything that is missing can be
-// installed.
+// verdict returns an error with all problems. The error is nil if nothing is missing, or if everything that is missing
+// can be installed.
 func verdict(system string, isRoot bool, missing []Need, canInstall bool) error {
 	var problems []string
 	if system != "linux" {
@@ -91,7 +91,7 @@ func verdict(system string, isRoot bool, missing []Need, canInstall bool) error 
 	return errors.New("this machine can't run the cluster:\n  - " + strings.Join(problems, "\n  - "))
 }
 
-// packages are the packages of the needs, each once.
+// packages returns the packages of the needs, each once.
 func packages(needs []Need) (names []string) {
 	for _, need := range needs {
 		if !slices.Contains(names, need.Package) {
@@ -104,8 +104,8 @@ func packages(needs []Need) (names []string) {
 //go:embed install.sh
 var script string
 
-// install makes apt-get install what is missing. It prints the names of all packages before it begins. An interrupted
-// apt-get would leave packages half installed, so install never interrupts it.
+// install makes apt-get install the missing packages. It prints the names of all packages before it begins. It never
+// interrupts apt-get, because an interrupted apt-get would leave packages half installed.
 func install(ctx context.Context, missing []Need) error {
 	names := packages(missing)
 	progress.Note(ctx, "This needs packages of your distribution, which apt-get now installs: %s",

@@ -47,7 +47,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A program instead of apt-get notes with which arguments it is called, and whether it finds the policy.
+// TestServicesAreDeniedWhilePackagesAreInstalled runs a fake apt-get, which records its arguments if the policy exists.
 func TestServicesAreDeniedWhilePackagesAreInstalled(t *testing.T) {
 	const noted = "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 runc cni\n"
 	tests := map[string]bool{"a policy is made for the time being": false, "one that exists stays": true}

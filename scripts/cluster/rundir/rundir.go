@@ -1,5 +1,5 @@
-// Package rundir is about the folder of one cluster: it has the paths of the cluster's files, and the locks that show
-// whether the cluster runs. The paths are the same inside of the cluster's namespaces and outside.
+// Package rundir has the paths of the files in the folder of one cluster, and the locks that show whether the cluster
+// runs. The paths are the same inside of the cluster's namespaces and outside.
 package rundir
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Dir is the folder of one cluster. All of it is deleted with the cluster.
+// Dir is the folder of one cluster. The whole folder is deleted with the cluster.
 type Dir string
 
 var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
 
-// maxDir is how long the path of the folder may be, so that the path of the kubelet's socket has at most the 107 bytes
-// that the kernel allows.
+// maxDir is the maximum length of the folder's path. With it, the path of the kubelet's socket has at most the 107
+// bytes that the kernel allows.
 const maxDir = 107 - len("/kubelet/device-plugins/kubelet.sock")
 
-// Named is the folder of the cluster of that name.
+// Named returns the folder of the cluster with this name.
 func Named(name string) (Dir, error) {
 	if !validName.MatchString(name) {
 		return "", fmt.Errorf("cluster name %q: want at most 20 lower case letters, digits and dashes", name)
@@ -49,26 +49,26 @@ func (d Dir) Path(elem ...string) string {
 	return filepath.Join(append([]string{string(d)}, elem...)...)
 }
 
-// Logs is the folder of the logs, one file for each process.
+// Logs returns the folder of the logs, which has one file for each process.
 func (d Dir) Logs() string { return d.Path("log") }
 
-// Log is the log of one process.
+// Log returns the log file of one process.
 func (d Dir) Log(name string) string { return d.Path("log", name+".log") }
 
-// PKI is a file among the certificates and keys.
+// PKI returns the path of a certificate or key.
 func (d Dir) PKI(name string) string { return d.Path("pki", name) }
 
-// Kubeconfig is the file with which a user of the API server connects.
+// Kubeconfig returns the kubeconfig file of a user of the API server.
 func (d Dir) Kubeconfig(user string) string { return d.Path("pki", user+".kubeconfig") }
 
-// State is the file that describes the cluster, once the cluster is ready.
+// State returns the file that describes the cluster. It exists once the cluster is ready.
 func (d Dir) State() string { return d.Path("state.json") }
 
-// Pid is the file with the supervisor's process id. As long as the cluster lives, no other process group can have this
-// id.
+// Pid returns the file with the supervisor's process id. As long as the cluster runs, no other process group can have
+// this id.
 func (d Dir) Pid() string { return d.Path("pid") }
 
-// Config is the file with the configuration of the supervisor.
+// Config returns the file with the configuration of the supervisor.
 func (d Dir) Config() string { return d.Path("config.json") }
 
 // OpenLog opens the log of one process, to append to it.
@@ -79,7 +79,7 @@ func (d Dir) OpenLog(name string) (*os.File, error) {
 	return os.OpenFile(d.Log(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
-// Tail returns the end of a log, and the path of the whole log.
+// Tail returns the end of a log, and the path of the log.
 func Tail(log string) string {
 	const lines, bytesRead = 12, 16 << 10
 	content, err := os.ReadFile(log)
@@ -91,7 +91,8 @@ func Tail(log string) string {
 	return fmt.Sprintf("  %s\n(log: %s)", strings.Join(all[max(0, len(all)-lines):], "\n  "), log)
 }
 
-// WriteJSON replaces a file in one step: a reader sees the old content or the new, never half of it.
+// WriteJSON replaces a file in one step, so that a reader sees the old content or the new content, but never half of
+// it.
 func WriteJSON(path string, value any) error {
 	content, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -115,8 +116,8 @@ func ReadJSON(path string, value any) error {
 // ErrBusy means that another process is starting or stopping the same cluster.
 var ErrBusy = errors.New("another up or down of this cluster is in progress")
 
-// Alone makes sure that only one up or down of the same cluster runs at a time. Its lock lies next to the cluster's
-// folder, because that folder is deleted.
+// Alone makes sure that only one up or down of the same cluster runs at a time. Its lock is next to the cluster's
+// folder, because the folder is deleted.
 func (d Dir) Alone() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(string(d)), 0o755); err != nil {
 		return nil, err
@@ -125,8 +126,8 @@ func (d Dir) Alone() (release func(), err error) {
 	return func() { file.Close() }, err
 }
 
-// Hold takes the lock of the cluster, which lasts as long as any process has the file open. The kernel releases the
-// lock when the last such process ends, so the lock is never stale.
+// Hold takes the lock of the cluster. The kernel releases the lock when the last process that has the file open ends,
+// so the lock is never stale.
 func (d Dir) Hold() (*os.File, error) {
 	if err := os.MkdirAll(string(d), 0o755); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (d Dir) Hold() (*os.File, error) {
 	return lock(d.Path("lock"))
 }
 
-// Lives reports whether a process of the cluster runs.
+// Lives reports whether any process of the cluster runs.
 func (d Dir) Lives() (bool, error) {
 	if _, err := os.Stat(d.Path("lock")); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

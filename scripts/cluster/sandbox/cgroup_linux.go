@@ -17,12 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// parts is the child group for the cluster's processes, because in cgroup v2, a group that has children must not have
+// parts is the subgroup for the cluster's processes, because in cgroup v2, a group that has subgroups must not have
 // processes itself.
 const parts = "parts"
 
-// Create makes the control group in every hierarchy (v1, v2, or both) and opens it for children, so that all processes
-// of a cluster can be found.
+// Create makes the control group in every hierarchy (v1, v2, or both), and a subgroup, by which all processes of a
+// cluster can be found.
 func Create(name string) error {
 	found := false
 	err := everywhere(name, func(group string) error {
@@ -41,7 +41,7 @@ func Create(name string) error {
 	return nil
 }
 
-// join moves the calling process into the group. Its later children are in the group, too.
+// join moves the calling process into the group. Processes that it starts later are in the group, too.
 func join(name string) error {
 	return everywhere(name, func(group string) error {
 		if err := os.WriteFile(filepath.Join(group, parts, "cgroup.procs"), []byte("0"), 0); err != nil {
@@ -51,7 +51,7 @@ func join(name string) error {
 	})
 }
 
-// Remove kills whatever still runs in the group, and removes it from every hierarchy.
+// Remove kills all processes that still run in the group, and removes the group from every hierarchy.
 func Remove(ctx context.Context, name string) error {
 	return everywhere(name, func(group string) error {
 		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true,
@@ -63,7 +63,7 @@ func Remove(ctx context.Context, name string) error {
 	})
 }
 
-// everywhere calls a function for the group of every hierarchy.
+// everywhere calls a function for the group in each hierarchy.
 func everywhere(name string, do func(group string) error) error {
 	mounts, err := procfs.GetMounts()
 	if err != nil {
@@ -81,8 +81,8 @@ func everywhere(name string, do func(group string) error) error {
 
 func create(dir string) error {
 	parent := filepath.Dir(dir)
-	// In cgroup v2, a child group gets a controller only on request. An error is ignored here: if a controller that the
-	// kubelet needs is missing, the kubelet reports it better than this function could.
+	// In cgroup v2, a subgroup gets a cgroup controller only on request. Errors are ignored here: if a cgroup controller
+	// that the kubelet needs is missing, the kubelet reports it better than this function could.
 	if controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers")); err == nil {
 		for controller := range strings.FieldsSeq(string(controllers)) {
 			_ = os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+controller), 0)
@@ -91,7 +91,7 @@ func create(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// In cgroup v1, a new cpuset is empty, and accepts no process until its CPUs and memory nodes are set.
+	// In cgroup v1, a new cpuset is empty. It accepts no process until its CPUs and memory nodes are set.
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		value, err := os.ReadFile(filepath.Join(parent, file))
 		if err != nil || strings.TrimSpace(string(value)) == "" {
@@ -104,14 +104,14 @@ func create(dir string) error {
 	return nil
 }
 
-// remove tries once to take down a tree of groups, leaves first, and reports whether it succeeded.
+// remove tries once to remove a tree of groups, subgroups first, and reports whether it succeeded.
 func remove(dir string) bool {
 	var groups []string
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
 			groups = append(groups, path)
 		}
-		return nil // a group that vanished in the meantime need not be removed
+		return nil // the group has already been removed
 	})
 	for _, group := range slices.Backward(groups) {
 		if os.Remove(group) != nil {

@@ -17,8 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes start a process in its own session, so that Ctrl-C at the terminal does not reach it. If the process is to
-// be isolated, they also start it in new namespaces. A socket stays in the network namespace in which it was made.
+// Attributes returns attributes that start a process in its own session, so that Ctrl-C at the terminal does not reach
+// it. If isolated is set, they also start it in new namespaces. A socket stays in the network namespace in which it was
+// made.
 func Attributes(isolated bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	if isolated {
@@ -27,9 +28,9 @@ func Attributes(isolated bool) *syscall.SysProcAttr {
 	return attributes
 }
 
-// Enter isolates the calling process, which is the first in its new namespaces, and gives it a network with the
-// addresses of Nodes and a range of addresses for Services. It keeps the folders in keep visible, even if they lie in a
-// covered folder.
+// Enter isolates the calling process, which is the first process in its new namespaces. It gives the process a network
+// with the addresses of Nodes and a range of addresses for Services. It keeps the folders in keep visible, even if they
+// are in a covered folder.
 func Enter(cgroup string, nodeIPs []string, services string, keep []string) error {
 	if err := join(cgroup); err != nil {
 		return err
@@ -44,14 +45,14 @@ func Enter(cgroup string, nodeIPs []string, services string, keep []string) erro
 }
 
 // covered are the folders in which programs write at fixed places (sockets, network namespaces, address leases, logs).
-// The cluster sees an empty folder in place of each, which is deleted with the cluster.
+// Instead of each, the cluster sees an empty folder, which is deleted with the cluster.
 var covered = []string{"/run", "/var", "/tmp"}
 
-// isolate separates the cluster's mount namespace from the machine's: from now on, mounts in it are not visible
+// isolate separates the cluster's mount namespace from the machine's: later mounts in the cluster are not visible
 // outside. The cluster still sees the machine's files, except those in the covered folders.
 func isolate(keep []string) error {
-	// First all mounts become slaves, so that new mounts stay inside. Then they become shared, because containers must see
-	// the kubelet's mounts.
+	// First, all mounts become slaves, so that new mounts stay inside. Then they become shared, because containers must
+	// see the kubelet's mounts.
 	for _, propagation := range []uintptr{unix.MS_SLAVE, unix.MS_SHARED} {
 		if err := unix.Mount("", "/", "", unix.MS_REC|propagation, ""); err != nil {
 			return fmt.Errorf("set mount propagation: %w", err)
@@ -94,7 +95,7 @@ func open(dirs []string) (files []*os.File, err error) {
 	return files, nil
 }
 
-// uncover mounts an open folder at the path that it had before the folder above it was covered.
+// uncover mounts an open folder at the path that it had before the folder around it was covered.
 func uncover(dir *os.File) error {
 	defer dir.Close()
 	if err := os.MkdirAll(dir.Name(), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -103,8 +104,8 @@ func uncover(dir *os.File) error {
 	return unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), dir.Name(), "", unix.MS_BIND, "")
 }
 
-// Reap reaps dead processes whose parents have ended, as the first process of a namespace has to. It leaves the
-// children of this process to the code that waits for them.
+// Reap reaps dead processes whose parents have ended, as the first process of a namespace has to do. It leaves the
+// processes for which own returns true to the code that waits for them.
 func Reap(own func(pid int) bool) {
 	for range time.Tick(time.Second) {
 		lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -119,8 +120,8 @@ func Reap(own func(pid int) bool) {
 	}
 }
 
-// Snapshotter is the snapshotter that containerd uses for a folder: overlayfs, unless the folder itself lies on an
-// overlayfs, because these don't stack.
+// Snapshotter returns the name of the snapshotter that containerd uses for a folder. It is overlayfs, unless the folder
+// itself is on an overlayfs, because an overlayfs on another one does not work.
 func Snapshotter(dir string) string {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err == nil && stat.Type == unix.OVERLAYFS_SUPER_MAGIC {
@@ -130,7 +131,7 @@ func Snapshotter(dir string) string {
 }
 
 // setUpNetwork makes a network without a connection to any other network: the Nodes' addresses are on one end of a
-// virtual cable (veth) whose other end is in the same namespace.
+// virtual cable (veth), whose other end is in the same network namespace.
 func setUpNetwork(nodeIPs []string, services string) error {
 	node0 := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "node0"}, PeerName: "node0-peer"}
 	if err := netlink.LinkAdd(node0); err != nil {

@@ -16,7 +16,7 @@ func Create(string) error { return errNoLinux }
 // Remove does nothing, because there are no control groups.
 func Remove(context.Context, string) error { return nil }
 
-// Attributes start a process in its own session.
+// Attributes returns attributes that start a process in its own session.
 func Attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Enter fails, because only Linux can isolate a process in this way.

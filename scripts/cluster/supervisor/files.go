@@ -13,10 +13,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// resync is how often Argo CD looks for commits, because a local repository has no webhook.
+// resync is how often Argo CD looks for new commits. It is short, because a local repository has no webhook.
 const resync = "3s"
 
-// files are the templates of the files that the processes read.
+// files are the templates of the files that the cluster's processes read.
 //
 //go:embed config
 var files embed.FS
@@ -45,8 +45,8 @@ func (s *supervisor) render(name string, of node) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// write renders a file of a Node to a path in the run directory. The last element of the path is also the name of the
-// template.
+// write renders a file of a Node to a path in the run directory. The template has the same name as the last element of
+// the path.
 func (s *supervisor) write(of node, path string) error {
 	content, err := s.render(filepath.Base(path), of)
 	if err != nil {

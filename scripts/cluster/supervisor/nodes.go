@@ -1,17 +1,17 @@
 package supervisor
 
-// node is a real Node: a containerd and a kubelet. Nodes share the network of the cluster, and one kube-proxy.
+// node is a real Node: a containerd and a kubelet. All Nodes share the network of the cluster, and one kube-proxy.
 type node struct {
 	Name, IP   string
-	Suffix     string // of its processes, files and folders
-	RunDir     string // of containerd
-	HealthPort int    // of the kubelet
+	Suffix     string // suffix of the names of its processes, files and folders
+	RunDir     string // run directory of containerd
+	HealthPort int    // port for health checks of the kubelet
 }
 
 // SecondNodeTaint is the taint of the second Node. Only Pods that tolerate it are scheduled there.
 const SecondNodeTaint = "example.com/second-node"
 
-// SecondNodeGroup is the second Node's part of the cluster's control group.
+// SecondNodeGroup is the subgroup of the cluster's control group for the second Node.
 const SecondNodeGroup = "node-2"
 
 var (

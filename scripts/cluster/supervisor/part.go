@@ -22,13 +22,13 @@ const (
 	readyTimeout  = 2 * time.Minute
 	probeInterval = 50 * time.Millisecond
 	maxBackoff    = 10 * time.Second
-	maxFirstExits = 3 // after so many exits, the start fails if the process was never ready
+	maxFirstExits = 3 // the start fails if a process exits so often and was never ready
 )
 
 // part is one process of the cluster, as config/parts.yaml describes it.
 type part struct {
-	Name    string   `json:"name"`    // of its log, and what ps shows
-	Program string   `json:"program"` // its name among the binaries, if it differs from Name
+	Name    string   `json:"name"`    // name of its log, and the name that ps shows
+	Program string   `json:"program"` // name of its program in Binaries, if it differs from Name
 	Args    []string `json:"args"`
 	Env     []string `json:"env"`
 	Ready   string   `json:"ready"` // the address to probe; if this is empty, the part counts as ready when it runs
@@ -68,7 +68,7 @@ func (s *supervisor) startPart(ctx context.Context, p *part) error {
 	return s.send(Event{Part: p.Name})
 }
 
-// keepRunning runs a process, again and again with growing pauses, until the context ends.
+// keepRunning runs a process, and restarts it with growing pauses, until the context ends.
 func (s *supervisor) keepRunning(ctx context.Context, p *part, log *os.File) {
 	defer log.Close()
 	backoff := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Steps: 16, Cap: maxBackoff}
@@ -101,22 +101,22 @@ func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
 	return cmd.Wait()
 }
 
-// command gives a process only the environment that it needs. With the user's environment, a setting of a proxy or a
-// kubeconfig could make the process connect to something else.
+// command returns the command of a process, with only the environment that the process needs. In the user's
+// environment, a proxy setting or a kubeconfig could make the process connect to something else.
 func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.Binaries[cmp.Or(p.Program, p.Name)], p.Args...)
-	cmd.Args[0] = p.Name // ps shows it, Parts finds the process by it, and Argo CD's binary chooses its program by it
+	cmd.Args[0] = p.Name // for ps, for Parts, and for Argo CD's binary, which chooses its program by it
 	cmd.Dir = "/"
 	home, tmp := "/tmp", "/tmp"
 	if !s.Real {
 		home, tmp = string(s.Dir), os.TempDir()
-		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, only the lock shows whether any process is left
+		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, only the lock shows that a process is left
 	}
 	cmd.Env = append([]string{"PATH=" + s.path(), "HOME=" + home, "TMPDIR=" + tmp}, p.Env...)
 	return cmd
 }
 
-// owns reports whether a process is, or may be, a child of the supervisor.
+// owns reports whether the supervisor started this process, or may have started it.
 func (s *supervisor) owns(pid int) bool {
 	_, found := s.children.Load(pid)
 	return found || s.kubectls.Load() > 0

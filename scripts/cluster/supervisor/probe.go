@@ -17,7 +17,7 @@ const (
 
 var dialer = net.Dialer{Timeout: probeTimeout}
 
-// probeClient asks processes that the supervisor has just started for their health. It does not verify certificates,
+// probeClient requests the health of processes that the supervisor has just started. It does not verify certificates,
 // because some of these processes make their certificate when they start, and because it sends nothing secret.
 var probeClient = &http.Client{
 	Timeout:   probeTimeout,
@@ -60,12 +60,13 @@ func healthy(ctx context.Context, address string) error {
 	return nil
 }
 
-// resolves asks the cluster's DNS through its Service, so it also checks that kube-proxy works.
+// resolves resolves a name by the cluster's DNS, through its Service, so it also checks that kube-proxy works.
 func resolves(ctx context.Context, name string) error {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, net.JoinHostPort(dnsIP, "53"))
 	}}
-	// A query that was sent before kube-proxy wrote its rules is lost. So the timeout is short, and the caller asks again.
+	// A query is lost if it is sent before kube-proxy has written its rules. So the timeout is short, and the caller tries
+	// again.
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	_, err := resolver.LookupHost(ctx, name)

@@ -13,7 +13,7 @@ import (
 
 const fieldManager = "local-cluster"
 
-// stage is a step of the start whose title the user sees.
+// stage is a step of the start. The user sees its title.
 type stage struct {
 	title string
 	run   func(context.Context) error
@@ -86,7 +86,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 			return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet"+of.Suffix)))
 		}
 	}
-	return s.startParts(ctx, "kube-proxy") // last, because it waits long if it doesn't find its Node immediately
+	return s.startParts(ctx, "kube-proxy") // last, because without its Node, it waits long
 }
 
 func (s *supervisor) startDNS(ctx context.Context) error {
@@ -118,9 +118,9 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 	return s.startParts(ctx, controllers...)
 }
 
-// installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
-// These settings have their own field manager. With the same one, the second apply would remove every field that the
-// first one applied and that it leaves out itself: all defaults in the same ConfigMap.
+// installArgoCD applies the manifests that `up` took from Argo CD's own module, and then the settings of this cluster.
+// The settings are applied by another field manager. With the same field manager, the second apply would remove all
+// fields that only the first one applied: all defaults in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.write(firstNode, "argocd.yaml"); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.apply(ctx, fieldManager, ArgoCDNamespace, s.Dir.Path("argocd", "manifests")); err != nil {
 		return err
 	}
-	// The API server serves a new kind only a moment after it accepted the CRD.
+	// The API server serves a new kind only a moment after it has accepted the CRD.
 	return await(ctx, func(ctx context.Context) error {
 		return s.apply(ctx, fieldManager+"-settings", ArgoCDNamespace, s.Dir.Path("argocd.yaml"))
 	})

@@ -1,5 +1,5 @@
-// Package supervisor is the first process of a cluster: it starts the others, restarts those that end, and ends all of
-// them when it ends. `up` starts it as `cluster supervise`:
+// Package supervisor is the first process of a cluster: it starts the other processes, restarts those that end, and
+// ends all of them when it ends. `up` starts it as `cluster supervise`:
 //
 //	up ── supervisor ── etcd, kube-apiserver, …, containerd ── Pods
 //
@@ -30,8 +30,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// This is the network of a cluster with a real Node. Every cluster has the same network, because no cluster sees
-// another.
+// These are the addresses in a cluster with a real Node. Every cluster has the same addresses, because no cluster can
+// reach the network of another cluster.
 const (
 	NodeIP          = "10.200.0.2"
 	APIServerIP     = "10.96.0.1"
@@ -41,25 +41,25 @@ const (
 	ArgoCDNamespace = "argocd"
 )
 
-// Config is all input of the supervisor. It is in a file in the run directory.
+// Config is the whole configuration of the supervisor, which it reads from a file in the run directory.
 type Config struct {
 	Dir        rundir.Dir
 	Ports      Ports
 	Binaries   map[string]string
-	Real       bool // a real Node, isolated; otherwise the Nodes are simulated
-	SecondNode bool // another real Node, with a taint
+	Real       bool // the cluster has a real Node, and is isolated; otherwise the Nodes are simulated
+	SecondNode bool // the cluster has another real Node, with a taint
 	CNIDir     string
 	ArgoCD     bool
 	AuditMiB   int // size of an audit log before the next one begins
 }
 
-// Ports are on the loopback interface, the same inside of the cluster's namespaces and outside.
+// Ports are ports on the loopback interface. They are the same inside of the cluster's namespaces and outside.
 type Ports struct{ API, Registry, Etcd, EtcdPeer int }
 
-// Registry is the host and port of image references, the same on the machine and in the cluster.
+// Registry returns the host and port of image references, which are the same on the machine and in the cluster.
 func (c Config) Registry() string { return fmt.Sprintf("localhost:%d", c.Ports.Registry) }
 
-// Event is what the supervisor reports on its standard output, one JSON object each.
+// Event is a report of the supervisor, which writes each event as a JSON object to its standard output.
 type Event struct {
 	Stage string // the stage that begins
 	Part  string // the process that is ready now
@@ -67,11 +67,11 @@ type Event struct {
 	Ready bool   // whether the whole cluster is ready
 }
 
-// Detach is what `up` writes to the supervisor's standard input once the cluster may outlive it.
+// Detach is the text that `up` writes to the supervisor's standard input, so that the cluster may outlive `up`.
 const Detach = "detach\n"
 
 // These are the open files that the supervisor inherits, in this order. Only a cluster with a real Node has the
-// sockets. They were opened outside of its network namespace, and are all that connects it to the machine.
+// sockets. They were opened outside of the cluster's network namespace, and nothing else connects it to the machine.
 const (
 	lockFD = 3 + iota
 	apiFD
@@ -81,9 +81,9 @@ const (
 type supervisor struct {
 	Config
 	lock     *os.File
-	parts    []*part // all that a cluster may have
+	parts    []*part // all parts that a cluster may have
 	children sync.Map
-	kubectls atomic.Int32 // how many run now
+	kubectls atomic.Int32 // number of kubectl processes that run now
 	running  sync.WaitGroup
 
 	mu     sync.Mutex // several processes may become ready at the same time
@@ -123,7 +123,7 @@ func (s *supervisor) send(event Event) error {
 	return s.report.Encode(event)
 }
 
-// startSandbox isolates the cluster, and serves on the sockets that `up` opened outside of it.
+// startSandbox isolates the cluster, and serves on the sockets that `up` opened outside of the sandbox.
 func (s *supervisor) startSandbox(context.Context) error {
 	keep := append(s.programFolders(), string(s.Dir), s.CNIDir)
 	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), s.nodeIPs(), serviceNetwork, keep); err != nil {
@@ -159,7 +159,7 @@ func (s *supervisor) startSandbox(context.Context) error {
 	return nil
 }
 
-// programFolders are the folders of the programs that were built, each once.
+// programFolders returns the folders of the programs that were built, each once.
 func (s *supervisor) programFolders() (dirs []string) {
 	for _, binary := range s.Binaries {
 		dirs = append(dirs, filepath.Dir(binary))
@@ -168,8 +168,8 @@ func (s *supervisor) programFolders() (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// path is the search path of all processes: first the folders of the programs that were built, then those of the
-// system.
+// path returns the search path of all processes: first the folders of the programs that were built, then the folders of
+// the system.
 func (s *supervisor) path() string {
 	system := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 	return strings.Join(append(s.programFolders(), system...), ":")

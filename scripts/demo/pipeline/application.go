@@ -33,14 +33,14 @@ var applicationKind = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1
 // Application is the state of an Application.
 type Application struct {
 	Name     string
-	Source   string // repository, revision and path that it follows
-	Sync     string // Synced, OutOfSync, Unknown
+	Source   string // repository, revision and path that the Application follows
+	Sync     string // Synced, OutOfSync or Unknown
 	Health   string // Healthy, Progressing, Degraded, Missing, ...
 	Revision string // the commit with which Argo CD compared the cluster
 	Deleting bool
 	Failed   bool     // Argo CD cannot compare it, or its last sync failed
-	Messages []string // errors
-	Children []string // Applications that it manages
+	Messages []string // errors in its status
+	Children []string // names of the Applications that it manages
 }
 
 // Healthy reports whether the Application is synced to a commit and healthy.
@@ -69,7 +69,7 @@ func (p *Pipeline) Application(ctx context.Context, name string) (Application, e
 	return parse(o), nil
 }
 
-// Applications are the root Application and those that it manages.
+// Applications returns the root Application and the Applications that it manages.
 func (p *Pipeline) Applications(ctx context.Context) ([]Application, error) {
 	root, err := p.Application(ctx, RootApplication)
 	all := []Application{root}
@@ -83,7 +83,7 @@ func (p *Pipeline) Applications(ctx context.Context) ([]Application, error) {
 	return all, err
 }
 
-// Source is the source of the root Application.
+// Source returns the source of the root Application, as one text.
 func (t *Target) Source() string { return source(t.Repo, t.Revision, t.Method.Folder()) }
 
 func source(repo, revision, path string) string {
@@ -141,11 +141,11 @@ func list(object map[string]any, fields ...string) (objects []map[string]any) {
 	return objects
 }
 
-// rootPatience is how long the root Application may report an error before the wait ends, because a repository that
-// does not answer often answers a moment later.
+// rootPatience is how long the root Application may report an error before the wait ends. A repository that does not
+// answer often answers a moment later.
 const rootPatience = 20 * time.Second
 
-// waiter waits for the root Application and its children.
+// waiter waits for the root Application and the Applications that it manages.
 type waiter struct {
 	*Pipeline
 	commit    string
@@ -155,8 +155,9 @@ type waiter struct {
 	rootWorks time.Time // when the root Application last reported no error
 }
 
-// WaitHealthy waits until the root Application and its children are synced to the commit and healthy. It calls update
-// with what it waits for. An error of the root Application ends the wait early.
+// WaitHealthy waits until the root Application and the Applications that it manages are synced to the commit and
+// healthy. It calls update with a text that says what it waits for. An error of the root Application ends the wait
+// early.
 func (p *Pipeline) WaitHealthy(ctx context.Context, commit string, timeout time.Duration, update func(string)) error {
 	w := &waiter{Pipeline: p, commit: commit, update: update, refreshed: map[string]bool{}, rootWorks: time.Now()}
 	err := wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, timeout, true, w.poll)
@@ -173,7 +174,7 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return false, err
-	case ctx.Err() != nil: // The last answer says more than this error.
+	case ctx.Err() != nil: // w.last says more than this error.
 		return false, nil
 	case err != nil: // The API server may be restarting.
 		w.last = err.Error()
@@ -193,9 +194,9 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// specificity orders Applications by how much they say about a problem: first the root if it failed, then a child with
-// an error, then an existing child. The root comes last if it has not failed, because it then only lists what it waits
-// for.
+// specificity returns how much an Application shows about a problem. The highest is the root if it failed, then a
+// managed Application with an error, then a managed Application that exists. A root that has not failed comes last,
+// because it only lists what it waits for.
 func specificity(a Application) int {
 	isRoot := a.Name == RootApplication
 	switch {
@@ -209,8 +210,8 @@ func specificity(a Application) int {
 	return 0
 }
 
-// refresh makes Argo CD look for the commit, once for each Application, because by default Argo CD does so only every
-// few minutes.
+// refresh makes Argo CD look for the commit, once for each Application, because by default Argo CD looks for commits
+// only every few minutes.
 func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
 	const refresh = `{"metadata":{"annotations":{"argocd.argoproj.io/refresh":"normal"}}}`
 	for _, a := range unhealthy {
@@ -221,7 +222,7 @@ func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
 	}
 }
 
-// trouble is the reason why a Pod does not run, such as an image that cannot be pulled.
+// trouble returns the reason why a Pod does not run, such as an image that cannot be pulled.
 func (w *waiter) trouble(ctx context.Context) string {
 	for _, namespace := range []string{OperatorNamespace, SamplesNamespace} {
 		if reasons := clientpod.Waiting(ctx, w.Client, client.InNamespace(namespace)); len(reasons) > 0 {

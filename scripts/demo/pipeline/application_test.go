@@ -55,7 +55,7 @@ status:
 	}
 }
 
-// application is an Application with what Argo CD writes into its status.
+// application returns an Application with the status that Argo CD would write.
 func application(name, sync, health, revision string, children ...string) *unstructured.Unstructured {
 	o := object(applicationKind, "argocd", name)
 	var resources []any

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Repository is a work tree of one branch. It runs the git program, so the user's settings apply: credential helpers,
-// SSH configuration, proxies, other URLs to push to.
+// Repository is a work tree of one branch. It runs the git program, so the user's Git settings apply: credential
+// helpers, SSH configuration, proxies, other URLs for pushes.
 type Repository struct {
 	Dir    string
 	Branch string
@@ -51,9 +51,10 @@ func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
 	return r, err
 }
 
-// Stage returns the files that a commit of the work tree would change. Filter is that of git diff --diff-filter.
+// Stage returns the files that a commit of the work tree would change. The filter is a filter of git diff
+// --diff-filter.
 func (r *Repository) Stage(ctx context.Context, filter string) ([]string, error) {
-	// Files are added by force, because a file that the user's settings of git ignore would be missing in the cluster.
+	// Files are added by force. Otherwise, the commit would not have files that the user's Git settings ignore.
 	if _, err := git(ctx, r.Dir, "add", "--all", "--force", "."); err != nil {
 		return nil, err
 	}
@@ -61,8 +62,8 @@ func (r *Repository) Stage(ctx context.Context, filter string) ([]string, error)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
-// Commit changes the work tree, commits and pushes, never by force, and returns the commit. If nothing changed, it
-// returns the last commit.
+// Commit changes the work tree, commits and pushes the changes, and returns the commit. It never pushes by force. If
+// nothing changed, it returns the last commit.
 func (r *Repository) Commit(ctx context.Context, message string, change func(dir string) error) (string, error) {
 	if err := change(r.Dir); err != nil {
 		return "", err
@@ -91,14 +92,14 @@ func (r *Repository) Head(ctx context.Context) (string, error) {
 
 // Message returns the message of the last commit. It is empty if there is no commit.
 func (r *Repository) Message(ctx context.Context) string {
-	message, _ := git(ctx, r.Dir, "log", "-1", "--format=%B") // It fails if there is no commit.
+	message, _ := git(ctx, r.Dir, "log", "-1", "--format=%B") // The command fails if there is no commit.
 	return message
 }
 
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0") // a question would be lost among the lines of progress
+	command.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0") // users would not see a question between lines of progress
 	out, err := command.Output()
 	if exit, failed := errors.AsType[*exec.ExitError](err); failed {
 		return "", fmt.Errorf("git %s: %s", args[0], strings.Join(strings.Fields(string(exit.Stderr)), " "))

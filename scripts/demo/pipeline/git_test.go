@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
-// bare makes a remote repository, with a commit of the files on main.
+// bare makes a remote repository whose branch main has a commit of the files.
 func bare(t *testing.T, files ...string) (url string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestCommitsArePushedToTheBranch(t *testing.T) {
 		"one that exists":                      {"demo", "a", "b", false, "a\nb\nnew.lua"},
 		"where HEAD names no branch":           {"new", "", "b", true, "new.lua"},
 	}
-	// The user's settings of git ignore the file.
+	// The user's Git settings ignore the file.
 	ignores := filepath.Join(t.TempDir(), "ignores")
 	if err := os.WriteFile(ignores, []byte("*.lua\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -16,28 +16,28 @@ import (
 // Version is the operator's version in a demo. It is below every release.
 const Version = "0.0.1-demo"
 
-// Images are what a cluster runs, by digest.
+// Images are the images that a cluster runs, as references by digest.
 type Images struct {
 	Operator, Agent, Memcached, Client string
 	Catalog                            string // empty unless OLM installs the operator
 }
 
-// programNames are the names of the images of programs. The constants below are the images that only OLM needs.
+// programNames are the names of the images that have programs. The constants below name the images that only OLM needs.
 var programNames = []string{"memcached-operator", "memcached-agent", "memcached-client"}
 
 const bundleImage, catalogImage = "memcached-operator-bundle", "memcached-operator-catalog"
 
-// snapshotImage is named in the manifests, but PushImages does not push it: its program's client libraries of clouds
-// take minutes to compile, and a demo saves no cache.
+// snapshotImage is the image that saves caches. The manifests name it, but PushImages does not push it: its program has
+// client libraries of clouds, which take minutes to compile, and a demo saves no cache.
 const snapshotImage = "memcached-snapshot"
 
-// ref is the reference that an image is pushed to.
+// ref returns the reference to which an image is pushed.
 func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
 
-// SnapshotRef is the reference of the image that saves caches. PushImages does not push it.
+// SnapshotRef returns the reference of the image that saves caches. PushImages does not push this image.
 func (t *Target) SnapshotRef() string { return t.ref(snapshotImage) }
 
-// Refs are the references that PushImages pushes to.
+// Refs returns the references to which PushImages pushes.
 func (t *Target) Refs() (refs []string) {
 	names := programNames
 	if t.Method.ByOLM() {
@@ -49,9 +49,9 @@ func (t *Target) Refs() (refs []string) {
 	return refs
 }
 
-// PushImages builds the programs of the working tree, and pushes their images and those that are made from them. It
-// calls update with the name of each image. The references that it returns are by digest, and stay the same as long as
-// the code and the version stay the same.
+// PushImages builds the programs of the working tree, and pushes the images of the programs, and the images for OLM
+// that are made from them. It calls update with the name of each image. It returns references by digest, which stay the
+// same as long as the code and the version stay the same.
 func (p *Pipeline) PushImages(ctx context.Context, version string, update func(string)) (images Images, err error) {
 	agent, _, err := oci.Agent(p.Root)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Pipeline) PushMemcached(ctx context.Context, suite string) (string, err
 	return oci.Push(ctx, memcached, p.Cluster.Image("memcached", version))
 }
 
-// pushCatalog makes a bundle in the Git work tree, and a catalog of this bundle alone.
+// pushCatalog makes a bundle in the Git work tree, and pushes it with a catalog that has only this bundle.
 func (p *Pipeline) pushCatalog(ctx context.Context, images *Images) (err error) {
 	dir := filepath.Join(p.Git.Dir, bundle.Dir)
 	if err := os.RemoveAll(dir); err != nil {

@@ -1,5 +1,6 @@
 // Package pipeline installs the operator as its users do: it pushes images to a registry and manifests to Git, and
-// applies the root Application once. Argo CD then applies the manifests. The demo and the end-to-end tests use it.
+// applies the root Application once. Argo CD then applies the manifests. The demo and the end-to-end tests use this
+// package.
 package pipeline
 
 import (
@@ -29,17 +30,17 @@ import (
 type Pipeline struct {
 	Target
 	kubeconfig.Connection
-	Cluster       *local.Cluster // nil: the cluster of a kubeconfig
+	Cluster       *local.Cluster // nil: the cluster is that of a kubeconfig
 	Git           *Repository
-	Root          string   // of the working tree
-	Architectures []string // that programs are built for
-	ArgoCDName    string   // of the ArgoCD resource, if argocd-operator installed Argo CD
+	Root          string   // root of the working tree
+	Architectures []string // architectures that programs are built for
+	ArgoCDName    string   // name of the ArgoCD resource, if argocd-operator installed Argo CD
 
-	Suite string                 // of Debian, whose memcached a local cluster gets; by default, that of this machine
-	Edit  func(dir string) error // changes what Publish commits; nothing by default
+	Suite string                 // suite of Debian whose memcached a local cluster gets; empty: this machine's memcached
+	Edit  func(dir string) error // changes the files that Publish commits; may be nil
 }
 
-// New opens the pipeline of a local cluster.
+// New returns the pipeline of a local cluster.
 func New(ctx context.Context, cluster *local.Cluster) (*Pipeline, error) {
 	root, err := builds.Root()
 	if err != nil {
@@ -80,7 +81,7 @@ func (p *Pipeline) Publish(ctx context.Context, message string, images Images) (
 	})
 }
 
-// Replace replaces the published folders in dir by those of the working tree.
+// Replace replaces the published folders in dir by the same folders of the working tree.
 func (p *Pipeline) Replace(dir string) error {
 	for _, folder := range published {
 		to := filepath.Join(dir, folder)
@@ -97,7 +98,7 @@ func (p *Pipeline) Replace(dir string) error {
 // Method is an install method: the name of a folder of gitops/apps.
 type Method string
 
-// The install methods that docs/gitops.md compares.
+// These are the install methods that docs/gitops.md compares.
 const (
 	Direct    Method = "direct"
 	OLM       Method = "olm"
@@ -108,18 +109,18 @@ const (
 // ByOLM reports whether OLM installs the operator, from a catalog.
 func (m Method) ByOLM() bool { return m != Direct }
 
-// Folder is the folder that the root Application follows.
+// Folder returns the folder that the root Application follows.
 func (m Method) Folder() string { return "gitops/apps/" + string(m) }
 
 // Branch is the branch to push to in a user's repository, unless the user names another.
 const Branch = "memcached-demo"
 
-// imageTag is never the tag of a release, so a demo overwrites no release.
+// imageTag is a tag that no release has, so a demo overwrites no release.
 const imageTag = "demo"
 
 // Target says from which registry and repository the operator is installed, and by which install method. An empty
-// Architecture means that of the Nodes, or multiarch if they have several. An empty ArgoCDNamespace means that the
-// checks must find Argo CD.
+// Architecture means the architecture of the Nodes, or multiarch if the Nodes have several. An empty ArgoCDNamespace
+// means that the checks must find Argo CD.
 type Target struct {
 	Method Method
 	values.Choices
@@ -140,11 +141,11 @@ func (t *Target) Complete(now values.Settings) error {
 	return err
 }
 
-// published are the folders of the working tree that Argo CD needs. If OLM installs the operator, it also needs a
-// bundle, which PushImages makes.
+// published are the folders of the working tree that Argo CD needs. If OLM installs the operator, Argo CD also needs
+// the bundle that PushImages makes.
 var published = []string{"gitops", "overlays", "operator/config"}
 
-// stamp edits the settings file in dir: it writes the choices of the target, and each reference in images that is not
+// stamp edits the settings file in dir: it writes the choices of the target, and all references in images that are not
 // empty.
 func (t *Target) stamp(dir string, images Images) error {
 	return values.Edit(dir, func(s *values.Settings) {
@@ -159,7 +160,8 @@ func (t *Target) stamp(dir string, images Images) error {
 	})
 }
 
-// Bootstrap renders the objects that are applied once: settings of Argo CD, the AppProjects and the root Application.
+// Bootstrap renders the objects that are applied once: the settings of Argo CD, the AppProjects and the root
+// Application.
 func (p *Pipeline) Bootstrap() ([]*unstructured.Unstructured, error) {
 	if err := p.stamp(p.Git.Dir, Images{}); err != nil {
 		return nil, err
@@ -172,8 +174,8 @@ func (p *Pipeline) Bootstrap() ([]*unstructured.Unstructured, error) {
 	return append(settings, root...), err
 }
 
-// settings are keys of argocd-cm or, if argocd-operator installed Argo CD, of the ArgoCD resource, because
-// argocd-operator reverts changes to argocd-cm.
+// settings returns an object with keys of argocd-cm or, if argocd-operator installed Argo CD, the ArgoCD resource with
+// these keys, because argocd-operator reverts changes to argocd-cm.
 func (p *Pipeline) settings() ([]*unstructured.Unstructured, error) {
 	folder := filepath.Join(p.Git.Dir, "gitops/bootstrap/argocd")
 	if p.ArgoCDName == "" {
@@ -200,7 +202,7 @@ func object(kind schema.GroupVersionKind, namespace, name string) *unstructured.
 	return object
 }
 
-// ApplyRoot applies what Bootstrap renders.
+// ApplyRoot applies the objects that Bootstrap renders.
 func (p *Pipeline) ApplyRoot(ctx context.Context) error {
 	objects, err := p.Bootstrap()
 	if err != nil {
@@ -209,8 +211,8 @@ func (p *Pipeline) ApplyRoot(ctx context.Context) error {
 	return p.Apply(ctx, objects)
 }
 
-// owner is a field manager that only the demo uses, because an apply removes the fields that the same manager applied
-// before and now leaves out.
+// owner is a field manager that only the demo uses. An apply removes the fields that the same field manager applied
+// earlier and now leaves out.
 const owner = client.FieldOwner("memcached-operator-demo")
 
 // Apply applies objects without force, and reports the errors of all of them.
@@ -219,7 +221,7 @@ func (p *Pipeline) Apply(
 ) error {
 	var errs []error
 	for _, o := range objects {
-		// The client writes the answer into the object that it applies, so it gets a copy.
+		// The client writes the API server's answer into the object that it applies, so it gets a copy.
 		err := p.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), append(options, owner)...)
 		if err != nil {
 			err = fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)

@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
-// newPipeline has an API server that accepts everything, an empty registry and an empty Git repository.
+// newPipeline returns a pipeline whose API server accepts everything, and whose registry and Git repository are empty.
 func newPipeline(t *testing.T, method Method, objects ...client.Object) *Pipeline {
 	t.Helper()
 	it := gomega.NewWithT(t)

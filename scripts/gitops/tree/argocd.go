@@ -36,7 +36,7 @@ func Decode[T v1alpha1.Application | v1alpha1.ApplicationSet | v1alpha1.AppProje
 	return decoded, json.Unmarshal(content, decoded)
 }
 
-// ArgoCDFolder is the folder with the settings of Argo CD. Existing is its folder for an Argo CD that is already
+// ArgoCDFolder is the folder with the settings of Argo CD. Existing is the folder in it for an Argo CD that is already
 // installed.
 const (
 	ArgoCDFolder = "gitops/bootstrap/argocd"
@@ -65,7 +65,7 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, &cm); err != nil {
 		return ArgoCD{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx) // ends the watches that Argo CD's manager of settings begins
+	ctx, cancel := context.WithCancel(ctx) // ends the watches that Argo CD's settings manager starts
 	defer cancel()
 	manager := settings.NewSettingsManager(ctx, fake.NewSimpleClientset(&cm), cm.Namespace)
 	var a ArgoCD
@@ -83,7 +83,7 @@ const (
 	ByNone   = "none"    // the object counts as healthy once it is applied
 )
 
-// CheckedBy says by whose check Argo CD knows the health of objects of the kind.
+// CheckedBy returns whose check determines the health of objects of this kind: ByTree, ByArgoCD or ByNone.
 func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) string {
 	if a.Overrides[lua.GetConfigMapKey(kind)].HealthLua != "" {
 		return ByTree

@@ -39,8 +39,8 @@ type Consumer struct {
 // consumed is the resource that names the operator's repository.
 var consumed = regexp.MustCompile(`(?m)^\s*- (\S+)//gitops/apps/([\w.-]+)\?ref=(\S+)$`)
 
-// Consumer returns the consumer's repository that has the files, or nil if they are those of the operator's repository.
-// The map local names, for the URL of a remote repository, a local copy to read instead.
+// Consumer returns the consumer's repository that has the files, or nil if the files are those of the operator's
+// repository. The map local has, for the URL of a remote repository, the path of a local copy to read instead.
 func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 	if f[SettingsFile] != nil {
 		return nil, nil
@@ -58,7 +58,8 @@ func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 	return c, nil
 }
 
-// Builder returns a Builder of the consumer's tree. It reads the operator's repository at the ref.
+// Builder returns a Builder of the consumer's tree. It reads the operator's repository at the ref that the consumer
+// names.
 func (c *Consumer) Builder() (*Builder, error) {
 	upstream, err := At(c.Checkout, c.Ref)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *Consumer) render(files Files, dir string) ([]Object, error) {
 	return convert(built, dir, func(text string) string { return strings.ReplaceAll(text, checkout, c.URL) })
 }
 
-// bootstrap are the objects that the user applies by hand.
+// bootstrap returns the objects that the user applies by hand.
 func (c *Consumer) bootstrap(cache Cache) ([]Object, error) {
 	const dir = "bootstrap"
 	objects, err := cache.Render(Files{
@@ -115,7 +116,7 @@ func (c *Consumer) bootstrap(cache Cache) ([]Object, error) {
 	return objects, err
 }
 
-// own reports whether an Application follows the consumer's repository.
+// own reports whether an Application with this source follows the consumer's repository.
 func (b *Builder) own(source v1alpha1.ApplicationSource) bool {
 	return b.Consumer != nil && source.RepoURL != b.Consumer.URL
 }
@@ -129,7 +130,7 @@ func (c *Consumer) settings(t *Tree, upstream Settings) Settings {
 	return s
 }
 
-// architecture is the architecture that the Applications choose, by an overlay or in the operator's Subscription.
+// architecture returns the architecture that the Applications choose, by an overlay or in the operator's Subscription.
 func (t *Tree) architecture() string {
 	for _, app := range t.Apps {
 		if dir, overlay := path.Split(app.Spec.GetSource().Path); dir == "overlays/" {

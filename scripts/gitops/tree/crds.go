@@ -56,9 +56,9 @@ var readProjects = sync.OnceValues(func() (Schemas, error) {
 	for _, p := range projects {
 		command.Args = append(command.Args, p.Module+"@"+p.Version)
 	}
-	command.Dir = os.TempDir() // outside of any module, whose go.sum would grow
+	command.Dir = os.TempDir() // not in a module, to whose go.sum the command would add lines
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
-	out, failed := command.Output() // It fails, too, if a module requires a newer Go.
+	out, failed := command.Output() // The command also fails if a module requires a newer Go.
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	for _, p := range projects { // in the order of the output
 		var module struct{ Zip, Error string }

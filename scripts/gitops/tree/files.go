@@ -19,8 +19,8 @@ import (
 // maxFile is larger than any manifest. Larger files are programs or archives.
 const maxFile = 1 << 20
 
-// Files are the repository's files by their path from its root, with slashes. In memory, a variant of them can be
-// rendered without a change on disk.
+// Files are the repository's files by their path from its root, with slashes. They are in memory, so that a variant of
+// them can be rendered without a change on disk.
 type Files map[string][]byte
 
 // Load reads the working tree, including uncommitted files. The root is the closest folder, from dir upwards, that has
@@ -74,7 +74,7 @@ func read(folder fs.FS) (Files, error) {
 	})
 }
 
-// Root is the folder of the repository that dir is in.
+// Root returns the folder of the repository that dir is in.
 func Root(dir string) (string, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f Files) With(changes Files) Files {
 	return changed
 }
 
-// Kustomization is the kustomization file of a folder.
+// Kustomization returns the name of the kustomization file in a folder.
 func (f Files) Kustomization(dir string) (file string, found bool) {
 	for _, base := range konfig.RecognizedKustomizationFileNames() {
 		if file := path.Join(dir, base); f[file] != nil {
@@ -111,7 +111,7 @@ func (f Files) Kustomization(dir string) (file string, found bool) {
 	return "", false
 }
 
-// Kustomizations are all kustomization files of the tree below dir, by name.
+// Kustomizations returns the names of all kustomization files below dir, sorted. It leaves out those of the template.
 func (f Files) Kustomizations(dir string) []string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(f)) {
@@ -123,10 +123,10 @@ func (f Files) Kustomizations(dir string) []string {
 	return found
 }
 
-// Methods are the install methods: each has a folder of Applications.
+// Methods returns the install methods: each has a folder of Applications.
 func (f Files) Methods() []string { return f.folders("gitops/apps", "base") }
 
-// CheckMethods returns an error if a name is not that of an install method.
+// CheckMethods returns an error if one of the names is not the name of an install method.
 func (f Files) CheckMethods(names ...string) error {
 	known := f.Methods()
 	for _, name := range names {
@@ -137,12 +137,12 @@ func (f Files) CheckMethods(names ...string) error {
 	return nil
 }
 
-// Has reports whether there is something to plan: an install method, or a consumer's repository.
+// Has reports whether the files can be planned: they have this install method, or are a consumer's repository.
 func (f Files) Has(method string) bool {
 	return f[SettingsFile] == nil && f[bootstrapFile] != nil || f.CheckMethods(method) == nil
 }
 
-// folders are the folders in dir that kustomize can build, except one.
+// folders returns the names of the folders in dir that kustomize can build, without the folder except.
 func (f Files) folders(dir, except string) []string {
 	var names []string
 	for _, file := range f.Kustomizations(dir) {

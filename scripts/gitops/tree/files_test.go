@@ -16,7 +16,7 @@ import (
 
 const kustomization = "kind: Kustomization\n"
 
-// small is a tree with an option, an option of that option, and other comments.
+// small returns a tree with an option, an option of that option, and other comments.
 func small() Files {
 	return Files{
 		"gitops/apps/olm/kustomization.yaml":    []byte(kustomization),

@@ -45,8 +45,8 @@ func (b *Builder) fill(t *Tree, app *App) {
 	}
 }
 
-// directory returns a copy of the files with a kustomization that lists the manifests in a folder. Argo CD applies such
-// a folder without a kustomization.
+// directory returns a copy of the files with a kustomization that lists the manifests in a folder. Argo CD itself needs
+// no kustomization to apply a folder of manifests.
 func (f Files) directory(dir string, recurse bool) Files {
 	var k types.Kustomization
 	for name := range f {
@@ -57,12 +57,12 @@ func (f Files) directory(dir string, recurse bool) Files {
 		}
 	}
 	slices.Sort(k.Resources)
-	content, _ := yaml.Marshal(k) // The field is a list of names.
+	content, _ := yaml.Marshal(k) // It can't fail, because k has only a list of names.
 	return f.With(Files{path.Join(dir, "kustomization.yaml"): content})
 }
 
 // edited returns a copy of the files in which the kustomization of a folder has the fields that Argo CD adds to it.
-// Except images, each field has the same form in an Application and in a kustomization.
+// Each field except images has the same form in an Application as in a kustomization.
 func (f Files) edited(dir string, k *v1alpha1.ApplicationSourceKustomize) (Files, error) {
 	if k == nil {
 		return f, nil

@@ -36,7 +36,7 @@ func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 			found[schema.GroupKind{Group: k.Group, Kind: k.Kind}] = bringer
 		}
 	}
-	add(Bringer{}, b.Operator...) // no object defines these, unless one below does
+	add(Bringer{}, b.Operator...) // these kinds are known even if no object defines them
 	for _, given := range b.Catalog.Given {
 		if len(given.Methods) == 0 || slices.Contains(given.Methods, t.Method) {
 			add(Bringer{Given: given.By}, given.Kinds...)
@@ -70,7 +70,7 @@ func (t *Tree) Bringer(kind schema.GroupVersionKind) (bringer Bringer, known boo
 	return Bringer{}, false
 }
 
-// Needs are the kinds that the cluster must have, such as "PodMonitor of Prometheus Operator".
+// Needs returns the kinds that the cluster must have, such as "PodMonitor of Prometheus Operator".
 func (t *Tree) Needs() []string {
 	needs := sets.New[string]()
 	for _, object := range t.Objects() {

@@ -25,16 +25,17 @@ type Object struct {
 	File   string
 	Wave   int
 	Images []string
-	// Known and Namespaced are set in a Tree. Namespaced says whether objects of the kind are in namespaces, if Known is
-	// set.
+	// Known and Namespaced are set in a Tree. Known is whether the kind's scope is known. Namespaced is that scope:
+	// whether objects of the kind are in namespaces.
 	Known, Namespaced bool
-	// Namespace is the namespace in which Argo CD applies the object: that of the destination, if the object names none.
+	// Namespace is the namespace in which Argo CD applies the object: if the object names none, the namespace of the
+	// destination.
 	Namespace string
 	// Source is the URL of the release that has the object. It is empty for an object of this repository.
 	Source string
 }
 
-// Place is the object's file, or the URL of the release that has the object.
+// Place returns the object's file, or the URL of the release that has the object.
 func (o Object) Place() string { return cmp.Or(o.Source, o.File) }
 
 // Is reports whether the object is of a kind, in any version.
@@ -42,24 +43,24 @@ func (o Object) Is(group, kind string) bool {
 	return o.GroupVersionKind().GroupKind() == schema.GroupKind{Group: group, Kind: kind}
 }
 
-// Path is namespace/name.
+// Path returns namespace/name, or only the name of an object without a namespace.
 func (o Object) Path() string { return strings.TrimPrefix(o.Namespace+"/"+o.GetName(), "/") }
 
-// String is the kind and the path.
+// String returns the kind and the path.
 func (o Object) String() string { return o.GetKind() + " " + o.Path() }
 
-// Key identifies the object in a cluster.
+// Key returns a text that identifies the object in a cluster.
 func (o Object) Key() string {
 	return strings.Join([]string{o.GetKind(), o.GroupVersionKind().Group, o.Namespace, o.GetName()}, "|")
 }
 
-// Text is the string at a path in the object. It is empty if the object has no string there.
+// Text returns the string at a path in the object. It is empty if the object has no string there.
 func (o Object) Text(path ...string) string {
 	text, _, _ := unstructured.NestedString(o.Object, path...)
 	return text
 }
 
-// Keep lists the deletions that the object survives: its removal from Git ("prune"), the deletion of its Application
+// Keep returns the deletions that the object survives: its removal from Git ("prune"), the deletion of its Application
 // ("delete").
 func (o Object) Keep() (keep []string) {
 	for _, option := range []struct{ name, reason string }{
@@ -72,7 +73,8 @@ func (o Object) Keep() (keep []string) {
 	return keep
 }
 
-// complete fills the other fields of objects, and sorts them in the order in which Argo CD applies them.
+// complete sets the fields that depend on the tree, such as Namespace, and sorts the objects in the order in which Argo
+// CD applies them.
 func (b *Builder) complete(t *Tree, rendered []Object, namespace string) []Object {
 	objects := slices.Clone(rendered)
 	for i := range objects {
@@ -99,7 +101,7 @@ var first = []string{
 	"DaemonSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob", "Ingress",
 }
 
-// rankOf returns the place of a kind in that order. Other kinds come last.
+// rankOf returns the place of a kind in the order of first. Kinds that are not in first come last.
 func rankOf(kind string) int {
 	if i := slices.Index(first, kind); i >= 0 {
 		return i

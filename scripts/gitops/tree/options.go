@@ -10,10 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// commented is a list item of a kustomization that is a comment: "# - path: version.yaml # why". Its name is version.
+// commented is a list item of a kustomization that is a comment, as in "# - path: version.yaml # why". The name of this
+// option is version.
 var commented = regexp.MustCompile(`(?m)^([ \t]*)# (- (?:path: )?((?:[\w./-]*/)?([\w-]+)[\w.-]*)(?:[ \t]+#.*)?)$`)
 
-// Options are the names of the parts that a user adds to the tree by removing the "# " before a line.
+// Options returns the names of the parts that a user adds to the tree by removing the "# " before a line.
 func (f Files) Options() []string {
 	names := sets.New[string]()
 	for _, file := range f.Kustomizations("gitops") {
@@ -26,7 +27,7 @@ func (f Files) Options() []string {
 	return sets.List(names)
 }
 
-// exists reports whether the line of a kustomization names a folder to build, or a file.
+// exists reports whether a path, relative to the kustomization in file, is a folder to build, or a file.
 func (f Files) exists(file, relative string) bool {
 	name := path.Join(path.Dir(file), relative)
 	_, isFolder := f.Kustomization(name)
@@ -56,7 +57,7 @@ func (f Files) withOptions(names []string) (Files, error) {
 	return f.With(changes), nil
 }
 
-// uncommented returns the text of a kustomization in which the lines of the options are no comments any more.
+// uncommented returns the text of a kustomization file, with the lines of these options no longer commented out.
 func (f Files) uncommented(file string, options []string) string {
 	return commented.ReplaceAllStringFunc(string(f[file]), func(line string) string {
 		match := commented.FindStringSubmatch(line)

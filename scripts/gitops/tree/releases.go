@@ -19,7 +19,7 @@ import (
 // rendered without a network. TestReleasesAreListed writes it with -update.
 const CatalogFile = "gitops/sources.json"
 
-// Catalog is the content of that file.
+// Catalog is the content of CatalogFile.
 type Catalog struct {
 	// Releases are the objects of each release, by its URL: apiVersion, kind, name and namespace, the images, and which
 	// kind a CustomResourceDefinition defines. kustomize can patch these parts of objects as it patches whole objects.
@@ -43,9 +43,9 @@ type Kind struct {
 	Namespaced bool   `json:"namespaced"`
 }
 
-// parseCatalog reads the content of CatalogFile. For a revision's file, which may have another format, newer is the
-// file of the working tree, whose entries are added. If both have a URL, the newer entry is used, because the content
-// of a URL does not change.
+// parseCatalog reads the content of CatalogFile. If the content is that of an older revision, which may have another
+// format, newer is the working tree's file, and its entries are added. If both have a URL, the entry in newer is used,
+// because the content of a URL does not change.
 func parseCatalog(content, newer []byte) (c Catalog, err error) {
 	if newer != nil && json.Unmarshal(content, &c) != nil {
 		c = Catalog{}
@@ -59,7 +59,7 @@ func parseCatalog(content, newer []byte) (c Catalog, err error) {
 	return c, nil
 }
 
-// manifests returns the objects of a release as they are listed.
+// manifests returns the objects of the release with this URL, as the catalog lists them.
 func (c Catalog) manifests(address string) ([]byte, error) {
 	listed, found := c.Releases[address]
 	if !found {
@@ -72,7 +72,7 @@ func (c Catalog) manifests(address string) ([]byte, error) {
 	return all, nil
 }
 
-// defined is the kind that a CustomResourceDefinition defines.
+// defined returns the kind that a CustomResourceDefinition defines.
 func defined(u *unstructured.Unstructured) (Kind, bool) {
 	o := Object{Unstructured: u}
 	return Kind{

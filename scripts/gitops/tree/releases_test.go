@@ -53,7 +53,7 @@ func TestReleasesAreListed(t *testing.T) {
 	}
 }
 
-// encoded is a catalog with one object per line, so that a changed object is a changed line.
+// encoded returns a catalog as text, with one object per line, so that a changed object is a changed line.
 func encoded(t *testing.T, c Catalog) []byte {
 	t.Helper()
 	var releases []string
@@ -106,7 +106,7 @@ func fetched(t *testing.T, address string) (listed []json.RawMessage) {
 	return listed
 }
 
-// summary is the part of an object that the rules of scripts/gitops/verify and the plan use.
+// summary returns the part of an object that the rules of scripts/gitops/verify and the plan use.
 func summary(o Object) map[string]any {
 	metadata := map[string]any{"name": o.GetName()}
 	if o.GetNamespace() != "" {

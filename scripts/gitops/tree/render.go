@@ -58,7 +58,7 @@ func (e entry) same(files Files) bool {
 	return true
 }
 
-// recorder notes which files are read.
+// recorder records which files kustomize reads.
 type recorder struct {
 	filesys.FileSystem
 	files, read Files
@@ -70,7 +70,7 @@ func (r recorder) ReadFile(path string) ([]byte, error) {
 	return r.FileSystem.ReadFile(path)
 }
 
-// valid are the names that kustomize's file system in memory accepts.
+// valid matches the file names that kustomize's file system in memory accepts.
 var valid = regexp.MustCompile(`^[\w./:-]+$`)
 
 func render(files Files, dir string, read Files) ([]Object, error) {
@@ -103,8 +103,8 @@ func kustomize(system filesys.FileSystem, dir string) (built resmap.ResMap, err 
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(system, dir)
 }
 
-// traced returns a copy of the files in which kustomize notes, in each object of the folder, the file that has the
-// object.
+// traced returns a copy of the files with which kustomize annotates each object of the folder with the file that has
+// it.
 func (f Files) traced(dir string) (Files, error) {
 	return f.appended(dir, types.Kustomization{BuildMetadata: []string{types.OriginAnnotations}})
 }
@@ -137,7 +137,7 @@ func (f Files) appended(dir string, additions types.Kustomization) (Files, error
 	return f.With(Files{file: []byte(root.MustString())}), nil
 }
 
-// convert returns the objects of a folder, after a function has changed their text.
+// convert returns the objects of a folder, after the function change has changed their text.
 func convert(built resmap.ResMap, dir string, change func(string) string) ([]Object, error) {
 	objects := make([]Object, built.Size())
 	for i, res := range built.Resources() {
@@ -155,7 +155,7 @@ func (o *Object) read(res *resource.Resource, dir string, change func(string) st
 	}
 	if origin != nil {
 		if origin.Repo != "" {
-			dir = "" // The path is from the root of that repository.
+			dir = "" // In a remote repository, paths are from its root.
 		}
 		o.File = path.Join(dir, origin.Path, origin.ConfiguredIn)
 	}
@@ -177,7 +177,7 @@ func (o *Object) read(res *resource.Resource, dir string, change func(string) st
 // imageFlag is an argument that names an image, such as --acme-http01-solver-image=...
 var imageFlag = regexp.MustCompile(`^--[\w-]*[iI]mage=(.+)$`)
 
-// images are the images that an object names: in Pods, in a catalog, in arguments and in environment variables.
+// images returns the images that an object names: in Pods, in a catalog, in arguments and in environment variables.
 func images(object map[string]any) []string {
 	found := map[string]bool{}
 	Walk(object, "", func(path string, value any) {
@@ -191,7 +191,7 @@ func images(object map[string]any) []string {
 			}
 		case map[string]any:
 			image, _ := value["image"].(string)
-			ref, _, _ := unstructured.NestedString(value, "image", "ref") // of a ClusterCatalog
+			ref, _, _ := unstructured.NestedString(value, "image", "ref") // the image of a ClusterCatalog
 			found[image], found[ref] = true, true
 			if name, _ := value["name"].(string); strings.HasPrefix(name, "RELATED_IMAGE_") {
 				text, _ := value["value"].(string)
@@ -225,7 +225,7 @@ const (
 	SnapshotVariable  = "RELATED_IMAGE_SNAPSHOT"
 )
 
-// Variables are all values that the object gives to an environment variable, at any place.
+// Variables returns all values that the object gives to an environment variable, at any place.
 func Variables(object map[string]any, name string) (values []string) {
 	Walk(object, "", func(_ string, value any) {
 		if fields, _ := value.(map[string]any); fields["name"] == name {

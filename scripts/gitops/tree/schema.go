@@ -59,7 +59,7 @@ func (s Schemas) add(by string, crd apiextensionsv1.CustomResourceDefinition) er
 // the key is for.
 var setting = regexp.MustCompile(`^resource\.customizations\.\w+\.|^.+`)
 
-// Faults are the fields that the API server would refuse or drop, and the keys of a ConfigMap that its reader would
+// Faults returns the fields that the API server would refuse or drop, and the keys of a ConfigMap that its reader would
 // ignore. Objects of unknown kinds have no faults.
 func (s Schemas) Faults(object *unstructured.Unstructured) (faults []string) {
 	for _, d := range s.kinds[object.GroupVersionKind()] {

@@ -49,8 +49,8 @@ func (b *Builder) generate(object Object) ([]Object, error) {
 	return made, nil
 }
 
-// generators are Argo CD's generators, by the names of their fields in an ApplicationSet. The generators that need a
-// network return an error.
+// generators returns Argo CD's generators, by the names of their fields in an ApplicationSet. The generators that need
+// a network return an error.
 func (b *Builder) generators(set *v1alpha1.ApplicationSet) map[string]generators.Generator {
 	kube := clientset.NewClientset(b.clustersOf(set)...)
 	known := map[string]generators.Generator{
@@ -66,8 +66,8 @@ func (b *Builder) generators(set *v1alpha1.ApplicationSet) map[string]generators
 	return known
 }
 
-// argoCDsClient is a client with which the generators find the clusters, and the AppProject of the Applications, which
-// may name the keys by which commits must be signed.
+// argoCDsClient returns a client with which the generators find the clusters, and the AppProject of the Applications,
+// which may name the keys by which commits must be signed.
 func (b *Builder) argoCDsClient(set *v1alpha1.ApplicationSet) client.Client {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)))

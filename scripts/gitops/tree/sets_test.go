@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// member is a cluster of a fleet.
+// member returns the Secret of a cluster of a fleet.
 func member(name, server, ring, environment, arch, way string) corev1.Secret {
 	return corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
@@ -56,8 +56,8 @@ func TestTheRootOfEachCluster(t *testing.T) {
 }
 
 // applications returns the root Application and those that it makes. Unless whole is set, it leaves out the fields that
-// are the same for each cluster. It then also leaves out the patches in the root, because their effect shows in the
-// Applications that the root makes.
+// are the same for each cluster, and the patches in the root, whose effect shows in the Applications that the root
+// makes.
 func (t *Tree) applications(whole bool) (all []map[string]any) {
 	for _, app := range t.All() {
 		o := app.Manifest.DeepCopy().Object

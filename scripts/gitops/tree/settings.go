@@ -35,7 +35,8 @@ func (f Files) Settings() (Settings, error) {
 	return file.Data, nil
 }
 
-// Examples are the settings that name a host of example.com; own are the others that a user has to write.
+// Examples returns the settings that name a host of example.com. own are the settings that do not, of those that a user
+// has to write.
 func (s Settings) Examples() (examples, own []string) {
 	for _, key := range []string{"repoURL", "operatorImage", "agentImage", "snapshotImage", "catalogImage"} {
 		host, _, _ := strings.Cut(s[key], "/")
@@ -54,7 +55,7 @@ func (s Settings) Examples() (examples, own []string) {
 // Multiarch is the value of the setting architecture that stands for all architectures.
 const Multiarch = "multiarch"
 
-// Architectures are the possible values of the setting architecture, including Multiarch. Each has an overlay.
+// Architectures returns the possible values of the setting architecture, including Multiarch. Each has an overlay.
 func (f Files) Architectures() []string { return f.folders("overlays", "openshift") }
 
 var architectureLine = regexp.MustCompile(`(?m)^( +architecture:).*$`)

@@ -38,7 +38,7 @@ type Builder struct {
 
 const bundle, annotationsFile = "bundle/manifests", "bundle/metadata/annotations.yaml"
 
-// New returns a Builder. It knows the releases that the files list, and those in a newer list, if there is one.
+// New returns a Builder. It knows the releases that the files list, and those in newer, a newer list, if it is not nil.
 func New(files Files, newer []byte) (b *Builder, err error) {
 	b = &Builder{Schemas: newSchemas(), Cache: Cache{}}
 	if b.Catalog, err = parseCatalog(files[CatalogFile], newer); err != nil {
@@ -80,7 +80,7 @@ func (b *Builder) readBundle() error {
 	return nil
 }
 
-// Render builds a folder.
+// Render returns the objects of a folder that kustomize builds.
 func (b *Builder) Render(dir string) ([]Object, error) { return b.Cache.Render(b.Files, dir) }
 
 // With returns a Builder for other files, which may differ only below gitops/.
@@ -94,7 +94,7 @@ func (b *Builder) With(files Files) *Builder {
 type Tree struct {
 	Method   string
 	Settings Settings
-	// Bootstrap is the folder that the user applies once. ByHand has the objects in that folder, and no name.
+	// Bootstrap is the folder that the user applies once. ByHand has the objects in that folder. It has no name.
 	Bootstrap string
 	ByHand    App
 	Projects  map[string]*v1alpha1.AppProject
@@ -215,7 +215,7 @@ func (b *Builder) expanded(t *Tree, objects []Object) []Object {
 	return all
 }
 
-// Fleet returns a tree for each cluster: that of the root Application which the ApplicationSets in a folder make for
+// Fleet returns a tree for each cluster, whose root is the Application that the ApplicationSets in a folder make for
 // the cluster. If they make no Application, it returns one tree without a root.
 func (b *Builder) Fleet(folder string) ([]*Tree, error) {
 	settings, err := b.Files.Settings()
@@ -243,7 +243,7 @@ func (b *Builder) Fleet(folder string) ([]*Tree, error) {
 		trees = append(trees, t)
 	}
 	if len(trees) == 0 {
-		trees = append(trees, fleet) // for its faults
+		trees = append(trees, fleet) // so that its faults are reported
 	}
 	return trees, nil
 }

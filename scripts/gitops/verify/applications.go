@@ -33,7 +33,7 @@ func (s subject) refuse(o tree.Object, fix, format string, args ...any) {
 	s.fail(o.Place(), s.app.Name, fix, "%s%s", o, fmt.Sprintf(format, args...))
 }
 
-// each is a rule that verifies one object after the other.
+// each returns a rule that checks each object of the Applications.
 func each(check func(subject, tree.Object)) func(subject) {
 	return func(s subject) {
 		for app, o := range s.Objects() {
@@ -43,7 +43,7 @@ func each(check func(subject, tree.Object)) func(subject) {
 	}
 }
 
-// everywhere is a rule that verifies all objects, including those that the user applies by hand.
+// everywhere returns a rule that checks all objects, including those that the user applies by hand.
 func everywhere(check func(subject, tree.Object)) func(subject) {
 	return func(s subject) {
 		s.app = &s.ByHand
@@ -259,7 +259,7 @@ func permissions(s subject) {
 			kind := o.GroupVersionKind().GroupKind()
 			to.Namespace = o.Namespace
 			switch {
-			case !o.Known: // otherwise the list that has to name it is not known
+			case !o.Known: // without the scope, the list that has to name the kind is unknown
 			case !project.IsGroupKindPermitted(kind, o.Namespaced):
 				list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
 				refuse(o.Place(), o.String(), "its %s does not have {group: %q, kind: %s}", list, kind.Group, kind.Kind)

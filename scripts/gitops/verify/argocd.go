@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// settings: once the user has written any setting, none is an example any more. Before that, examples are only a
+// settings: once the user has set repoURL, no setting may still be an example. Before that, examples are only a
 // warning, because Argo CD does not follow the repository yet.
 func (r *run) settings() error {
 	settings, err := r.Files.Settings()

@@ -54,8 +54,8 @@ func (r *run) fleets() {
 	}
 }
 
-// withEnvironments returns the files, and the environments that have caches. If no environment has any, it adds one
-// with an example.
+// withEnvironments returns the files, and the environments that have caches. If no environment has caches, it adds an
+// environment with an example of a cache.
 func withEnvironments(files tree.Files) (tree.Files, []string) {
 	environments := sets.New[string]()
 	for name := range files {

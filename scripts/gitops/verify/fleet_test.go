@@ -25,7 +25,7 @@ var inFleet = map[string]broken{
 	"an architecture of one cluster":     {"openshift", "", "architecture", []string{"Subscription", "OPERAND_ARCHITECTURES"}, []edit{replace(subscription, "OPERAND_ARCHITECTURES", "ARCHITECTURES"), replace(settings, `.*OPERAND_ARCHITECTURES.*\n`, "")}},
 }
 
-// withFleet is the repository with a fleet, and with caches for one environment.
+// withFleet returns the repository with a fleet, and with caches for one environment.
 func withFleet(t *testing.T) tree.Files {
 	t.Helper()
 	files := taken(t).With(tree.Files{"gitops/fleet/kustomization.yaml": []byte("resources: [fleet.yaml]\ncomponents: [../settings]\n")})

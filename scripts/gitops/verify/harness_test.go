@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 // plain is the tree without options, for one architecture. It is for tests that do not depend on the architecture.
 var plain = []variant{{architecture: "amd64"}}
 
-// cache is shared by all tests, because most of the tree is the same in each.
+// cache is shared by all tests, because most of the tree is the same in each test.
 var cache = tree.Cache{}
 
 var load = sync.OnceValues(func() (tree.Files, error) {
@@ -29,7 +29,7 @@ var load = sync.OnceValues(func() (tree.Files, error) {
 	return files, err
 })
 
-// repository is the repository as it is, with whatever settings its user has.
+// repository returns the repository as it is, with whatever settings its user has.
 func repository(t *testing.T) tree.Files {
 	t.Helper()
 	files, err := load()
@@ -39,7 +39,7 @@ func repository(t *testing.T) tree.Files {
 	return files
 }
 
-// shipped is the repository with settings that are all examples, even if a fork has set another registry.
+// shipped returns the repository with settings that are all examples, even if a fork has set another registry.
 func shipped(t *testing.T) tree.Files {
 	t.Helper()
 	files := repository(t)
@@ -47,7 +47,7 @@ func shipped(t *testing.T) tree.Files {
 	return apply(t, files, replace(tree.SettingsFile, `registry\.example\.com`, "images.example.com"))
 }
 
-// taken is the repository after gitops-init.
+// taken returns the repository as it is after gitops-init.
 func taken(t *testing.T) tree.Files {
 	t.Helper()
 	return apply(t, shipped(t),
@@ -84,7 +84,7 @@ func replace(file, pattern, with string) edit {
 	}
 }
 
-// unselect makes the settings no longer fill the fields whose list matches a regular expression.
+// unselect makes kustomize no longer fill some fields from the settings: those whose list matches a regular expression.
 func unselect(fields string) edit {
 	return replace("gitops/settings/kustomization.yaml", `- select: \{[^}]*\}(\n +fieldPaths: )`+fields, "- select: {kind: Nothing}$1[x]")
 }
@@ -111,7 +111,7 @@ func verified(t *testing.T, o Options) Report {
 	return report
 }
 
-// found fails the test unless there is an error of a rule whose text has all of the words.
+// found fails the test unless the report has an error of this rule whose text has all of the words.
 func found(t *testing.T, report Report, rule string, words []string) {
 	t.Helper()
 	if !slices.ContainsFunc(report.Problems, func(p Problem) bool {

@@ -48,7 +48,7 @@ func read(t *testing.T, file string) (f fixture, o *unstructured.Unstructured) {
 	return f, o
 }
 
-// TestEachHealthCheckReturnsTheHealthOfEachState, in Argo CD's own engine.
+// TestEachHealthCheckReturnsTheHealthOfEachState runs the health checks by Argo CD's own code.
 func TestEachHealthCheckReturnsTheHealthOfEachState(t *testing.T) {
 	builder, err := tree.New(repository(t), nil)
 	if err != nil {

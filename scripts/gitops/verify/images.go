@@ -76,8 +76,8 @@ func (s subject) runs(o tree.Object) bool {
 	return o.Is("apps", "Deployment") && tree.Variables(o.Object, tree.MemcachedVariable) != nil
 }
 
-// newest: each image that this repository names has a version or a digest, so that the same name never becomes another
-// image.
+// newest: each image that this repository names has a version or a digest, because any other name can refer to another
+// image later.
 func newest(s subject, o tree.Object) {
 	for _, image := range o.Images {
 		if text := unpinned(image); text != "" && o.Source == "" {
@@ -123,7 +123,7 @@ func architectures(s subject, o tree.Object) {
 	var where string
 	var confined, want []string
 	switch {
-	case s.configures(o): // By default, OLM uses the architectures of the bundle, which are all.
+	case s.configures(o): // By default, OLM uses the bundle's architectures: all.
 		where, confined = "the node selector", confinedTo(o, "spec", "config")
 	case s.runs(o):
 		where, confined = "the node affinity", confinedTo(o, "spec", "template", "spec")

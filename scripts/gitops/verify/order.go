@@ -9,8 +9,8 @@ import (
 
 const giveIt = "if every cluster has the kind, add it to the list `given` in " + tree.CatalogFile
 
-// orderOfKinds: an Application that uses a kind comes after the Application that installs its definition. It must also
-// be known whether objects of the kind are in namespaces, because an AppProject permits them in one list or the other.
+// orderOfKinds: an Application that uses a kind comes after the Application that installs its definition. The kind's
+// scope must be known, too, because an AppProject permits namespaced kinds in one list and other kinds in another.
 func orderOfKinds(s subject, o tree.Object) {
 	switch bringer, known := s.Bringer(o.GroupVersionKind()); {
 	case !known:
@@ -29,8 +29,8 @@ func orderOfKinds(s subject, o tree.Object) {
 
 const later = "give it a later wave"
 
-// after: an object comes after another one: either in a later Application or, in the same Application, in no earlier
-// wave.
+// after adds a fault unless an object comes after another one: either in a later Application or, in the same
+// Application, in the same or a later wave.
 func (s subject) after(o tree.Object, otherApp *tree.App, other tree.Object, why string) {
 	wave, otherWave := s.app.Manifest.Wave, otherApp.Manifest.Wave
 	switch {

@@ -24,7 +24,7 @@ type Options struct {
 	// Methods are the install methods to verify. If it is empty, all are verified.
 	Methods []string
 
-	cache    tree.Cache // of earlier verifications
+	cache    tree.Cache // what earlier verifications rendered
 	variants []variant  // to verify; nil means all
 }
 
@@ -50,7 +50,7 @@ const (
 	Warning = "warning"
 )
 
-// String is the problem in a line.
+// String returns the problem in one line.
 func (p Problem) String() string { return p.Of(p.Methods) }
 
 // Errors counts the problems that are errors.
@@ -166,8 +166,8 @@ func (r *run) variant(method string, v variant) error {
 	return nil
 }
 
-// unreached: each kustomization is rendered by an install method or an option. One that is not was not verified, and is
-// of no use.
+// unreached: each kustomization is rendered by an install method or an option. A kustomization that none of them
+// renders was not verified, and has no use.
 func (r *run) unreached() {
 	for _, file := range r.Files.Kustomizations("gitops") {
 		if !r.builder.Cache.Read(file) {

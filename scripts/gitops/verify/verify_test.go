@@ -34,12 +34,12 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 	}
 }
 
-// of are the problems of a file.
+// of returns the problems of a file.
 func of(file string, report Report) []Problem {
 	return slices.DeleteFunc(slices.Clone(report.Problems), func(p Problem) bool { return p.File != file })
 }
 
-// set is the repository after gitops-init, and after a change to the value of a setting.
+// set returns the repository after gitops-init, and after a change to the value of a setting.
 func set(t *testing.T, setting, value string) tree.Files {
 	t.Helper()
 	return apply(t, taken(t), replace(tree.SettingsFile, setting+`: .*`, setting+": "+value))

@@ -23,9 +23,9 @@ const SuiteForSlots = "forky"
 // Request is a package to unpack.
 type Request struct {
 	Package      string
-	Also         []string // further packages
+	Also         []string // names of further packages to unpack
 	Architecture string   // as Go names it
-	Suite        string   // such as forky; by default, the sources of this machine's apt
+	Suite        string   // such as forky; empty: as in the sources of this machine's apt
 	Without      []string // packages to leave out: the package depends on them, but its unpacked files do not need them
 }
 
@@ -42,7 +42,7 @@ func Unpack(ctx context.Context, root string, r Request) (version string, err er
 	if err := r.fetch(ctx, state); err != nil {
 		return "", fmt.Errorf("fetch %s for %s: %w", r.Package, r.Architecture, err)
 	}
-	// In newer suites, these are links to folders in usr; in older suites, they are folders themselves.
+	// In newer suites, these folders are links to folders in usr; in older suites, they are real folders.
 	for _, name := range []string{"bin", "lib", "lib64", "sbin"} {
 		err := errors.Join(os.MkdirAll(filepath.Join(root, "usr", name), 0o755),
 			os.Symlink("usr/"+name, filepath.Join(root, name)))
@@ -67,8 +67,8 @@ func Unpack(ctx context.Context, root string, r Request) (version string, err er
 	return upstream(strings.TrimSpace(version)), nil
 }
 
-// fetch downloads the packages into state, as if this machine had the requested architecture, and only the packages in
-// Without.
+// fetch downloads the packages into the folder state, as if this machine had the requested architecture, and as if only
+// the packages in Without were installed.
 func (r Request) fetch(ctx context.Context, state string) error {
 	for _, dir := range []string{"lists/partial", "archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(state, dir), 0o755); err != nil {
@@ -106,7 +106,7 @@ func (r Request) fetch(ctx context.Context, state string) error {
 		}
 		options = append(options, "-o", "Dir::Etc::sourcelist="+sources, "-o", "Dir::Etc::sourceparts=/dev/null")
 	}
-	// The update of a source may fail, as long as the download succeeds.
+	// The update may fail for some sources, as long as the download of the packages succeeds.
 	_, update := run(ctx, "apt-get", append(options, "update")...)
 	options = append(options, "install", "--yes", "--no-install-recommends", "--download-only", r.Package)
 	if _, err := run(ctx, "apt-get", append(options, r.Also...)...); err != nil {
@@ -115,7 +115,7 @@ func (r Request) fetch(ctx context.Context, state string) error {
 	return nil
 }
 
-// Mirror returns the mirror of Debian in the sources of this machine's apt. Ubuntu's sources have none.
+// Mirror returns the mirror of Debian in the sources of this machine's apt. The sources of Ubuntu have no such mirror.
 func Mirror(ctx context.Context) (string, error) {
 	mirrors, err := run(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
 	if err != nil {

@@ -34,8 +34,8 @@ func group(promises []Promise) (images []image) {
 	return images
 }
 
-// Compare prints a line for each image, and the platforms that all support. Its error names the images that no registry
-// describes, and the promised architectures that an image does not have.
+// Compare prints a line for each image, and the platforms that all of the images support. Its error names the images
+// whose registries do not describe them, and the promised architectures that an image does not have.
 func Compare(ctx context.Context, out io.Writer, promises []Promise) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "IMAGE\tREFERENCE\tPROMISED\tPLATFORMS")
@@ -66,7 +66,7 @@ func Compare(ctx context.Context, out io.Writer, promises []Promise) error {
 	return errors.Join(append(problems, table.Flush())...)
 }
 
-// promised are the architectures that the manifests name for the image.
+// promised returns the architectures that the manifests name for the image.
 func (i image) promised() []string {
 	all := sets.New[string]()
 	for _, promise := range i.promises {

@@ -39,7 +39,7 @@ const (
 type Promise struct {
 	Source        string // a file or a directory
 	Field         string
-	Name          string // of the image
+	Name          string // name of the image
 	Reference     string
 	Architectures []string // empty: the field names none
 }
@@ -93,8 +93,8 @@ func ofBundle(root string) (promises []Promise, err error) {
 	return promises, nil
 }
 
-// labelled returns the architectures in the labels of a ClusterServiceVersion. OLM takes a version without such a label
-// as one for amd64.
+// labelled returns the architectures in the labels of a ClusterServiceVersion. Like OLM, it returns amd64 for a
+// ClusterServiceVersion without such a label.
 func labelled(labels map[string]string) []string {
 	found := sets.New[string]()
 	for label, value := range labels {
@@ -108,8 +108,8 @@ func labelled(labels map[string]string) []string {
 	return sets.List(found)
 }
 
-// ofPod returns the promises of a Pod: the node affinity is a promise about the images of its containers, and a
-// variable of the environment is one about the images of caches.
+// ofPod returns the promises of a Pod: the node affinity is a promise about the images of its containers, and an
+// environment variable of a container is a promise about the images of caches.
 func ofPod(source string, pod corev1.PodSpec) (promises []Promise) {
 	nodes := landing(pod)
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
@@ -138,8 +138,8 @@ func ofPod(source string, pod corev1.PodSpec) (promises []Promise) {
 	return promises
 }
 
-// landing returns the architectures to which a Pod is restricted, or none if it is not restricted. A Node has to match
-// only one of the terms.
+// landing returns the architectures of the Nodes to which a Pod is restricted, or none if it is not restricted. A Node
+// has to match only one of the terms of the Pod's node affinity.
 func landing(pod corev1.PodSpec) []string {
 	if architecture := pod.NodeSelector[corev1.LabelArchStable]; architecture != "" {
 		return []string{architecture}

@@ -47,7 +47,7 @@ func TestArchitecturesOfNodeAffinities(t *testing.T) {
 
 func TestTheLabelsOfABundle(t *testing.T) {
 	for want, labels := range map[string]map[string]string{
-		"amd64": {"operatorframework.io/os.linux": "supported"}, // as OLM has it
+		"amd64": {"operatorframework.io/os.linux": "supported"}, // as OLM interprets it
 		"s390x": {"operatorframework.io/arch.s390x": "supported", "operatorframework.io/arch.arm64": "no"},
 	} {
 		if diff := cmp.Diff([]string{want}, labelled(labels)); diff != "" {

@@ -22,7 +22,7 @@ import (
 const (
 	root = "../../.."
 
-	// maxAgent is the limit of the agent's image, compressed.
+	// maxAgent is the limit of the compressed size of the agent's image, in bytes.
 	maxAgent = 8 << 20
 )
 
@@ -44,7 +44,7 @@ func digest(t *testing.T, content interface{ Digest() (v1.Hash, error) }) string
 	return hash.String()
 }
 
-// first is the image of an index's first platform.
+// first returns the image of an index's first platform.
 func first(t *testing.T, index v1.ImageIndex) v1.Image {
 	t.Helper()
 	images, err := partial.FindImages(index, func(v1.Descriptor) bool { return true })
@@ -54,7 +54,7 @@ func first(t *testing.T, index v1.ImageIndex) v1.Image {
 	return images[0]
 }
 
-// entries lists the content of an image.
+// entries returns the mode and the path of each file and folder of an image.
 func entries(t *testing.T, image v1.Image) []string {
 	t.Helper()
 	var found []string
@@ -84,8 +84,8 @@ func wantContent(t *testing.T, image v1.Image, want ...string) {
 	}
 }
 
-// TestProgramsBuiltTogetherEqualThoseBuiltAlone: the demo, tests and releases build in both ways, with any settings of
-// the user, and from other folders. The image differs only if the version differs.
+// TestProgramsBuiltTogetherEqualThoseBuiltAlone: the demo, the tests and releases build programs together or alone,
+// with any settings of the user, and from any folder. The image differs only if the version differs.
 func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	agent, _, err := Agent(programs.Write(t))
 	if err != nil {
@@ -133,8 +133,8 @@ func TestABuildFailureHasTheCommand(t *testing.T) {
 	}
 }
 
-// TestTheAgentsImageDependsOnItsOwnSourcesAlone: if the operator's sources changed it, an upgrade of the operator would
-// replace the agents, and so empty all caches.
+// TestTheAgentsImageDependsOnItsOwnSourcesAlone: if a change to the operator's sources changed the agent's image, an
+// upgrade of the operator would replace the agents, and so empty all caches.
 func TestTheAgentsImageDependsOnItsOwnSourcesAlone(t *testing.T) {
 	var digests []string
 	for _, version := range []string{"", "", "0.99.0"} {
@@ -169,7 +169,7 @@ func TestTheAgentsImageDependsOnItsOwnSourcesAlone(t *testing.T) {
 	}
 }
 
-// TestTheSourcesOfTheAgent: a release refuses an agent whose sources have changed and whose version has not.
+// TestTheSourcesOfTheAgent: a release refuses an agent whose sources have changed, but whose version has not.
 func TestTheSourcesOfTheAgent(t *testing.T) {
 	program, _, err := Agent(root)
 	if err != nil {
@@ -199,7 +199,8 @@ func TestAnImageOfFilesHasTheirFolders(t *testing.T) {
 	}
 }
 
-// TestTheImageOfSnapshotsHasItsProgramAlone, and the libraries of clouds are in no other image.
+// TestTheImageOfSnapshotsHasItsProgramAlone also checks that the other images can't have the client libraries of
+// clouds.
 func TestTheImageOfSnapshotsHasItsProgramAlone(t *testing.T) {
 	wantContent(t, build(t, Snapshot(sources(t), "1.2.3")), "/snapshot", "-r-xr-xr-x snapshot")
 	for _, file := range []string{"go.mod", "go.sum"} {

@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// epoch is the time of each file in an image. The time of the build would make each image different.
+// epoch is the modification time of each file in an image. With the time of the build, each image would be different.
 var epoch = time.Unix(0, 0).UTC()
 
 // file is a file of an image's only layer, or a folder.
@@ -78,8 +78,8 @@ func layerOf(files []file) (v1.Layer, error) {
 	}, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// Files makes an image that has files and no program, for each platform. Each folder has its own entry, because without
-// one, its permissions would depend on the program that unpacks the image.
+// Files makes an image that has files and no program, for each platform. Each folder has its own entry. Without an
+// entry, the folder's permissions would depend on the program that unpacks the image.
 func Files(labels map[string]string, content map[string]string) (v1.ImageIndex, error) {
 	all := map[string]file{}
 	for name, text := range content {

@@ -20,12 +20,12 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 )
 
-// memcachedID is the user of the official image, and also its port.
+// memcachedID is the user ID of the official image's user. It is also memcached's port.
 const memcachedID = 11211
 
-// Memcached makes an image with the user, port and command of the official one, and returns the version, for the tag.
-// By default, it makes the image from this machine's memcached. If there is a suite of Debian, such as forky, or if
-// there are platforms, it makes the image from Debian's packages, and runs no program of them.
+// Memcached makes an image with the user, port and command of the official image. It returns the version of memcached,
+// for the image's tag. By default, it makes the image from this machine's memcached. If a suite of Debian, such as
+// forky, or platforms are given, it makes the image from Debian's packages, and runs no program of these packages.
 func Memcached(ctx context.Context, suite string, platforms ...v1.Platform) (
 	index v1.ImageIndex, version string, err error) {
 	if suite == "" && len(platforms) == 0 {
@@ -154,7 +154,7 @@ func (t tree) files(program string) ([]file, error) {
 	return append(files, start.file), nil
 }
 
-// find reads a library of an architecture.
+// find reads a library of an architecture, from the first of libraryDirs that has it.
 func (t tree) find(name string, machine elf.Machine) (executable, error) {
 	if path.IsAbs(name) {
 		return t.read(name)

@@ -11,7 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// The test of all architectures runs the memcached of each, with the libraries that this package finds for it.
+// The test of all architectures runs the memcached of each architecture, with the libraries that this package finds for
+// it.
 
 func TestAProgramComesLastAfterItsLoaderAndLibraries(t *testing.T) {
 	files, err := tree("/").files("/bin/sh")

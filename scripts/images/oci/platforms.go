@@ -9,10 +9,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Architectures are the architectures for which the operator is released.
+// Architectures returns the architectures for which the operator is released.
 func Architectures() []string { return []string{"amd64", "arm64", "ppc64le", "s390x"} }
 
-// Platforms are the platforms for which the operator is released.
+// Platforms returns the platforms for which the operator is released.
 func Platforms() []v1.Platform { return PlatformsOf(Architectures()) }
 
 // PlatformsOf returns the platforms of containers on these architectures.
@@ -23,10 +23,10 @@ func PlatformsOf(architectures []string) (platforms []v1.Platform) {
 	return platforms
 }
 
-// Host is the platform of containers on this machine.
+// Host returns the platform of containers on this machine.
 func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
 
-// KernelName is the name of an architecture in the kernel and in QEMU.
+// KernelName returns the name of an architecture in the kernel and in QEMU.
 func KernelName(architecture string) string {
 	switch architecture {
 	case "amd64":

@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// nonroot is the user of all programs in the project's images. It is the same as in distroless images.
+// nonroot has the IDs of the user and the group of all programs in the project's images, as in distroless images.
 const nonroot = "65532:65532"
 
 // agentPackage is the agent's program. The file VERSION in this package is part of the program.
@@ -23,32 +23,32 @@ const agentPackage = "./operator/cmd/agent"
 // Program is an image of one static Go program, and optionally of the program that starts it.
 type Program struct {
 	Package    string // in a form that `go build` accepts in the folder Dir
-	Supervisor string // package of the program that starts it
-	Dir        string // default: the current one
+	Supervisor string // package of the program that starts Package; empty: none
+	Dir        string // empty: the current folder
 	LDFlags    string
 	Platform   v1.Platform
 }
 
-// Operator is the operator's image from the sources in dir. The image depends only on these sources, go.mod, go.sum and
-// the version. The Dockerfile builds the same program.
+// Operator returns the operator's image, made from the sources in dir. The image depends only on these sources, go.mod,
+// go.sum and the version. The Dockerfile builds the same program.
 func Operator(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
 }
 
-// Plugin is the plugin of kubectl from the sources in dir. It is not put into an image.
+// Plugin returns the plugin of kubectl, made from the sources in dir. It is not put into an image.
 func Plugin(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/kubectl-memcached", LDFlags: "-X main.version=" + version}
 }
 
-// Agent is the agent's image from the sources in dir, and its version, which differs from the operator's.
+// Agent returns the agent's image, made from the sources in dir, and its version, which differs from the operator's.
 func Agent(dir string) (Program, string, error) {
 	version, err := os.ReadFile(filepath.Join(dir, agentPackage, "VERSION"))
 	program := Program{Dir: dir, Package: agentPackage, Supervisor: agentPackage + "/supervisor"}
 	return program, strings.TrimSpace(string(version)), err
 }
 
-// Snapshot is the image of the program that saves caches. The program is in a separate module, because it needs the
-// client libraries of clouds. It has the operator's version.
+// Snapshot returns the image of the program that saves caches. The program is in a separate module, because it needs
+// the client libraries of clouds. It has the operator's version.
 func Snapshot(dir, version string) Program {
 	const folder = "operator/cmd/snapshot"
 	return Program{
@@ -57,10 +57,10 @@ func Snapshot(dir, version string) Program {
 	}
 }
 
-// Pause is the program that holds a Pod's namespaces.
+// Pause is the program that keeps a Pod's namespaces alive.
 var Pause = Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}
 
-// packages are the program's packages, in the order in which the programs start each other.
+// packages returns the program's packages, in the order in which the programs start each other.
 func (p Program) packages() []string {
 	if p.Supervisor != "" {
 		return []string{p.Supervisor, p.Package}
@@ -131,8 +131,8 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 	return images, nil
 }
 
-// Compile compiles a program into a folder. Its platform may be one that has no containers. The file has the name of
-// the package, with .exe on Windows. Like a program in an image, it has the same bytes every time.
+// Compile compiles a program into the folder dir. Its platform may be one that has no containers. The file is named
+// after the package, with .exe on Windows. Like a program in an image, it has the same bytes every time.
 func Compile(ctx context.Context, p Program, dir string) error {
 	return compile(ctx, p.Platform, dir, p)
 }
@@ -171,8 +171,8 @@ func (p Program) image(dir string, platform v1.Platform) (v1.Image, error) {
 	return assemble(platform, config, files)
 }
 
-// environment returns the environment of `go build`. Settings of the user, by variables or by `go env -w`, must not
-// change the program. They only decide from where modules are fetched, and where they are stored.
+// environment returns the environment of `go build`. Settings of the user, in variables or by `go env -w`, must not
+// change the compiled program. They only decide from where modules are fetched, and where they are stored.
 func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 	kept := []string{
 		"GOAUTH", "GOCACHE", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB",
@@ -193,7 +193,7 @@ func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 		"GOPPC64=", "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture), nil
 }
 
-// Sources returns the folders of this module with the packages that the program consists of, relative to Dir.
+// Sources returns the folders of this module that have the packages of the program, relative to Dir.
 func (p Program) Sources(ctx context.Context) ([]string, error) {
 	list := exec.CommandContext(ctx, "go", append([]string{
 		"list", "-deps", "-f={{if not .Standard}}{{if .Module.Main}}{{.ImportPath}} {{.Module.Path}}{{end}}{{end}}",

@@ -20,10 +20,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// ErrMissing is in the error about an image that the registry does not have.
+// ErrMissing is wrapped by the error about an image that the registry does not have.
 var ErrMissing = errors.New("the registry does not have")
 
-// remoteOptions authenticate by the configuration of the user, such as that of docker login.
+// remoteOptions returns options that authenticate with the user's credentials, such as those of docker login.
 func remoteOptions(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx),
@@ -32,7 +32,7 @@ func remoteOptions(ctx context.Context) []remote.Option {
 	}
 }
 
-// NewRegistry serves images whose layers lie in a folder.
+// NewRegistry returns the handler of a registry, which stores the layers of images in the folder blobs.
 func NewRegistry(blobs string, out io.Writer) (http.Handler, error) {
 	return registry.New(
 		registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)),
@@ -54,7 +54,7 @@ func Digest(ctx context.Context, ref string) (string, error) {
 	return byDigest(ref, descriptor.Digest)
 }
 
-// byDigest is a reference by digest. The registry docker.io keeps its name, which the library would change to
+// byDigest returns a reference by digest. The registry docker.io keeps its name, which the library would change to
 // index.docker.io.
 func byDigest(ref string, digest v1.Hash) (string, error) {
 	named, err := reference.ParseNormalizedNamed(ref)
@@ -64,7 +64,7 @@ func byDigest(ref string, digest v1.Hash) (string, error) {
 	return named.Name() + "@" + digest.String(), nil
 }
 
-// Description is what a registry has under a reference.
+// Description is what a registry reports about a reference.
 type Description struct {
 	Digest    string
 	Index     bool     // false: a single image for one platform
@@ -115,7 +115,7 @@ func platformsOf(found *remote.Descriptor) (platforms []string, err error) {
 	return platforms, nil
 }
 
-// explain returns the error of a registry with its cause and a next step.
+// explain returns the error of a registry, with the error's cause and what the user can do about it.
 func explain(ref string, err error) error {
 	host := ref
 	if named, err := reference.ParseNormalizedNamed(ref); err == nil {

@@ -1,4 +1,4 @@
-// Package archive packs files for a release. The same files and time make the same bytes.
+// Package archive packs files for a release. From the same files and the same time, it always makes the same bytes.
 package archive
 
 import (
@@ -16,8 +16,8 @@ type File struct {
 	Content []byte
 }
 
-// Pack makes a tar.gz that any platform can read. Each file has the time at, such as 2026-01-31T12:00:00Z, and has no
-// owner. The level is a compression level of gzip.
+// Pack makes a tar.gz that any platform can read. Each file in it has the modification time at, such as
+// 2026-01-31T12:00:00Z, and no owner. The level is a compression level of gzip.
 func Pack(at string, level int, files ...File) ([]byte, error) {
 	modified, err := time.Parse(time.RFC3339, at)
 	if err != nil {

@@ -23,7 +23,7 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	if err != nil {
 		return nil, err
 	}
-	csv.YNode().Content[0].HeadComment = "" // The first comment of the base is not for a generated file.
+	csv.YNode().Content[0].HeadComment = "" // The base's first comment is wrong in a generated file.
 	picture, pictureErr := icon(root)
 	examples, examplesErr := m.examples(root)
 	install, installErr := m.install()
@@ -39,10 +39,10 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 		set(images[0].Image, "metadata", "annotations", "containerImage"),
 		set(strconv.FormatBool(disconnected), "metadata", "annotations", "features.operators.openshift.io/disconnected"),
 		set(picture, "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
-		set(spec, owned("0", "specDescriptors")...), // for the Memcached, the first API in the base
+		set(spec, owned("0", "specDescriptors")...), // for Memcached, the first API in the base
 		set(status, owned("0", "statusDescriptors")...),
 	}
-	for i, crd := range m["CustomResourceDefinition"] { // the CRDs are in the order of the base
+	for i, crd := range m["CustomResourceDefinition"] { // the CRDs have the same order as in the base
 		n := strconv.Itoa(i)
 		edits = append(edits,
 			set(crd.GetName(), owned(n, "name")...),
@@ -59,14 +59,14 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	return csv, csv.PipeE(append(edits, set(images, "spec", "relatedImages"))...)
 }
 
-// owned is the path of a field of an API that the operator serves.
+// owned returns the path of a field of an API that the operator serves. n is the position of the API.
 func owned(n, field string) []string {
 	return []string{"spec", "customresourcedefinitions", "owned", n, field}
 }
 
 // examples returns the custom resources that a console offers as examples: the samples of the kustomization, a
-// Memcached with slots, and a snapshot. The last two are not in the kustomization, with which an installation by Argo
-// CD begins.
+// Memcached with slots, and a snapshot. The last two are not in the kustomization, because an installation by Argo CD
+// begins with its samples.
 func (m manifests) examples(root string) ([]byte, error) {
 	slots, err := yaml.ReadFile(filepath.Join(root, slotsSample))
 	if err != nil {
@@ -76,7 +76,7 @@ func (m manifests) examples(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, last, _ := strings.Cut(string(both), "\n---\n") // The first document in the file is a Memcached.
+	_, last, _ := strings.Cut(string(both), "\n---\n") // The file's first document is a Memcached.
 	snapshot, err := yaml.Parse(last)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", snapshotSample, err)
@@ -84,8 +84,8 @@ func (m manifests) examples(root string) ([]byte, error) {
 	return json.MarshalIndent(append(slices.Clone(m[sample]), slots, snapshot), "", "  ")
 }
 
-// set writes a value to a path, whose last field may be new. A node is written as it is, because Encode would drop its
-// comments.
+// set returns a filter that writes a value to a path, whose last field may be new. It writes a yaml.Node as it is,
+// because Encode would drop the comments in it.
 func set(value any, path ...string) yaml.Filter {
 	return yaml.FilterFunc(func(object *yaml.RNode) (*yaml.RNode, error) {
 		node, isNode := value.(*yaml.Node)
@@ -101,8 +101,8 @@ func set(value any, path ...string) yaml.Filter {
 	})
 }
 
-// Field is the node at a path. If the path does not exist, Field returns an empty node. No document has such a node,
-// and it is written as null.
+// Field returns the YAML node at a path. If the path does not exist, it returns an empty node, which no document has,
+// and which is written as null.
 func Field(object *yaml.RNode, path ...string) *yaml.Node {
 	node, err := object.Pipe(yaml.Lookup(path...))
 	if err != nil || node == nil {
@@ -126,7 +126,8 @@ func icon(root string) (string, error) {
 	return base64.StdEncoding.EncodeToString(drawing), nil
 }
 
-// install returns the part from which OLM itself creates objects: the Deployment, and the roles of its ServiceAccount.
+// install returns the part from which OLM itself creates objects: the Deployment, and the roles of the Deployment's
+// ServiceAccount.
 func (m manifests) install() ([]yaml.Filter, error) {
 	operator := m.one("Deployment")
 	rules, err := m.permissions()
@@ -179,8 +180,8 @@ func (m manifests) completeDeployment(ctx context.Context, o Options) ([]Related
 		yaml.ElementSetter{Element: secret, Keys: []string{"name"}, Values: []string{o.PullSecret}})
 }
 
-// setImages replaces the image of the container, and the images that its environment names, by those in the options. It
-// returns the images in this order.
+// setImages replaces the image of the container, and the images that its environment names, by the images in the
+// options. It returns the new images in this order.
 func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []RelatedImage, err error) {
 	names, refs := []string{manager}, map[string]*yaml.Node{manager: Field(container, "image")}
 	for _, node := range Field(container, "env").Content {

@@ -17,7 +17,7 @@ const (
 	advanced = control + "advanced"
 )
 
-// descriptor says how a console shows a field. All of it follows from the field's name, type and comment.
+// descriptor says how a console shows a field of the API. All of it follows from the field's name, type and comment.
 type descriptor struct {
 	Path        string
 	DisplayName string `yaml:"displayName"`
@@ -27,7 +27,7 @@ type descriptor struct {
 
 func descriptors(root string) (spec, status []descriptor, err error) {
 	fields, err := crd.Fields(root)
-	within := "" // the control of a parent shows all fields whose paths begin with this; a parent comes before its fields
+	within := "" // fields whose paths begin with this are shown by the control of an earlier field
 	for _, field := range fields {
 		if strings.HasSuffix(field.Path, "[]") || within != "" && strings.HasPrefix(field.Path, within) {
 			continue
@@ -45,15 +45,16 @@ func descriptors(root string) (spec, status []descriptor, err error) {
 	return spec, status, err
 }
 
-// isResources reports whether the field has resource requirements, for which one control shows all fields below it.
+// isResources reports whether the field has resource requirements. For such a field, one control shows all fields below
+// it.
 func isResources(field crd.Field) bool {
 	_, limits := field.Schema.Properties["limits"]
 	_, requests := field.Schema.Properties["requests"]
 	return limits && requests
 }
 
-// describe returns the descriptor of a field: its description is the first sentence of the field's comment, and the
-// default of the field. For a list, it describes the first item, which stands for all items.
+// describe returns the descriptor of a field. The description is the first sentence of the field's comment, and the
+// field's default. For a list, it is about the first item, which stands for all items.
 func describe(path string, field crd.Field, controls []string) descriptor {
 	description := field.Meaning()
 	if value := field.Default(); value != "" {
@@ -68,7 +69,7 @@ var (
 )
 
 // displayName makes "Image pull policy" of imagePullPolicy, and "Pod template metadata labels" of
-// podTemplate.metadata.labels: the whole path is in the name, because a console shows the parent only for some
+// podTemplate.metadata.labels. The whole path is in the name, because a console shows the field above it only for some
 // controls.
 func displayName(path string) string {
 	text := capital.ReplaceAllString(strings.NewReplacer("[]", "", ".", " ").Replace(path), " $0")
@@ -80,8 +81,8 @@ func displayName(path string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// specControls returns the controls that a console's form has for the field. A field is shown as advanced, unless it is
-// directly in the spec and has a plain value.
+// specControls returns the controls that a console's form has for the field. The form shows a field as advanced, unless
+// the field is directly in the spec and has a plain value.
 func specControls(path string, field crd.Field) []string {
 	var controls []string
 	switch {

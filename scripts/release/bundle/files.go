@@ -32,14 +32,14 @@ const (
 	channelsKey       = "operators.operatorframework.io.bundle.channels.v1"
 	defaultChannelKey = "operators.operatorframework.io.bundle.channel.default.v1"
 
-	// skipRange is the annotation with the versions that an upgrade to this one may skip.
+	// skipRange is the annotation with the range of versions that an upgrade to this version may skip.
 	skipRange = "olm.skipRange"
 )
 
 // Files are a bundle's files by their paths in the bundle's directory.
 type Files map[string]string
 
-// Write writes the files to dir. It removes the other files of an older bundle from there, but not the catalog.
+// Write writes the files to dir. It first removes the files of an older bundle from dir, but not the catalog.
 func (f Files) Write(dir string) error {
 	for _, folder := range []string{"manifests", "metadata", "tests"} {
 		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
@@ -68,7 +68,8 @@ func Read(dir string) (Files, error) {
 	return files, err
 }
 
-// Recipe is the name of the Dockerfile of an image that OLM reads. Such an image has no program, only labels and files.
+// Recipe is the name of the Dockerfile of an image that OLM reads. Such an image has only labels and files, and no
+// program.
 type Recipe string
 
 // These are the images that OLM reads.
@@ -103,9 +104,9 @@ func (r Recipe) Build(dir string) (v1.ImageIndex, error) {
 	return oci.Files(labels, files)
 }
 
-// Version is the data in a bundle about its version.
+// Version is the data in a bundle about the bundle's version.
 type Version struct {
-	Options // the options with which Build generates the same bundle
+	Options // With these options, Build generates the same bundle.
 
 	csv
 }
@@ -134,8 +135,8 @@ type csv struct {
 // RelatedImage is an image that a mirror for the operator must have.
 type RelatedImage struct{ Name, Image string }
 
-// Version reads the data about the version. The images are those in the bundle, even if the manifests name other images
-// in the meantime.
+// Version reads the data about the version. The images are those in the bundle, even if the manifests have been changed
+// and name other images.
 func (f Files) Version() (*Version, error) {
 	v := &Version{}
 	var metadata struct{ Annotations map[string]string }
@@ -165,14 +166,14 @@ func (f Files) Version() (*Version, error) {
 	return v, nil
 }
 
-// most is the largest size of a bundle's manifests that OLM accepts, in bytes. OLM compresses them before it counts.
+// most is the largest size of a bundle's manifests that OLM accepts, in bytes, after OLM has compressed them.
 const most = 1 << 20
 
 //go:embed csv.schema.yaml
 var csvSchema []byte
 
 // Check reports the reasons for which OLM or OperatorHub would refuse the bundle. It checks only what a change to the
-// manifests or to the hand-written base can break, and not what Build itself guarantees.
+// manifests or to the hand-written base can break, because Build guarantees the rest.
 func (f Files) Check() error {
 	size := 0
 	for path, content := range f {

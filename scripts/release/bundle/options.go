@@ -26,22 +26,22 @@ type Options struct {
 	PullSecret     string   // Secret for pulling the operator's image, in the operator's namespace; empty: none
 
 	// Replaces is the version before this one. SkipRange is the range of versions from which an upgrade may go directly to
-	// this one. Both follow from the catalog, and are empty for the first version.
+	// this version. Both follow from the catalog, and are empty for the first version.
 	Replaces, SkipRange string
 
-	// Digest turns an image reference into one by digest; nil leaves references as they are.
+	// Digest returns an image reference with a digest for this one. If it is nil, references stay as they are.
 	Digest func(ctx context.Context, image string) (string, error)
 }
 
-// Images are the images of a release. An empty one means the image in the manifests.
+// Images are the images of a release. An empty field means the image in the manifests.
 type Images struct{ Operator, Agent, Snapshot, Memcached string }
 
-// byName are the images under the names that they have in a bundle and in the Deployment.
+// byName returns the images by the names that they have in a bundle and in the Deployment.
 func (i *Images) byName() map[string]*string {
 	return map[string]*string{manager: &i.Operator, "agent": &i.Agent, "snapshot": &i.Snapshot, "memcached": &i.Memcached}
 }
 
-// Flags adds the flags that choose images. About is the help of the flag for the operator's image.
+// Flags adds the flags that choose images. The help of the flag for the operator's image is about.
 func (i *Images) Flags(flags *pflag.FlagSet, about string) {
 	flags.StringVar(&i.Operator, "image", "", about)
 	flags.StringVar(&i.Agent, "agent-image", "", "the agent's image (default: as in the manifests)")
@@ -55,10 +55,10 @@ func MemcachedFlag(flags *pflag.FlagSet, image *string) {
 		"the manifests)")
 }
 
-// Validate reports everything that is wrong.
+// Validate reports everything that is wrong with the options.
 func (o Options) Validate() error {
-	// A valid value stands for a missing one, because a missing value is no error. The default channel need not be a
-	// channel of this version: a candidate, for example, is not in stable.
+	// A valid value is checked instead of a missing one, because a missing value is no error. The default channel need not
+	// be a channel of this version: a candidate, for example, is not in stable.
 	errs := []error{
 		ValidateVersion("version", o.Version),
 		ValidateImage("image", o.Operator),
@@ -74,9 +74,9 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Renewed returns the options that write a bundle again from the manifests in root. Each image is the current one of
-// the manifests, unless a user gave another image to make bundle. That is an image with a digest, or from a repository
-// that the manifests do not name.
+// Renewed returns the options that write a bundle again from the manifests in root. Each image is the current one in
+// the manifests, unless a user gave another image to make bundle. Such an image has a digest, or a repository that the
+// manifests do not name.
 func (o Options) Renewed(root string) (Options, error) {
 	text, err := os.ReadFile(filepath.Join(root, "operator/config/manager/manager.yaml"))
 	if err != nil {
@@ -96,7 +96,7 @@ func invalid(flag, value, problem, fix string) error {
 	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, fix)
 }
 
-// ValidateVersion returns an error if a bundle cannot have the version.
+// ValidateVersion returns an error if a bundle cannot have this version.
 func ValidateVersion(flag, version string) error {
 	_, err := semver.Parse(version)
 	name := Name(version)
@@ -113,8 +113,8 @@ func ValidateVersion(flag, version string) error {
 // ImageExample is the operator's image in help and errors.
 const ImageExample = "registry.example.com/memcached-operator:0.1.0"
 
-// ValidateImage requires a registry, because without one each Node would look in its own default registry, and a tag or
-// a digest, because without them each pull could bring another image.
+// ValidateImage requires a registry, because without a registry each Node would look in its own default registry. It
+// also requires a tag or a digest, because without them each pull could get another image.
 func ValidateImage(flag, image string) error {
 	parsed, err := reference.Parse(image)
 	named, isNamed := parsed.(reference.Named)
@@ -143,8 +143,8 @@ func RepositoryOf(image string) string {
 	return name
 }
 
-// ValidateTarget requires a reference that can be pushed to. With a digest in the reference, a registry would store the
-// image under its real digest instead, and without a tag.
+// ValidateTarget requires a reference to which an image can be pushed. If the reference had a digest, a registry would
+// store the image under the image's real digest instead, and without a tag.
 func ValidateTarget(flag, image string) error {
 	if err := ValidateImage(flag, image); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
-// good is a set of valid options, in which a case changes some.
+// good returns valid options, after the function of a case has changed some of them.
 func good(change func(*Options)) Options {
 	o := Options{
 		Version: "0.2.0", Images: Images{Operator: "registry.example.com/memcached-operator:0.2.0"},

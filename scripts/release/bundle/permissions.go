@@ -11,15 +11,14 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// permissionLists says, for each of the two lists of permissions in the ClusterServiceVersion, which resources belong
-// in it.
+// permissionLists says which resources belong in each of the two lists of permissions in the ClusterServiceVersion.
 //
 //go:embed permissions.yaml
 var permissionLists []byte
 
-// permissions removes from the manifests the roles that are bound to the operator's account. It returns their rules by
-// the list of the ClusterServiceVersion in which they belong. Unbound ClusterRoles are for users: OLM applies them as
-// they are.
+// permissions removes from the manifests the roles that are bound to the operator's account. It returns the rules of
+// these roles, by the list of the ClusterServiceVersion in which they belong. ClusterRoles that are not bound are for
+// users, so OLM applies them as they are.
 func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 	var lists map[string][]string
 	if err := sigsyaml.Unmarshal(permissionLists, &lists); err != nil {
@@ -45,8 +44,8 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 	return rules, nil
 }
 
-// boundRole removes the role of a binding from the manifests, and returns it. The only subject of the binding must be
-// the operator's account.
+// boundRole removes the role of a binding from the manifests, and returns the role. The only subject of the binding
+// must be the operator's account.
 func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
 	account := m.one("ServiceAccount").GetName()
 	for _, node := range Field(binding, "subjects").Content {
@@ -65,7 +64,7 @@ func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
 	return role, nil
 }
 
-// listFor finds the list that all resources of a rule belong in. A subresource has the scope of its resource.
+// listFor returns the list to which all resources of a rule belong. A subresource has the scope of its resource.
 func listFor(lists map[string][]string, node *yaml.Node) (string, error) {
 	var resources []string
 	rule := yaml.NewRNode(node)

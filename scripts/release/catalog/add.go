@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// WriteBundle generates the bundle of the repository at root into dir. The version that the bundle replaces follows
+// WriteBundle generates the bundle of the repository at root into dir. The version that the bundle replaces is read
 // from the catalog in dir.
 func WriteBundle(ctx context.Context, root, dir string, o bundle.Options) error {
 	c, err := Load(dir)
@@ -30,7 +30,7 @@ func WriteBundle(ctx context.Context, root, dir string, o bundle.Options) error 
 	return files.Write(dir)
 }
 
-// AddBundle adds the bundle in dir, by the reference of its image, to the catalog next to it.
+// AddBundle adds the bundle in dir to the catalog next to it. The catalog names the bundle by this image reference.
 func AddBundle(dir, image string) error {
 	c, err1 := Load(dir)
 	files, err2 := bundle.Read(dir)
@@ -76,9 +76,9 @@ func Renew(ctx context.Context, root, dir string) error {
 	return AddBundle(dir, listed.Image)
 }
 
-// Previous returns the newest version in a channel before the given one, and the range of versions from the oldest to
-// the given one. An upgrade from each of these is possible, because the API only grows. Both are empty for the first
-// version.
+// Previous returns the newest version in a channel before this version, and the range of versions from the channel's
+// oldest version to this one, without this one. An upgrade from each version in the range is possible, because the API
+// only grows. Both results are empty for the first version.
 func (c *Catalog) Previous(channel, version string) (previous, skipRange string) {
 	oldest := ""
 	for _, v := range c.versions(channel) {
@@ -170,7 +170,7 @@ type property struct {
 	Value any
 }
 
-// describe writes the documents of the package and of a version.
+// describe adds the documents of the package and of a version to the catalog.
 func (c *Catalog) describe(v *bundle.Version, csv, image string) error {
 	object, err := yaml.Parse(csv)
 	if err != nil {

@@ -31,20 +31,20 @@ const (
 	bundleSchema  = "olm.bundle"
 )
 
-// Catalog is the content of a catalog's file.
+// Catalog is the content of a catalog file.
 type Catalog struct{ documents []Document }
 
 // Document is a package, a channel, a version or another part of a catalog.
 type Document struct {
 	Schema, Name   string
-	DefaultChannel string  `yaml:"defaultChannel"` // of a package
-	Entries        []Entry // of a channel
-	Image          string  // of a version
+	DefaultChannel string  `yaml:"defaultChannel"` // default channel of a package
+	Entries        []Entry // entries of a channel
+	Image          string  // image of a version's bundle
 
 	all yaml.Node // the whole document, including fields that no command reads
 }
 
-// Entry is a version in a channel, with the versions from which it is an upgrade.
+// Entry is a version in a channel, with the versions that can be upgraded to it.
 type Entry struct {
 	Name      string   `yaml:"name"`
 	Replaces  string   `yaml:"replaces,omitempty"`
@@ -52,7 +52,7 @@ type Entry struct {
 	SkipRange string   `yaml:"skipRange,omitempty"`
 }
 
-// Load reads the catalog next to a bundle. If there is no file, the catalog has no version yet.
+// Load reads the catalog next to the bundle in dir. If there is no file, the catalog has no version yet.
 func Load(dir string) (*Catalog, error) {
 	text, err := os.ReadFile(filepath.Join(dir, Path))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -61,8 +61,8 @@ func Load(dir string) (*Catalog, error) {
 	return Parse(text)
 }
 
-// Parse reads a catalog. It splits the text as OLM does: a part that has only comments is a document, too, and has no
-// schema.
+// Parse reads a catalog. It splits the text as OLM does: a part that has only comments is also a document, but one
+// without a schema.
 func Parse(text []byte) (*Catalog, error) {
 	c := &Catalog{}
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -92,7 +92,7 @@ func (c *Catalog) parse(text []byte) error {
 	return nil
 }
 
-// put adds a document, or replaces the one of the same schema and name.
+// put adds a document, or replaces the document with the same schema and name.
 func (c *Catalog) put(content any) error {
 	var d Document
 	if err := cmp.Or(d.all.Encode(content), d.all.Decode(&d)); err != nil {
@@ -103,7 +103,7 @@ func (c *Catalog) put(content any) error {
 		return nil
 	}
 	c.documents = append(c.documents, d)
-	order := []string{bundleSchema, channelSchema, packageSchema} // backwards, so that others, with Index -1, come last
+	order := []string{bundleSchema, channelSchema, packageSchema} // in reverse, so that others, with Index -1, come last
 	slices.SortStableFunc(c.documents, func(a, b Document) int {
 		return cmp.Compare(slices.Index(order, b.Schema), slices.Index(order, a.Schema))
 	})
@@ -120,8 +120,8 @@ func (c *Catalog) String() (string, error) {
 		}
 		documents = append(documents, string(text))
 	}
-	// No line of hyphens follows the header, because it would make the header a document without a schema. A catalog that
-	// was read has the header already, as a comment of its first document.
+	// No line of hyphens follows the header, because it would make the header a document without a schema. If the catalog
+	// was read from a file, its first document already has the header as a comment.
 	return header + strings.TrimPrefix(strings.Join(documents, "---\n"), header), nil
 }
 
@@ -133,7 +133,7 @@ func (c *Catalog) find(schema, name string) *Document {
 	return &c.documents[i]
 }
 
-// Check reports names that refer to nothing in the catalog, and entries that break upgrades. It is needed because
+// Check reports names that refer to nothing in the catalog, and entries that break upgrades. Both are possible because
 // people may edit the file.
 func (c *Catalog) Check() error {
 	var errs []error
@@ -155,7 +155,8 @@ func (c *Catalog) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkUpgrades follows what each version replaces and skips, from the head to the oldest version, as OLM v0 does.
+// checkUpgrades follows the replaced and skipped versions, from the head of the channel to the oldest version, as OLM
+// v0 does.
 func checkUpgrades(channel string, entries []Entry) error {
 	byName, old := map[string]Entry{}, []string{}
 	for _, e := range entries {

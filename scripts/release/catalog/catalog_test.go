@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// files returns a bundle with only the fields that a catalog reads.
+// files returns a bundle that has only the fields that a catalog reads.
 func files(version, channels, skipRange string) bundle.Files {
 	return bundle.Files{
 		bundle.CSVFile: "metadata:\n  name: memcached-operator.v" + version +

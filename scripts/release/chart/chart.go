@@ -1,5 +1,5 @@
 // Package chart makes a Helm chart of the manifests that the overlays build. The folder files has the files that are
-// the same in each chart. edits.yaml has the edits that turn the manifests into templates.
+// the same in each chart. edits.yaml has the edits that make templates of the manifests.
 package chart
 
 import (
@@ -33,8 +33,8 @@ type Options struct {
 }
 
 // Write makes the chart of the repository at root and writes its package into a folder. It returns the path of the
-// package, and the package as an artifact for a registry. In the registry, its repository must end in Name, and its tag
-// is the version.
+// package, and the package as an artifact for a registry. In the registry, the repository of the package must end in
+// Name, and its tag must be the version.
 func Write(root, dir string, o Options) (path string, artifact v1.Image, err error) {
 	s, err := readSource(root, o)
 	if err := errors.Join(bundle.ValidateVersion("version", o.Version), err); err != nil {
@@ -74,7 +74,7 @@ func (s *source) files() (bundle.Files, error) {
 	return files, err
 }
 
-// pack makes the package as helm package does, but the same files and time make the same bytes.
+// pack makes the package as helm package does, but always makes the same bytes from the same files and time.
 func pack(files bundle.Files, created string) ([]byte, error) {
 	var packed []archive.File
 	for _, path := range slices.Sorted(maps.Keys(files)) { // Chart.yaml comes first, as Helm expects.
@@ -89,8 +89,8 @@ const (
 	contentType types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// artifact is a package in the form in which a registry stores it and helm pull gets it: Chart.yaml is its config, and
-// the package is its only layer.
+// artifact is a package in the form in which a registry stores it and helm pull gets it: its config is Chart.yaml, and
+// its only layer is the package.
 type artifact struct {
 	config, manifest []byte
 	content          v1.Layer

@@ -20,7 +20,7 @@ import (
 
 const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
-	everything = "scripts/release/chart/everything" // the same, with all components that values of the chart can enable
+	everything = "scripts/release/chart/everything" // overlay, with all components that values can enable
 	manager    = "spec.template.spec.containers.[name=manager]"
 )
 
@@ -33,11 +33,11 @@ type source struct {
 	Operator, Agent, Snapshot, Memcached image
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
-	deployment *yaml.RNode // of the overlay; it has the default values
+	deployment *yaml.RNode // the overlay's Deployment, which has the default values
 	objects    map[string]*yaml.RNode
 }
 
-// image is an image reference in two parts, so that users can replace only the repository, such as by a mirror.
+// image is an image reference in two parts, so that users can replace only the repository, for example to use a mirror.
 type image struct{ Repository, Version string }
 
 func (i image) String() string { return i.Repository + i.Version }
@@ -61,8 +61,8 @@ func readSource(root string, o Options) (*source, error) {
 	return s, errors.Join(errs[:]...)
 }
 
-// addObjects adds what a kustomization builds. An object replaces the object with the same kind and name from an
-// earlier kustomization.
+// addObjects adds the objects that a kustomization builds. An object replaces the object with the same kind and name of
+// an earlier kustomization.
 func (s *source) addObjects(dir string) error {
 	built, err := kustomize.Build(dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *source) addObjects(dir string) error {
 
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }
 
-// image returns the image that a flag names or, if the flag is empty, the image in a field of the Deployment.
+// image returns the chosen image of a flag or, if it is empty, the image in a field of the Deployment.
 func (s *source) image(flag, chosen, field string) (image, error) {
 	inManifest, err := s.Manifest(field)
 	ref := cmp.Or(chosen, inManifest)
@@ -90,10 +90,10 @@ func (s *source) image(flag, chosen, field string) (image, error) {
 	return image{repository, ref[len(repository):]}, errors.Join(err, bundle.ValidateImage(flag, ref))
 }
 
-// Manifest is the value of a field of the Deployment, in one line.
+// Manifest returns the value of a field of the Deployment, in one line.
 func (s *source) Manifest(field string) (string, error) { return oneLine(s.deployment, field) }
 
-// CSV is the value of a field of the ClusterServiceVersion, in one line.
+// CSV returns the value of a field of the ClusterServiceVersion, in one line.
 func (s *source) CSV(field string) (string, error) { return oneLine(s.csv, field) }
 
 func oneLine(object *yaml.RNode, field string) (string, error) {
@@ -107,7 +107,7 @@ func oneLine(object *yaml.RNode, field string) (string, error) {
 	return inline(found.Content()[0])
 }
 
-// inline writes YAML in one line.
+// inline returns YAML in one line.
 func inline(node *yaml.Node) (string, error) {
 	flow := yaml.CopyYNode(node)
 	flow.Style, flow.LineComment = flow.Style|yaml.FlowStyle, ""
@@ -115,7 +115,7 @@ func inline(node *yaml.Node) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// fill renders an embedded file, which is a template, with the data of the release.
+// fill renders an embedded file, which is a template, with the data in s.
 func (s *source) fill(name string) (string, error) {
 	text, err := data.ReadFile(name)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *source) schema() (string, error) {
 	return string(indented) + "\n", err
 }
 
-// Table returns the values as a table in Markdown.
+// Table returns the values of values.yaml as a table in Markdown.
 func (s *source) Table() (string, error) {
 	values, err := s.values()
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *source) Table() (string, error) {
 	return text.String(), nil
 }
 
-// Table returns the values as a table in Markdown, without the defaults that change with each release.
+// Table returns the values of values.yaml as a table in Markdown, without the defaults that change with each release.
 func Table(root string) (string, error) {
 	s, err := readSource(root, Options{})
 	if err != nil {

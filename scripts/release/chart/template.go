@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// edit turns a part of a manifest into a piece of Helm template: see edits.yaml.
+// edit makes a piece of a Helm template of a part of a manifest: see edits.yaml.
 type edit struct {
 	Object  string `json:"object"`
 	Find    string `json:"find"`
@@ -21,7 +21,7 @@ type edit struct {
 	Enclose string `json:"enclose"`
 }
 
-// templates makes a template of each object.
+// templates returns a template for each object.
 func (s *source) templates() (bundle.Files, error) {
 	text, err := s.fill("edits.yaml")
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *source) templates() (bundle.Files, error) {
 	used := make([]bool, len(edits))
 	files := bundle.Files{}
 	for id, object := range s.objects {
-		if err := object.PipeE(yaml.SetLabel("of-the-chart", "")); err != nil { // where the template adds labels
+		if err := object.PipeE(yaml.SetLabel("of-the-chart", "")); err != nil { // marks where the template adds labels
 			return nil, err
 		}
 		text, err := object.String()
@@ -59,9 +59,9 @@ func (s *source) templates() (bundle.Files, error) {
 	return files, nil
 }
 
-// apply edits each place that the pattern finds in an object.
+// apply edits each place in the text of an object that matches e.Find.
 func (e edit) apply(text string) string {
-	if e.Find == "" { // A range may make several documents, so each begins with a separator.
+	if e.Find == "" { // A range may repeat the object, so each copy has a separator.
 		return "{{- " + e.Enclose + " }}\n---\n" + text + "{{- end }}\n"
 	}
 	places := regexp.MustCompile("(?m)"+e.Find).FindAllStringSubmatchIndex(text, -1)
@@ -72,7 +72,7 @@ func (e edit) apply(text string) string {
 	return text
 }
 
-// edited returns the template that replaces the found text.
+// edited returns the piece of template that replaces the found text.
 func (e edit) edited(found string) string {
 	lines := slices.Collect(strings.Lines(found))
 	switch {

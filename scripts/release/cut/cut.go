@@ -1,7 +1,7 @@
 // Package cut makes releases. Prepare writes a release into a tree: it writes the version, and the digests of the
 // images, into every place that names them. Make writes the manifests, images, chart, lists and checksums of a release
 // into a folder; the same commit makes the same bytes. Push pushes the images and the chart in such a folder. Only Push
-// asks a registry. The digests are known before, because builds are reproducible.
+// sends requests to a registry: because builds are reproducible, the digests are known before a push.
 package cut
 
 import (
@@ -23,22 +23,22 @@ import (
 
 // Release is the input from which a release is made.
 type Release struct {
-	Root           string // of the repository, whose commit is released
+	Root           string // the repository's folder; its commit is released
 	Version        string
-	Registry       string        // of all images, host and path
-	MemcachedImage string        // image of a Memcached that names none; empty: as in the manifests
+	Registry       string        // registry of all images: host and path
+	MemcachedImage string        // default image of caches; empty: as in the manifests
 	Platforms      []v1.Platform // platforms of the images
 	Computers      []v1.Platform // platforms of the plugin of kubectl
 
-	// Out is the folder that the release is written to. The folder may be in the tree; it then does not count as a change
-	// to the tree.
+	// Out is the folder that the release is written to. The folder may be in the tree. It does not count as a change to
+	// the tree.
 	Out string
 
 	// Build builds the images of operator, agent and snapshot: it is oci.BuildAll or, in tests, a faster function.
 	Build func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error)
 }
 
-// Record describes a release for programs: it is the content of release.json.
+// Record describes a release for other programs. It is the content of release.json.
 type Record struct {
 	Version   string   `json:"version"`
 	Registry  string   `json:"registry"`
@@ -46,7 +46,7 @@ type Record struct {
 	Time      string   `json:"time"` // of the commit, as in 2026-01-31T12:00:00Z
 	Go        string   `json:"go"`   // version of Go that builds the images
 	Platforms []string `json:"platforms"`
-	Memcached string   `json:"memcached"` // image of a Memcached that names none; its digest is optional
+	Memcached string   `json:"memcached"` // default image of caches; its digest is optional
 	Images    []Image  `json:"images"`    // of operator, agent, snapshot, bundle and catalog, and the chart
 }
 
@@ -55,9 +55,9 @@ type Tree struct {
 	Record
 
 	Dir      string
-	LastTag  string   // of the release before this one; empty: this is the first
-	Subjects []string // of the commits since, the newest first
-	Old      []string // images of operator, agent and snapshot in the manifests before
+	LastTag  string   // tag of the release before this one; empty: this is the first
+	Subjects []string // subjects of the commits since LastTag, the newest first
+	Old      []string // images of operator, agent and snapshot before this release
 
 	out       string        // the folder for the files of the release
 	computers []v1.Platform // the platforms of the plugin of kubectl
@@ -70,7 +70,7 @@ type Image struct {
 	Tag        string `json:"tag"`
 	Digest     string `json:"digest"`
 
-	// Layout is the image's folder in the release. It is empty for an image that an earlier release has.
+	// Layout is the image's folder in the release. It is empty for an image that was pushed with an earlier release.
 	Layout string `json:"layout,omitempty"`
 
 	// Content is the content of the folder Layout.
@@ -108,7 +108,7 @@ const (
 
 // build builds the images of operator, agent and the program that saves caches.
 func (r *Release) build(ctx context.Context, t *Tree) error {
-	t.Go, _, _ = strings.Cut(runtime.Version(), "-X:") // The images are built without the experiments of this Go.
+	t.Go, _, _ = strings.Cut(runtime.Version(), "-X:") // The images are built without this Go's experiments.
 	for _, platform := range r.Platforms {
 		t.Platforms = append(t.Platforms, platform.String())
 	}
@@ -143,7 +143,7 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	return err
 }
 
-// addImage adds an image that was built. The path is its path in the registry.
+// addImage adds an image that was built. The path is the image's path in the registry.
 func (t *Tree) addImage(name, path, tag string, content oci.Artifact) error {
 	digest, err := content.Digest()
 	t.Images = append(t.Images, Image{
@@ -154,8 +154,8 @@ func (t *Tree) addImage(name, path, tag string, content oci.Artifact) error {
 }
 
 // chooseAgent chooses the agent's image. The agent has its own version. As long as this version is the same as in the
-// last release, the reference of the image stays, even if another version of Go builds another image. A new reference
-// would be a pending update of each cache.
+// last release, the image reference stays the same, even if another version of Go builds another image, because a new
+// reference would be a pending update of each cache.
 func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program oci.Program) (Image, error) {
 	old := t.Old[1]
 	if old == built.String() || !strings.HasPrefix(old, built.ByTag()+"@") {
@@ -168,7 +168,7 @@ func (r *Release) chooseAgent(ctx context.Context, t *Tree, built Image, program
 	}
 	last, err := worktree.Git(ctx, r.Root, "show", t.LastTag+":"+agentVersion)
 	if err != nil || last != built.Tag {
-		return built, nil //nolint:nilerror // The version, or the agent, is new: it runs nowhere yet.
+		return built, nil //nolint:nilerror // The agent's version is new, so it runs nowhere yet.
 	}
 	folders, err := program.Sources(ctx)
 	if err != nil {

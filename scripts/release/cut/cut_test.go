@@ -19,7 +19,7 @@ import (
 
 const (
 	team      = "registry.acme.test/team"
-	version   = "20000.0.0" // newer than any that the tree may have been released as
+	version   = "20000.0.0" // newer than any version that the tree may have
 	later     = "20000.1.0"
 	memcached = "registry.acme.test/memcached:1.6.45@sha256:2222222222222222222222222222222222222222222222222222222222222222"
 
@@ -28,8 +28,8 @@ const (
 	agentMain = "operator/cmd/agent/main.go"
 )
 
-// release returns a release without a problem; each case changes one thing in it. The digest of the agent's image
-// follows from the parameter agent.
+// release returns a release without a problem. Each case changes one thing in it. The digest of the agent's image is
+// made from the parameter agent.
 func release(root, version, agent string) *Release {
 	return &Release{
 		Root: root, Version: version, Registry: team, MemcachedImage: memcached,

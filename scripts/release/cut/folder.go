@@ -16,15 +16,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// replace calls write to fill a new folder, and moves it to out when it is complete, so that out never has half of a
-// release. It refuses to replace a folder that has anything else than a release.
+// replace calls write to fill a new folder, and moves this folder to out when it is complete, so that out never has
+// half of a release. It refuses to replace a folder that has anything other than a release.
 func replace(ctx context.Context, out string, write func(dir string) error) error {
 	absolute, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
 	if followed, err := filepath.EvalSymlinks(absolute); err == nil {
-		absolute = followed // If out is a link, it stays, and leads to the new release.
+		absolute = followed // If out is a link, the link stays, and leads to the new release.
 	}
 	if err := replaceable(absolute); err != nil {
 		return fmt.Errorf("--out %q: %w", out, err)
@@ -41,7 +41,7 @@ func replace(ctx context.Context, out string, write func(dir string) error) erro
 	if err := errors.Join(write(temporary), replaceable(absolute)); err != nil {
 		return err
 	}
-	// All users of the machine may read a release, whatever the umask is.
+	// All users of this computer may read a release, whatever the umask is.
 	if err := worktree.Run(ctx, temporary, os.Environ(), "chmod", "-R", "u=rwX,go=rX", "."); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func replace(ctx context.Context, out string, write func(dir string) error) erro
 	return os.Rename(temporary, absolute)
 }
 
-// replaceable returns an error unless a folder does not exist, is empty, or has an earlier release and nothing else.
+// replaceable returns an error unless the folder does not exist, is empty, or has only an earlier release.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

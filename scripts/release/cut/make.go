@@ -26,7 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// recordFile is the file that describes the release for programs.
+// recordFile is the file that describes the release for other programs.
 const recordFile = "release.json"
 
 // Make writes the release into the folder r.Out. If it fails, the folder stays as it was.
@@ -39,7 +39,7 @@ func (r *Release) Make(ctx context.Context) error {
 	})
 }
 
-// write writes all parts of a release, the checksums last.
+// write writes all parts of a release. It writes the checksums last.
 func (t *Tree) write(ctx context.Context) error {
 	for _, part := range []struct {
 		title string
@@ -77,8 +77,8 @@ func (t *Tree) writeImages() error {
 	return nil
 }
 
-// writeImage writes a layout of an image that is new in this release, and an SBOM unless it is the chart. The layout's
-// index has the tag of the image, as skopeo and crane expect.
+// writeImage writes an image that is new in this release, as an OCI layout, and an SBOM of it, unless it is the chart.
+// The layout's index has the tag of the image, as skopeo and crane expect.
 func (t *Tree) writeImage(i Image) error {
 	if i.Content == nil {
 		return nil
@@ -131,7 +131,7 @@ func (t *Tree) writeManifests() error {
 	return nil
 }
 
-// chartPath is the path of the Helm chart in the registry.
+// chartPath is the path of the Helm chart in the registry, after the registry's host and path.
 const chartPath = "charts/" + chart.Name
 
 // writeChart packs the Helm chart, with the images that the manifests name, and writes its layout. Helm finds a chart
@@ -199,7 +199,7 @@ func (t *Tree) writeNotes() error {
 	return t.writeFile("release-notes.md", []byte(text.String()))
 }
 
-// seal writes the record and the checksums of a release, which follow from all its other parts.
+// seal writes the record and the checksums of a release, after all other parts, from which they are made.
 func (t *Tree) seal() error {
 	record, err := json.MarshalIndent(t.Record, "", "  ")
 	if err != nil {

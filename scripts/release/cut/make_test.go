@@ -25,8 +25,8 @@ import (
 
 const registry = "localhost:5000/team"
 
-// TestTheSameCommitGivesTheSameBytesEverywhere makes two releases of one commit, with everything else different. All
-// other tests of the content of a release use the first one.
+// TestTheSameCommitGivesTheSameBytesEverywhere makes two releases of one commit, in different environments. All other
+// tests of the content of a release use the first of the two.
 func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	command := release.Command(t)
 	// The release is for only one of four platforms, for which the tests have compiled the programs anyway. The end-to-end

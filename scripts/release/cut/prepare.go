@@ -28,14 +28,14 @@ const (
 	released    = "operator/internal/render/testdata/released"
 )
 
-// These are the places that name a release.
+// These are the places in files that name the version or the images of a release.
 var (
 	makeVersion    = worktree.Place{File: "Makefile", Find: `(?m)^VERSION \?= (\S+)$`}
 	makeRegistry   = worktree.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}
 	createdAt      = worktree.Place{File: bundle.Base, Find: `createdAt: "(.*)"`}
 	memcachedImage = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
 
-	// programImages are in the order of Tree.Images.
+	// programImages are in the same order as Tree.Images.
 	programImages = []worktree.Place{
 		{File: managerFile, Find: `(?m)^ +image: (\S+)`},
 		{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`},
@@ -91,7 +91,7 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	for i, place := range programImages {
 		writes[place] = t.Images[i].String()
 	}
-	if t.Old[0] != t.Images[0].String() { // Otherwise the commit already has this release, and the time in it.
+	if t.Old[0] != t.Images[0].String() { // Otherwise the commit already has this release and its time.
 		writes[createdAt] = t.Time
 	}
 	if r.MemcachedImage != "" {
@@ -119,7 +119,7 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/(?:runbooks/|monitoring\.md))`)
 
 // stampRunbooks makes the links from alerts and dashboards lead to the pages of this version, because the pages of the
-// branch later describe newer versions.
+// branch later describe newer versions of the operator.
 func (t *Tree) stampRunbooks(ctx context.Context) error {
 	next := func(text string) string { return runbooks.ReplaceAllString(text, "${1}v"+t.Version+"${2}") }
 	return t.rewrite(ctx, next,
@@ -162,7 +162,8 @@ func (t *Tree) stampDocs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// It changes only these versions. Memcached's tag, for example, may have been chosen for this release only.
+	// This function changes only the versions of these two. Memcached's tag, for example, may have been chosen for this
+	// release only.
 	isOther := func(c versions.Copy) bool { return c.Name != "operator" && c.Name != "agent" }
 	found.Stale = slices.DeleteFunc(found.Stale, isOther)
 	_, err = found.Write()
@@ -171,7 +172,7 @@ func (t *Tree) stampDocs(ctx context.Context) error {
 
 // keepReleased stores the API of this release, and the objects that this operator renders. Later releases are compared
 // with both: a later release must not break the API, and must not replace the Pods of running caches because it renders
-// them in another way.
+// the objects in another way.
 func (t *Tree) keepReleased() error {
 	to := filepath.Join(t.Dir, released, t.Version)
 	if err := os.RemoveAll(to); err != nil {
@@ -187,8 +188,8 @@ func (t *Tree) keepReleased() error {
 	return worktree.WriteFile(filepath.Join(t.Dir, releasedCRD, t.Version+".yaml"), crd, 0o644)
 }
 
-// stampOLM writes the bundle and the catalog, and adds their images. It comes last, because they are made from all
-// other files.
+// stampOLM writes the bundle and the catalog, and adds their images. It is the last step, because the bundle and the
+// catalog are made from all other files.
 func (t *Tree) stampOLM(ctx context.Context) error {
 	channels := []string{"stable", "candidate"}
 	if isCandidate(t.Version) {
@@ -226,8 +227,8 @@ func (t *Tree) addOLM(suffix string, recipe bundle.Recipe) error {
 
 func isCandidate(version string) bool { return strings.Contains(version, "-") }
 
-// pin removes the tag from a reference that has a digest, because tools that mirror images accept either a tag or a
-// digest. A reference without a digest, which memcached's image may have, stays as it is.
+// pin removes the tag from a reference that also has a digest, because tools that mirror images accept either a tag or
+// a digest. A reference without a digest, which memcached's image may have, stays as it is.
 func pin(_ context.Context, image string) (string, error) {
 	if _, digest, found := strings.Cut(image, "@"); found {
 		return bundle.RepositoryOf(image) + "@" + digest, nil

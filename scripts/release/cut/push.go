@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Push sends the images and the chart of the release in dir to its registry, and nothing else. It checks everything
-// before it sends the first image.
+// Push pushes only the images and the chart of the release in dir to the release's registry. It checks everything
+// before it pushes the first image.
 func Push(ctx context.Context, dir string, out io.Writer) error {
 	record, err := ReadRecord(dir)
 	if err != nil {
@@ -59,8 +59,8 @@ func Push(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-// open opens the layout of an image, and checks that it has the digest in the record. An image of an earlier release
-// has no layout.
+// open opens the layout of an image, and checks that the layout has the digest in the record. It returns nil for an
+// image of an earlier release, which has no layout.
 func open(dir string, i Image) (oci.Artifact, error) {
 	if i.Layout == "" {
 		return nil, nil
@@ -85,8 +85,8 @@ func open(dir string, i Image) (oci.Artifact, error) {
 		i.Layout, i.Digest, recordFile, errors.Join(err, chartErr))
 }
 
-// isPresent asks the registry whether it has an image. It returns an error if the tag has another digest, because users
-// of a release rely on a tag that never moves.
+// isPresent asks the registry whether it has an image. It returns an error if the tag has another digest in the
+// registry, because users of a release rely on a tag that never moves.
 func isPresent(ctx context.Context, i Image) (bool, error) {
 	reference, elsewhere := i.ByTag(), i.Layout == ""
 	if elsewhere {
@@ -108,7 +108,7 @@ func isPresent(ctx context.Context, i Image) (bool, error) {
 	return false, err
 }
 
-// push sends an image, and then checks that the registry returns the same digest for its tag.
+// push pushes an image, and then checks that the registry returns the same digest for the image's tag.
 func push(ctx context.Context, i Image, artifact oci.Artifact) error {
 	if _, err := oci.Push(ctx, artifact, i.ByTag()); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// releaseFor writes a release of two small images and the chart for a registry. If agent is false, the agent's image is
-// that of an earlier release.
+// releaseFor writes a release of two small images and the chart for a registry. If agent is false, the record names an
+// agent's image of an earlier release.
 func releaseFor(t *testing.T, host string, agent bool) *Tree {
 	t.Helper()
 	c := &Tree{Dir: "../../..", Record: Record{Version: "0.2.0", Registry: host + "/team"}, out: t.TempDir()}

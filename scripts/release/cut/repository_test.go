@@ -11,7 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// repository commits the working tree into a new repository. This has an earlier release, and one commit since.
+// repository commits the working tree into a new repository, which has an earlier release, and one commit after it. It
+// returns the repository's folder.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

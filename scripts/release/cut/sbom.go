@@ -26,7 +26,7 @@ const (
 	unknown = "NOASSERTION"
 )
 
-// document describes what an image consists of, as SPDX 2.3. Its data are from the image itself and, for each Go
+// document describes what an image consists of, as SPDX 2.3. Its data come from the image itself and, for each Go
 // program, from the build information that Go has stored in the program. Packages that several platforms share are
 // added once.
 type document struct {
@@ -62,7 +62,7 @@ func writeSBOM(out io.Writer, image Image, index v1.ImageIndex, created string) 
 	return spdxjson.Write(d.Document, out, spdxjson.Indent("  "))
 }
 
-// addImage adds an index, or the image of a platform.
+// addImage adds an index of images, or the image of one platform.
 func (d *document) addImage(of common.ElementID, as string, id common.ElementID, digest, architecture string) {
 	query := url.Values{"repository_url": {d.image.Repository}, "tag": {d.image.Tag}}
 	name := d.image.Name
@@ -153,8 +153,8 @@ func (d *document) add(of common.ElementID, as string, p *spdx.Package) {
 
 var notInIdentifiers = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
-// identifier makes an identifier from names, which may have any characters. A checksum makes it differ from that of
-// similar names.
+// identifier makes an identifier from names, which may have any characters. It has a checksum, so that similar names
+// have different identifiers.
 func identifier(kind, name, version string) common.ElementID {
 	sum := sha256.Sum256([]byte(name + "@" + version))
 	return common.ElementID(kind + "-" + notInIdentifiers.ReplaceAllString(name, "-") + "-" + hex.EncodeToString(sum[:4]))

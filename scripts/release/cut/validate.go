@@ -48,7 +48,7 @@ func (r *Release) validate(ctx context.Context, t *Tree) error {
 	return validateAPI(r.Root)
 }
 
-// validateTree returns an error if the release would have anything that is not in its commit.
+// validateTree returns an error if the release would have anything that is not in the released commit.
 func (r *Release) validateTree(ctx context.Context) error {
 	status, err := worktree.Git(ctx, r.Root, append([]string{"status", "--porcelain"}, r.withoutOut()...)...)
 	if err != nil {
@@ -84,8 +84,7 @@ func (r *Release) withoutOut() []string {
 	return []string{"--", ".", ":(exclude,literal)" + filepath.ToSlash(name)}
 }
 
-// readHistory reads which commits there are since the last release. It ignores the tag of this release, which may exist
-// already.
+// readHistory reads the commits since the last release. It ignores the tag of this release, which may exist already.
 func (r *Release) readHistory(ctx context.Context, t *Tree) error {
 	out, err := worktree.Git(ctx, r.Root, "log", "-1", "--format=%H %cI")
 	if err != nil {

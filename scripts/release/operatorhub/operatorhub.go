@@ -21,7 +21,7 @@ const (
 	// CI is the source of ci.yaml.
 	CI = "operator/config/manifests/operatorhub/ci.yaml"
 
-	// exampleReviewer is the reviewer in the file CI until users write other names there.
+	// exampleReviewer is the reviewer in the file CI until users replace it by other names.
 	exampleReviewer = "example-inc"
 )
 
@@ -29,14 +29,14 @@ const (
 var ciSchema []byte
 
 // Write writes the bundle of the repository at root into out, which may be a clone of a community repository: the
-// directories of other versions stay as they are. It returns the version's directory, and what to do before a pull
-// request. It writes nothing that the repositories' pipelines would refuse.
+// directories of other versions stay as they are. It returns the version's directory, and notes on what to do before a
+// pull request. It writes nothing that the pipelines of the community repositories would refuse.
 func Write(root, out string) (dir string, notes []string, err error) {
 	files, err := bundle.Read(filepath.Join(root, bundle.Dir))
 	if err != nil {
 		return "", nil, err
 	}
-	// The Dockerfiles are no part of a submitted bundle.
+	// The Dockerfiles are not part of a submitted bundle.
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, ".Dockerfile") })
 	v, err := files.Version()
 	if err != nil {
@@ -65,8 +65,8 @@ func Write(root, out string) (dir string, notes []string, err error) {
 	return dir, append(notes, notesOn(v, others)...), os.WriteFile(filepath.Join(operator, "ci.yaml"), []byte(ci), 0o644)
 }
 
-// readCI keeps the ci.yaml of the community repository if it has one, because the repository's pipelines or other
-// maintainers may have edited that file.
+// readCI returns the ci.yaml of the community repository, or CI if the repository has none. It keeps an existing file,
+// because the repository's pipelines or other maintainers may have edited it.
 func readCI(root, path string) (ci string, notes []string, err error) {
 	source, err := os.ReadFile(filepath.Join(root, CI))
 	if err != nil {
@@ -93,7 +93,7 @@ func readCI(root, path string) (ci string, notes []string, err error) {
 }
 
 // checkPublished requires that the version is new or has the same content, because a published version never changes.
-// If the repository has other versions, the version must replace one of them. Otherwise the other versions would no
+// If the repository has other versions, this version must replace one of them. Otherwise the other versions would no
 // longer be in the update graph.
 func checkPublished(dir string, files bundle.Files, v *bundle.Version, others []string) error {
 	if len(others) > 0 && !slices.Contains(others, v.Replaces) {
@@ -108,7 +108,7 @@ func checkPublished(dir string, files bundle.Files, v *bundle.Version, others []
 		"release a new version, or remove the directory", dir))
 }
 
-// notesOn returns what the user has to do for a pull request with this version, and what no rule can check.
+// notesOn returns what the user has to do before a pull request with this version, and what no rule can check.
 func notesOn(v *bundle.Version, others []string) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, related := range v.Spec.RelatedImages {

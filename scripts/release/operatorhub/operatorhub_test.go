@@ -26,7 +26,7 @@ func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 		}
 	}
 	const mine = "updateGraph: replaces-mode\nreviewers: [some-user]\n"
-	for n, ci := range []string{source(t), source(t), mine} { // A second time changes nothing, and users may edit ci.yaml.
+	for n, ci := range []string{source(t), source(t), mine} { // The second call changes nothing. Users may edit ci.yaml.
 		if want[operator+"ci.yaml"] = ci; ci == mine {
 			tree.Write(t, out, map[string]string{operator + "ci.yaml": ci})
 		}
@@ -119,7 +119,7 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	}
 }
 
-// edited returns a copy of the files from which a submission is made, with changes.
+// edited returns a folder with the files from which a submission is made, after changes to the bundle and to ci.yaml.
 func edited(t *testing.T, inBundle, inCI []string) string {
 	t.Helper()
 	copied := t.TempDir()

@@ -26,8 +26,8 @@ const (
 	program = "kubectl-memcached"
 	name    = "memcached" // krew requires the same name for the manifest's file
 
-	// completion is the program that kubectl starts to complete a command line of the plugin. It must be in the PATH under
-	// this name.
+	// completion is the program that kubectl starts to complete a command line of the plugin. It must have this name, and
+	// be in a folder of the PATH.
 	completion       = "kubectl_complete-memcached"
 	completionScript = "#!/bin/sh\nexec kubectl-memcached __complete \"$@\"\n"
 
@@ -56,14 +56,14 @@ type Options struct {
 	Compile func(ctx context.Context, program oci.Program, dir string) error
 }
 
-// Platforms are the platforms of the operator, and the usual platforms of computers on which users run kubectl.
+// Platforms returns the platforms of the operator, and the usual platforms of computers on which users run kubectl.
 func Platforms() []v1.Platform {
 	return append(oci.Platforms(), v1.Platform{OS: "darwin", Architecture: "amd64"},
 		v1.Platform{OS: "darwin", Architecture: "arm64"}, v1.Platform{OS: "windows", Architecture: "amd64"})
 }
 
-// Write writes the archives and the manifest into a folder. The same sources and options make the same bytes. The
-// manifest is what krew reads: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest.
+// Write writes the archives and the manifest into a folder. From the same sources and options, it makes the same bytes.
+// krew defines the manifest: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest.
 func Write(ctx context.Context, dir string, o Options) error {
 	csv, err := kyaml.ReadFile(filepath.Join(o.Root, bundle.Base))
 	if err != nil {
@@ -95,8 +95,8 @@ func Write(ctx context.Context, dir string, o Options) error {
 	return worktree.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644)
 }
 
-// writeArchive writes the archive for a platform, and returns its part of the manifest. The manifest names the URL at
-// which make release-publish puts the archive on the forge.
+// writeArchive writes the archive for a platform, and returns the part of the manifest about this platform. The
+// manifest names the URL at which make release-publish puts the archive on the forge.
 func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, homepage string) (any, error) {
 	files, err := o.files(ctx, p)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o Options) writeArchive(ctx context.Context, dir string, p v1.Platform, ho
 }
 
 // files returns the files of an archive, the program first. The archive for Windows has no completion script, because
-// Windows has no shell for it.
+// Windows has no shell that could run it.
 func (o Options) files(ctx context.Context, platform v1.Platform) ([]archive.File, error) {
 	dir, err := os.MkdirTemp("", "plugin-")
 	if err != nil {

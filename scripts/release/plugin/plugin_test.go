@@ -30,7 +30,7 @@ const (
 	at   = "2026-01-31T12:00:00Z"
 )
 
-// options are those of a release whose programs print the platform for which they were built.
+// options returns the options of a release whose programs print the platform for which they were built.
 func options() Options {
 	return Options{
 		Root: root, Version: "0.2.0-rc.1", Time: at, Platforms: Platforms(),
@@ -158,7 +158,8 @@ func TestKrewAcceptsTheManifest(t *testing.T) {
 	}
 }
 
-// Users who build the plugin, or who install it by krew, have to write the completion script by hand.
+// TestUsersReadHowToWriteTheCompletion: users who build the plugin, or who install it by krew, have to write the
+// completion script by hand.
 func TestUsersReadHowToWriteTheCompletion(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/kubectl-memcached.md"))
 	command := "printf '" + strings.ReplaceAll(completionScript, "\n", `\n`) + "'"

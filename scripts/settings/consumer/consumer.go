@@ -1,5 +1,5 @@
-// Package consumer writes a repository that installs the operator without a fork: it names this repository by URL and
-// ref.
+// Package consumer writes a repository that installs the operator without a fork: the repository names the operator's
+// repository by URL and ref.
 package consumer
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Template is a folder with the content of such a repository, for the install method direct.
+// Template is a folder with an example of such a repository, for the install method direct.
 const Template = "gitops/template"
 
-// Repository has a user's choices for such a repository.
+// Repository has the choices of a user for such a repository.
 type Repository struct {
 	values.Choices        // Repo and Revision are the new repository's, Version is the operator's.
 	Method         string // an install method
@@ -99,7 +99,7 @@ var firstLines = regexp.MustCompile(`^(?:#.*\n)+`)
 //go:embed kustomization.tmpl
 var kustomization string
 
-// applications returns the kustomization with the Applications.
+// applications returns the kustomization file that makes the Applications.
 func (r Repository) applications(upstream, mine values.Settings) ([]byte, error) {
 	var text bytes.Buffer
 	err := template.Must(template.New("").Parse(kustomization)).Execute(&text, struct {
@@ -110,8 +110,8 @@ func (r Repository) applications(upstream, mine values.Settings) ([]byte, error)
 	return text.Bytes(), err
 }
 
-// images returns the images of the operator's repository, each with the reference of the user's copy. That reference
-// has no tag and no digest if the ref has to decide which tag or digest is used.
+// images returns the images of the operator's repository, each with the reference of the user's copy. The reference has
+// no tag and no digest if the ref has to decide which tag or digest is used.
 func (r Repository) images(upstream, mine values.Settings) (images []string) {
 	for _, image := range []struct{ name, new, chosen string }{
 		{upstream.OperatorImage, mine.OperatorImage, ""},
@@ -127,8 +127,8 @@ func (r Repository) images(upstream, mine values.Settings) (images []string) {
 	return images
 }
 
-// samples is the name of the AppProject and the Application of caches in the operator's repository, and caches is their
-// name in the user's repository. cacheNamespace is the namespace of the user's caches.
+// samples is the name of the AppProject and of the Application for caches in the operator's repository, and caches is
+// the name of both in the user's repository. cacheNamespace is the namespace of the user's caches.
 const samples, caches, cacheNamespace = "memcached-samples", "memcached-caches", "caches"
 
 // bootstrap returns the root Application and the AppProjects, which the user applies by hand.

@@ -1,5 +1,5 @@
-// Package values reads, checks and writes gitops/settings/settings.yaml, which says where the Git repository and the
-// images are that Argo CD uses.
+// Package values reads, checks and writes gitops/settings/settings.yaml, which names the Git repository and the images
+// that Argo CD uses.
 package values
 
 import (
@@ -21,13 +21,13 @@ type Settings struct {
 	OperatorImage, AgentImage, SnapshotImage, MemcachedImage, CatalogImage string
 }
 
-// Field is a setting with its key in the file.
+// Field is a setting, with the setting's key in the file.
 type Field struct {
 	Key   string
 	Value *string
 }
 
-// Fields are all settings, in the order of the file.
+// Fields returns all settings, in the order of the file.
 func (s *Settings) Fields() []Field {
 	return []Field{
 		{"repoURL", &s.RepoURL}, {"revision", &s.Revision}, {"argocdNamespace", &s.ArgoCDNamespace},
@@ -49,7 +49,7 @@ func Read(dir string) (Settings, error) {
 	return s, err
 }
 
-// Edit changes the settings of the repository in dir. It keeps comments and order, and checks no values.
+// Edit changes the settings of the repository in dir. It keeps comments and order, but does not check the values.
 func Edit(dir string, change func(*Settings)) error {
 	path := filepath.Join(dir, Path)
 	root, s, err := load(path)
@@ -63,7 +63,7 @@ func Edit(dir string, change func(*Settings)) error {
 			return err
 		}
 		node := value.YNode()
-		// The tag of the node makes the encoder quote values that YAML would read as a number, such as the branch 1.20.
+		// The tag of the YAML node makes the encoder quote values that YAML would read as a number, such as the branch 1.20.
 		node.Value, node.Tag, node.Style = *f.Value, yaml.NodeTagString, 0
 	}
 	text, err := root.String()

@@ -14,8 +14,8 @@ import (
 // digest is the digest of the catalog's image in the shipped file.
 const digest = "sha256:3baeeb499e8da437ddb9f7742cd7dbf1c25fc54237f0b3ce540e3b2559290b53"
 
-// shipped returns a repository with the settings as they are shipped. It does not use the settings in gitops/, because
-// a user may have changed them.
+// shipped returns the folder of a repository with the settings as they are shipped. It does not use the settings in
+// gitops/, because a user may have changed them.
 func shipped(t *testing.T) string {
 	t.Helper()
 	content := page.Read(t, "testdata/settings.yaml")
@@ -43,7 +43,7 @@ func TestImagesOfExampleComAreExamples(t *testing.T) {
 	}
 }
 
-// good are choices without a problem; cases change one of them.
+// good returns choices without a problem, after the function of a case has changed one of them.
 func good(change func(*Choices)) Choices {
 	c := Choices{Repo: "https://git.acme.test/team/operator.git", Revision: "main", Registry: "registry.acme.test/team"}
 	change(&c)

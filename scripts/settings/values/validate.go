@@ -20,7 +20,7 @@ import (
 // Multiarch lets the operator and caches run on any of the architectures.
 const Multiarch = "multiarch"
 
-// Architectures are the architectures that a user can choose. Each has an overlay.
+// Architectures returns the architectures that a user can choose. Each has an overlay.
 func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 
 // Choices are the settings that a user wants, as in the flags of the command.
@@ -31,7 +31,7 @@ type Choices struct {
 	SnapshotImage                                          string // empty: the image of the version, in the new registry
 }
 
-// Resolve turns the choices into settings. The error names everything that is wrong with them.
+// Resolve returns the settings with the choices in them. The error names everything that is wrong with the choices.
 func (c Choices) Resolve(current Settings) (Settings, error) {
 	version := cmp.Or(c.Version, tagOf(current.OperatorImage))
 	image, imageErr := operatorImage(c.Registry, version)
@@ -50,7 +50,7 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 	_, agentErr := name.ParseReference(s.AgentImage)
 	_, snapshotErr := name.ParseReference(s.SnapshotImage)
 	_, memcachedErr := name.ParseReference(s.MemcachedImage)
-	_, catalogErr := name.NewDigest(s.CatalogImage) // A digest, so that only a commit changes which version OLM installs.
+	_, catalogErr := name.NewDigest(s.CatalogImage) // With a digest, only a commit changes which version OLM installs.
 	return s, errors.Join(
 		ValidateRepo("repo", s.RepoURL),
 		refuse(badRevision.MatchString(s.Revision), "revision", s.Revision, "is no name that Git allows",
@@ -71,7 +71,7 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 	)
 }
 
-// refuse returns an error with the flag, its value, the problem and the fix, if the value is bad.
+// refuse returns an error with the flag, its value, the problem and the fix. It returns nil unless bad is set.
 func refuse(bad bool, flag, value string, problem any, fix string) error {
 	if !bad {
 		return nil
@@ -144,8 +144,8 @@ func ValidateRegistry(parameter, registry string) error {
 }
 
 // agentImage returns the agent's image in a registry. The image keeps its version, which differs from the operator's.
-// In another registry, an image with a tag loses its digest, because the digest is known only for the registry that the
-// image was in.
+// In another registry than the current one, an image with a tag loses its digest, because the digest is known only for
+// the current registry.
 func agentImage(registry, current string) string {
 	moved := inRegistry(registry, current)
 	if moved != current && tagOf(current) != "" {
@@ -154,19 +154,19 @@ func agentImage(registry, current string) string {
 	return moved
 }
 
-// inRegistry returns an image in another registry, with its current digest.
+// inRegistry returns the same image in another registry, with its current digest.
 func inRegistry(registry, image string) string {
 	return strings.TrimSuffix(registry, "/") + "/" + path.Base(image)
 }
 
-// tagOf is the tag of an image. It is empty if the image has none.
+// tagOf returns the tag of an image. It is empty if the image has no tag.
 func tagOf(image string) string {
 	byTag, _, _ := strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(path.Base(byTag), ":")
 	return tag
 }
 
-// Name is an image without its tag and its digest.
+// Name returns an image reference without its tag and its digest.
 func Name(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	return strings.TrimSuffix(image, ":"+tagOf(image))

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a line of a terminal, with the escape sequences of its colors.
+// Line is a line that a terminal shows, with the escape sequences of its colors.
 type Line struct {
 	Text string
-	// After is how many seconds after the first line this line was printed.
+	// After is the time from the first line to this line, in seconds.
 	After float64
 }
 
-// Lines returns the lines of a text that was printed in one moment.
+// Lines returns the lines of a text that was printed all in the same moment.
 func Lines(text string) (lines []Line) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		lines = append(lines, Line{Text: line})
@@ -42,8 +42,8 @@ const style = `
     text { font: 12px ui-monospace, monospace; white-space: pre }
 `
 
-// animation shows lines one after another. A line is dim before it is shown, but readable even if no animation runs to
-// its end.
+// animation is CSS that shows lines one after another. A line is dim before it is shown, but readable even if an
+// animation does not run to its end.
 const animation = `    text { animation: print 0.1s backwards } @keyframes print { from { opacity: 0.85 } }
     @media (prefers-reduced-motion) { text { animation: none } }
 `

@@ -1,5 +1,5 @@
-// Package facts compares the versions, images and digests that the repository names. Each has one home, the place where
-// people change it, and its copies must have the same value.
+// Package facts compares the versions, images and digests that the repository names. Each of them has one home, the
+// place where people change it, and copies, which must have the same value.
 package facts
 
 import (
@@ -28,15 +28,15 @@ var versionsYAML string
 type fact struct {
 	Name   string          `json:"name"`
 	Home   worktree.Place  `json:"home"`
-	Stable *worktree.Place `json:"stable"` // the home while the value in Home is a candidate
-	Except []string        `json:"except"` // files with other values
+	Stable *worktree.Place `json:"stable"` // used instead of Home while the value in Home is a candidate
+	Except []string        `json:"except"` // files that may have other values
 	Others []string        `json:"others"` // values that a copy may have instead
 	Copies []copies        `json:"copies"`
 }
 
-// copies says in which files and where the value is repeated.
+// copies says in which files the value is repeated, and where in them.
 type copies struct {
-	In   *regexp.Regexp `json:"in"` // names of files
+	In   *regexp.Regexp `json:"in"` // matches the names of the files
 	Find *regexp.Regexp `json:"find"`
 }
 
@@ -59,15 +59,15 @@ func readTable() (versions []fact) {
 
 var (
 	// unread matches files that are not read, because people do not write them. They are generated, or have the values of
-	// an earlier time, and they have their own tests.
+	// an earlier time, and have separate tests.
 	unread = regexp.MustCompile(`^(bundle/|test/(crd/released|faults)/|docs/performance|gitops/sources\.json)|` +
 		`(^|/)testdata/|_test\.go$|go\.(sum|mod)$`)
 
-	// pinned matches an image by tag or digest, a file of a release, and a Git repository at a tag.
+	// pinned matches an image with a tag, a digest, the URL of a release's file, and the URL of a Git repository at a tag.
 	pinned = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/[\w./-]+:v?\d(?:[\w.-]*\w)?|` +
 		`sha256:[0-9a-f]{64}|https://\S+/download/v\d+\.\d+\.\d+|https://\S+\?ref=v\d+\.\d+\.\d+`)
 
-	// example matches images that people replace by others.
+	// example matches images that people replace by other images.
 	example = regexp.MustCompile(`^[a-z0-9.-]*(example\.com|localhost)[:/]`)
 
 	// action matches the action of a step in a workflow, and the commit to which it is pinned. Each workflow that uses an
@@ -82,27 +82,27 @@ const settings = "gitops/settings/settings.yaml"
 type Found struct {
 	Values []Value
 	Stale  []Copy
-	Twice  []error // about images, digests and actions that are in several files and have no home
+	Twice  []error // errors about images, digests and actions that are in several files and have no home
 
 	root string
 }
 
-// Value is a version with its value in its home.
+// Value is the value that a version has in its home.
 type Value struct {
 	Name, Text, Home string
 	Copies           int
 }
 
-// Copy is where a file repeats a version.
+// Copy is a place where a file repeats a version.
 type Copy struct {
 	Value
 
 	File, Has, Want string
 	Line            int
-	from, to        int // in the file
+	from, to        int // offsets of the copy in the file
 }
 
-// Read looks through the files of a work tree.
+// Read reads the files of a work tree, and compares the copies in them with their homes.
 func Read(ctx context.Context, root string) (*Found, error) {
 	names, err := worktree.Files(ctx, root)
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *fact) value(root string) (Value, error) {
 	return Value{Name: f.Name, Text: text, Home: home.File}, nil
 }
 
-// validate returns an error for a value that could not be found again in the copies.
+// validate returns an error for a value that, once written into the copies, could not be found there again.
 func validate(text string) error {
 	parsed, err := semver.Parse(text)
 	switch {
@@ -200,14 +200,14 @@ func (c *copies) find(name, content string, value Value) (all []Copy) {
 			Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
 		}
 		if strings.HasPrefix(content[found.to:], "@sha256:") {
-			found.Want = found.Has // A release wrote both: with another tag, the digest would be of another image.
+			found.Want = found.Has // A release wrote the tag and the digest, which belong together.
 		}
 		all = append(all, found)
 	}
 	return all
 }
 
-// Err returns an error with the copies that differ, and with the values that have no home.
+// Err returns an error with the copies that differ from their homes, and with the values that have no home.
 func (f *Found) Err() error {
 	var errs []error
 	for _, c := range f.Stale {
@@ -217,9 +217,9 @@ func (f *Found) Err() error {
 	return errors.Join(append(errs, f.Twice...)...)
 }
 
-// Write changes the copies that differ, and returns the names of the files.
+// Write corrects the copies that differ, and returns the names of the changed files.
 func (f *Found) Write() (changed []string, err error) {
-	for _, c := range slices.Backward(f.Stale) { // backwards, so that earlier positions in a file stay valid
+	for _, c := range slices.Backward(f.Stale) { // in reverse, so that earlier offsets in a file stay valid
 		path := filepath.Join(f.root, c.File)
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -235,8 +235,8 @@ func (f *Found) Write() (changed []string, err error) {
 	return slices.Compact(changed), nil
 }
 
-// twice finds values that are pinned in several files and are no known copies, and actions that workflows pin to
-// several commits. A value may be several times in one file.
+// twice finds values that are pinned in several files and are not known copies, and actions that workflows pin to
+// several commits. A value that one file has several times is no problem.
 func twice(files map[string]string, known []Copy) []error {
 	in, pins := index{}, index{}
 	for name, content := range files {
@@ -258,12 +258,12 @@ func twice(files map[string]string, known []Copy) []error {
 		"pin it to one commit", " and ")...)
 }
 
-// index has, for each text, the places that have it.
+// index has, for each text, the places where it is.
 type index map[string]sets.Set[string]
 
 func (x index) add(text, where string) { x[text] = x[text].Union(sets.New(where)) }
 
-// several reports each text that is in several places.
+// several returns an error for each text that is in several places.
 func (x index) several(format, separator string) (found []error) {
 	for _, text := range slices.Sorted(maps.Keys(x)) {
 		if len(x[text]) > 1 {

@@ -55,7 +55,7 @@ func TestTheRepositoryAgreesAndEveryPatternFindsACopy(t *testing.T) {
 
 func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 	tests := map[string]struct {
-		files map[string]string // in addition to the files with the homes
+		files map[string]string // files in addition to those with the homes
 		want  []string          // texts in the reports
 		fixed map[string]string
 	}{
@@ -131,7 +131,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			},
 			want: []string{"the workflows pin actions/checkout to different commits (1111 and 2222)"},
 		},
-		// A value that is not a version could be written into the copies, and would never be found there again.
+		// A value that is not a version could be written into the copies, but would then never be found there again.
 		"a home with a word":          {files: map[string]string{"Makefile": "VERSION ?= abc\n"}, want: []string{`Makefile: operator is "abc", which is not a semantic`}},
 		"a home with build metadata":  {files: map[string]string{"Makefile": "VERSION ?= 1.2.3+a\n"}, want: []string{`is "1.2.3+a", which has build metadata`}},
 		"a home without its line":     {files: map[string]string{"Makefile": "all:\n"}, want: []string{"operator: Makefile: nothing matches"}},
@@ -164,7 +164,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 
 const options = "\tDefaultMemcachedImage = \"docker.io/library/memcached:1.6.45\"\n"
 
-// homes writes the files with the homes of all versions, and some other files. No version is a candidate.
+// homes writes the files with the homes of all versions, and these other files. No version in them is a candidate.
 func homes(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -178,7 +178,7 @@ func homes(t *testing.T, files map[string]string) (root string) {
 	return root
 }
 
-// look reads all files of a tree, and returns what Read found and the lines of its error.
+// look reads all files of a tree. It returns what Read found, and the lines of the error that it has.
 func look(t *testing.T, root string) (found *Found, lines []string) {
 	t.Helper()
 	found, err := read(root, slices.Collect(maps.Keys(tree.Read(t, root))))

@@ -1,6 +1,6 @@
 // Argocd is the two programs of Argo CD that the local cluster runs, in one file. The name by which the file is called
-// decides which program it is. Argo CD's own main has more programs, such as its command line and its server, which
-// would be a third more code to compile.
+// decides which of the two programs runs. Argo CD's own main has more programs, such as its command line and its
+// server, which would be a third more code to compile.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Controlplane is the programs of Kubernetes that need no Node, in one file, because most of their code is the same,
-// and is then linked once. The name by which the file is called decides which program it is.
+// and is then linked once. The name by which the file is called decides which of the programs runs.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 		"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand() },
 	}
 	newCommand, ok := programs[filepath.Base(os.Args[0])]
-	if !ok { // kubectl, whose plugins may call it by another name
+	if !ok { // kubectl: its plugins may call it by another name
 		util.CheckErr(cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()))
 		return
 	}

@@ -1,5 +1,5 @@
-// Coredns is CoreDNS with the plugins that the local cluster's Corefile names, and no others: the whole set brings the
-// client libraries of three clouds, which take longer to compile than all the rest of CoreDNS.
+// Coredns is CoreDNS with only the plugins that the local cluster's Corefile names. All plugins of CoreDNS would bring
+// the client libraries of three clouds, which take longer to compile than the rest of CoreDNS.
 package main
 
 import (

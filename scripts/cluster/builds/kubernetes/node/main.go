@@ -1,5 +1,5 @@
 // Node is the programs of Kubernetes that run on a Node, in one file. The name by which the file is called decides
-// which program it is.
+// which of the programs runs.
 package main
 
 import (
