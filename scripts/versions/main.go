@@ -18,8 +18,9 @@ func newCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "versions",
 		Short: "List the versions that the repository names, and write their copies",
-		Long: "Each version, image and digest is written by hand in one file, its home. Other files repeat some of them,\n" +
-			"such as the documentation. This lists the homes and fails if a copy differs; with --write it changes the copies.",
+		Long: "Each version, image and digest is written by hand in one file, its home. Other files, such as the\n" +
+			"documentation, repeat some of them. The command lists the homes, and fails if a copy differs; with --write, it\n" +
+			"changes the copies.",
 		Example: "  go run ./scripts/versions\n  go run ./scripts/versions --write   # after a change in a home",
 		Args:    cobra.NoArgs,
 	}

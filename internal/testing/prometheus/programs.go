@@ -22,9 +22,9 @@ const (
 	server   = "prometheus"
 )
 
-// without lists dependencies that are not unpacked, because the two programs run without them. They use the C library
-// of this machine.
-var without = []string{
+// unneeded lists the dependencies that are not unpacked, because the two programs do not need them. The programs use
+// the C library of this machine.
+var unneeded = []string{
 	"adduser", "debconf", "fonts-glyphicons-halflings", "init-system-helpers", "libc6", "libjs-bootstrap4",
 	"libjs-eonasdan-bootstrap-datetimepicker", "libjs-jquery", "libjs-jquery-hotkeys", "libjs-moment",
 	"libjs-moment-timezone", "libjs-mustache", "libjs-popper.js", "libjs-rickshaw", "systemd", "tzdata",
@@ -58,7 +58,7 @@ func fetch(ctx context.Context, dir string) error {
 	}
 	defer os.RemoveAll(root)
 	_, err = debian.Unpack(ctx, root, debian.Request{
-		Package: "prometheus", Architecture: runtime.GOARCH, Without: without,
+		Package: "prometheus", Architecture: runtime.GOARCH, Without: unneeded,
 	})
 	if err != nil {
 		return err

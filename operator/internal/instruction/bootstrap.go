@@ -16,9 +16,9 @@ const (
 	// that changes in one of them is then removed from the other. An agent that starts with this phase copies first.
 	PhaseCutOver Phase = "cutOver"
 
-	// PhaseMoved replaces PhaseCutOver once the operator has recorded that the agent was ready, so that clients may use
-	// both the other servers and the cache. An agent that starts with this phase does not know which keys clients changed,
-	// and removes all keys from both.
+	// PhaseMoved replaces PhaseCutOver once the operator has recorded that the agent was ready. Clients may already use
+	// both the other servers and the cache then. An agent that starts with this phase does not know which keys clients
+	// changed, and removes all keys from both.
 	PhaseMoved Phase = "moved"
 )
 

@@ -9,7 +9,7 @@ import (
 
 // Reasons for which an extended option is refused.
 const (
-	managedChunk = "spec.maxItemSize depends on its default"
+	managedChunk = "spec.maxItemSize needs the option's default"
 	managedProxy = "the operator runs memcached as a cache, not as a proxy"
 	managedFiles = "the container's file system is read-only"
 	managedCalls = "memcached could not reload users and certificates"

@@ -71,7 +71,7 @@ func (b *Bench) autoscale(ctx context.Context) (figures []report.Figure, err err
 	return []report.Figure{
 		noRequests(fmt.Sprintf("%d Memcacheds whose use is observed, at rest for %d min: requests to the API server",
 			b.Count, minutes), requests),
-		report.AtMost(1.05, "", "the same: reads of Pods, per Memcached and minute", perMinute),
+		report.AtMost(1.05, "", "the same: reports read from Pods, per Memcached and minute", perMinute),
 		report.AtMost(5, "%", "the same: CPU of the operator, of one core", 100*(busy-idle),
 			fmt.Sprintf("and %s %% without", report.Number(100*idle))),
 	}, errors.Join(err, operator.Stop())

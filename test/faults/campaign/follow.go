@@ -37,8 +37,8 @@ func (r *run) follow(mc *cachev1.Memcached) error {
 	return json.Unmarshal(content, &mc.Spec)
 }
 
-// betweenReports returns how long the operator may have nothing to do, until a report gives it something to do. It is 0
-// for a spec without autoscaling.
+// betweenReports returns the longest time for which the operator can be idle before the next report of an agent makes
+// it act. It is 0 for a spec without autoscaling.
 func betweenReports(spec cachev1.MemcachedSpec) time.Duration {
 	switch {
 	case spec.Autoscaling == nil:

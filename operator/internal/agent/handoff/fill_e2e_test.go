@@ -32,7 +32,7 @@ func fillWith(t testing.TB, server *memcachedtest.Server, count int, ending stri
 	c.want(t, "mn", "MN")
 }
 
-// held counts how many of the keys that fill stored are in a memcached.
+// held returns how many of the keys that the function fill stores are in a memcached.
 func held(t testing.TB, server *memcachedtest.Server, count int) (found int) {
 	t.Helper()
 	c := connect(t, server)

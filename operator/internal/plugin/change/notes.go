@@ -34,8 +34,9 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	case c.Keys == KeysAreMoved:
 		found = append(found, "Slots are added and removed one at a time: this is the first step")
 	case in.Before != nil && in.After.Spec.Slots != nil && plan.SizeOf(in.Before) > plan.SizeWith(in.After, in.Current):
-		found = append(found, fmt.Sprintf("size %d to %d: this is the first step. Once clients no longer see the servers of "+
-			"the last slots, their Pods are deleted", plan.SizeOf(in.Before), plan.SizeWith(in.After, in.Current)))
+		found = append(found, fmt.Sprintf("The size changes from %d to %d in two steps, of which this is the first one. In "+
+			"the second step, when clients no longer see the last slots, the Pods of these slots are deleted",
+			plan.SizeOf(in.Before), plan.SizeWith(in.After, in.Current)))
 	}
 	if note := memoryNote(in); note != "" && c.Pods == PodsStay {
 		found = append(found, note)

@@ -14,7 +14,7 @@ var notExtended = []extended{
 	{"ssl_", "set spec.tls"},
 	{"ext_", "items are in memory only; raise spec.memory or spec.size"},
 	{"proxy_", "the operator runs memcached as a cache, not as a proxy"},
-	{"slab_chunk_max", "spec.maxItemSize depends on its default"},
+	{"slab_chunk_max", "spec.maxItemSize needs the option's default"},
 	{"no_chunked_items", "spec.maxItemSize depends on chunks"},
 	{"no_modern", "spec.maxItemSize depends on chunks"},
 	{"drop_privileges", "memcached could not reload users and certificates"},
