@@ -51,6 +51,18 @@ func imageOf(container string) string {
 	return "spec.image"
 }
 
+// memoryOf names what limits the memory of a container: a field of the spec, unless the limit is fixed.
+func memoryOf(pod *corev1.Pod, container string) string {
+	isSidecar := cached.Container(pod.Status.InitContainerStatuses, container).Name != ""
+	switch {
+	case container == names.Container:
+		return "spec.resources.limits.memory allows"
+	case container == names.Agent && isSidecar: // It is no sidecar in the Pod that copies keys from other servers.
+		return "spec.agent.resources.limits.memory allows"
+	}
+	return "its limit"
+}
+
 // otherImage returns the fix for an image that a Node cannot run.
 func otherImage(container string) string {
 	return "see " + imageOf(container) + ", or exclude these Nodes by spec.placement.architectures"
@@ -113,7 +125,7 @@ func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	switch last.Reason {
 	case "", "Error", "Completed":
 	case "OOMKilled":
-		detail += " (OOMKilled: it needed more memory than spec.resources.limits.memory allows)"
+		detail += " (OOMKilled: it needed more memory than " + memoryOf(pod, status.Name) + ")"
 	default:
 		detail += " (" + last.Reason + ")"
 	}

@@ -90,6 +90,24 @@ func TestProblemOf(t *testing.T) {
 			want: `container "memcached" exited with code 137 and is restarted ` +
 				"(OOMKilled: it needed more memory than spec.resources.limits.memory allows)",
 		},
+		"the agent is killed for its memory": {
+			pod: func() corev1.Pod {
+				pod := waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+				pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
+				pod.Status.InitContainerStatuses[0].Name = "agent"
+				return pod
+			}(),
+			want: `container "agent" exited with code 137 and is restarted ` +
+				"(OOMKilled: it needed more memory than spec.agent.resources.limits.memory allows)",
+		},
+		"a container whose limit is fixed is killed for its memory": {
+			pod: func() corev1.Pod {
+				pod := waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+				pod.Status.ContainerStatuses[0].Name = "agent"
+				return pod
+			}(),
+			want: `container "agent" exited with code 137 and is restarted (OOMKilled: it needed more memory than its limit)`,
+		},
 		"memcached says why it ends": {
 			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
 				ExitCode: 71, Reason: "Error", Message: "slab class 1\nslab class 2\nbind(): Address already in use\nfailed to listen\n",
