@@ -110,7 +110,7 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonSecretNotFound: withTLS(ready(cachev1.ReasonSecretNotFound, "spec.tls.secretName \"shop-cert\" does not exist: create the Secret "+
 			"in namespace \"team\". No Pods are created until then"), false),
 		cachev1.ReasonCertificateUnavailable: withTLS(ready(cachev1.ReasonCertificateUnavailable, "spec.tls.issuerRef \"ca\" needs cert-manager, "+
-			"and the cluster does not have its API cert-manager.io/v1: install cert-manager, or remove it and create the Secret \"shop-cert\""), true),
+			"and the cluster does not have its API cert-manager.io/v1: install cert-manager, or remove spec.tls.issuerRef and create the Secret \"shop-cert\""), true),
 		cachev1.ReasonInvalidSecret:      withTLS(ready(cachev1.ReasonInvalidSecret, "Secret \"shop-cert\": tls.crt holds no certificate"), false),
 		cachev1.ReasonCertificateExpired: withTLS(ready(cachev1.ReasonCertificateExpired, "The certificate expired at 2026-03-04T11:00:00Z"), false),
 		cachev1.ReasonOwnershipConflict: ready(cachev1.ReasonOwnershipConflict, "PodDisruptionBudget \"shop\" already exists and has no "+
@@ -199,8 +199,8 @@ func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
 			e.Log, e.LogErr, e.Nodes = "", errors.New("pods is forbidden"), nil
 			e.Unread = []string{"Nodes"}
 		}),
-		"Secrets of cert-manager and of users": withTLS(ready(cachev1.ReasonSecretNotFound, "the Secret \"shop-cert\" does not exist: it "+
-			"waits for cert-manager; spec.auth.secretName \"shop-users\" does not exist: create the Secret"), true),
+		"Secrets of cert-manager and of users": withTLS(ready(cachev1.ReasonSecretNotFound, "the Secret \"shop-cert\" does not exist yet: "+
+			"cert-manager has to create it; spec.auth.secretName \"shop-users\" does not exist: create the Secret"), true),
 		"a Secret of others":           withTLS(ready(cachev1.ReasonOwnershipConflict, "Secret \"shop-cert\" may belong to another owner"), true),
 		"a conflict without an object": ready(cachev1.ReasonOwnershipConflict, "it belongs to others"),
 		"ready and paused": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {
