@@ -26,7 +26,7 @@ func TestWhatOthersAttachedToWhatTheOperatorRemovesGoesToo(t *testing.T) {
 			added: `"volumeMounts":[{"name":"handoff","mountPath":"/mnt/copy","readOnly":true}]`,
 			spec:  `{"slots":null,"threads":2}`,
 			want:  []string{"agent", "memcached"},
-			event: `[mountPath="/mnt/copy"], which another client attached to a removed field; .`,
+			event: `[mountPath="/mnt/copy"] (removed, because another client had added this to a field that the operator removes); .`,
 		},
 		"a variable of the agent's container": {
 			added: `"env":[{"name":"TEAM","value":"shop"}]`,

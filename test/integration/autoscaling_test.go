@@ -101,7 +101,7 @@ func TestTheUseOfTheMemoryIsReportedAndNothingElseChanges(t *testing.T) {
 	w.Eventually(func() string { return w.found().Reason }).Should(gomega.Equal(cachev1.MemoryTooSmall))
 	found := w.found()
 	want := cachev1.MemoryAutoscalingStatus{
-		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 96Mi, and for less with 64Mi",
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used would stay for 1h0m0s with 96Mi, but stay for a shorter time with 64Mi",
 		Recommended: new(resource.MustParse("96Mi")), ExpectedHitRatioPercent: new(int32(95)), HitRatioPercent: new(int32(80)),
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
@@ -162,7 +162,7 @@ func TestTheMemoryFollowsTheUse(t *testing.T) {
 func (w *usageWorld) says96() {
 	w.t.Helper()
 	w.Eventually(func() []string { return w.notes("MemoryChosen") }).Should(gomega.ContainElement(
-		"The memory of each Pod changes from 64Mi to 96Mi. Items that are not used stay for 1h0m0s with 96Mi, and for less with 64Mi"))
+		"The memory of each Pod changes from 64Mi to 96Mi. Items that are not used would stay for 1h0m0s with 96Mi, but stay for a shorter time with 64Mi"))
 }
 
 func TestAStepThatANodeRefusesIsTakenBack(t *testing.T) {

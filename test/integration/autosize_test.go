@@ -55,7 +55,7 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 	w.needs(96, true)
 	w.Eventually(func() string { return w.foundSize().Reason }).Should(gomega.Equal(cachev1.MemoryTooSmall))
 	want := cachev1.SizeAutoscalingStatus{
-		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods",
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used would stay for 1h0m0s with 3 Pods, but stay for a shorter time with 2 Pods",
 		Recommended: new(int32(3)), ExpectedHitRatioPercent: new(int32(95)), HitRatioPercent: new(int32(80)),
 	}
 	if diff := cmp.Diff(want, w.foundSize()); diff != "" {
@@ -71,7 +71,7 @@ func TestTheNumberOfPodsThatACacheNeedsIsReportedAndNothingElseChanges(t *testin
 	w.patchSpec(`{"size":3}`)
 	w.Eventually(func() bool { return w.foundSize().ChangedAt != nil }).Should(gomega.BeTrue())
 	w.Eventually(func() string { return w.foundSize().Message }).
-		Should(gomega.Equal("A recommendation needs 26h0m0s with the same number of Pods"))
+		Should(gomega.Equal("A recommendation needs 26h0m0s of observation with the same number of Pods"))
 }
 
 func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
@@ -81,7 +81,7 @@ func TestTheNumberOfPodsFollowsTheUse(t *testing.T) {
 	w.needs(96, true)
 	w.has(3)
 	w.Eventually(func() []string { return w.notes("SizeChosen") }).Should(gomega.ContainElement(
-		"The number of Pods changes from 2 to 3. Items that are not used stay for 1h0m0s with 3 Pods, and for less with 2 Pods"))
+		"The number of Pods changes from 2 to 3. Items that are not used would stay for 1h0m0s with 3 Pods, but stay for a shorter time with 2 Pods"))
 
 	// A HorizontalPodAutoscaler can't set the size at the same time.
 	mc := get(w.world, "cache", &cachev1.Memcached{})

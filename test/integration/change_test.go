@@ -141,7 +141,7 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.Expect(cluster.Create(w.ctx, unowned.DeepCopy())).To(gomega.Succeed())
 	mc := w.memcached("cache", 1)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.says("cache", "until then no Pods are created")
+	w.says("cache", "in the meantime, no Pods are created")
 	err := cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &appsv1.Deployment{})
 	w.Expect(apierrors.IsNotFound(err)).To(gomega.BeTrue())
 	w.Expect(cluster.Delete(w.ctx, unowned.DeepCopy())).To(gomega.Succeed())
@@ -153,7 +153,7 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.start()
 	w.patchSpec(`{"size":2}`)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.says("cache", "until then no Pods are created")
+	w.says("cache", "in the meantime, no Pods are created")
 	w.Expect(*w.deployment("cache").Spec.Replicas).To(gomega.BeZero())
 	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &networkingv1.NetworkPolicy{}))).To(gomega.Succeed())
 	w.patchSpec(`{"size":3}`)
@@ -165,7 +165,7 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.Expect(cluster.Create(w.ctx, unowned)).To(gomega.Succeed())
 	w.start()
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.says("cache", "until then no NetworkPolicy of this Memcached restricts access")
+	w.says("cache", "in the meantime, no NetworkPolicy of this Memcached restricts access")
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids), "a cache that runs is not stopped")
 }
 
@@ -202,7 +202,7 @@ func TestNoPodIsReplacedBeforeTheNetworkPolicyHasTheNewPorts(t *testing.T) {
 	})
 	w.patchSpec(`{"tls":{"secretName":"tls"}}`)
 	w.reason("cache", cachev1.ReasonApplyFailed)
-	w.says("cache", "until then no Pods are replaced: the NetworkPolicy must allow the new ports first")
+	w.says("cache", "in the meantime, no Pods are replaced: the NetworkPolicy must allow the new ports first")
 	if diff := cmp.Diff(uids, w.uids("cache")); diff != "" {
 		t.Errorf("Pods (-before +after):\n%s", diff)
 	}

@@ -96,7 +96,7 @@ func TestDriftIsReportedWithItsFieldManagerAndCostsOneReadAndOneWrite(t *testing
 		"Argo CD that has the Deployment in an Application": {
 			damage: func(w *world) { w.appliedBy("argocd-controller", ofImage(otherImage)) },
 			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "argocd-controller" (Apply, T). ` +
-				`Fix: Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there`,
+				`Fix: Argo CD manages the Deployment directly: remove the Deployment from the Application, and keep the Memcached in the Application`,
 		},
 		"another client that sizes containers": {
 			damage: func(w *world) {
@@ -104,7 +104,7 @@ func TestDriftIsReportedWithItsFieldManagerAndCostsOneReadAndOneWrite(t *testing
 					{"name":"memcached","resources":{"requests":{"cpu":"2"}}}]}}}}`)
 			},
 			want: field + `.resources.requests.cpu "50m" -> "2" by "vpa" (Update, T). ` +
-				`Fix: an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it`,
+				`Fix: an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from the autoscaler`,
 		},
 		"a label taken away by another client that leaves no trace": {
 			damage: func(w *world) {

@@ -20,7 +20,7 @@ func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed())
 	w.patchSpec(`{"threads":2}`)
 	w.reason("cache", cachev1.ReasonRollingOut)
-	w.says("cache", `Deployment "cache" is being deleted; the operator creates it again afterwards; it waits for its finalizers example.com/hold`)
+	w.says("cache", `Deployment "cache" is being deleted; the operator creates it again afterwards; the deletion waits for the finalizers example.com/hold`)
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":null}}`)
 	w.ready("cache")
 }

@@ -101,7 +101,7 @@ func TestCertificateUnavailableUntilTheClusterHasCertManager(t *testing.T) {
 	w.withIssuer("cache")
 	mc := w.reason("cache", cachev1.ReasonCertificateUnavailable)
 	want := `spec.tls.issuerRef "ca" needs cert-manager, and the cluster does not have its API cert-manager.io/v1: ` +
-		`install cert-manager, or remove it and create the Secret "cache-tls"`
+		`install cert-manager, or remove spec.tls.issuerRef and create the Secret "cache-tls"`
 	if diff := cmp.Diff(want, meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
@@ -131,7 +131,7 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 		s.Size, s.Slots, s.Discovery = new(int32(2)), &cachev1.Slots{Mode: cachev1.SlotsClusterIP}, &cachev1.Discovery{}
 	})
 	w.reason("cache", cachev1.ReasonSecretNotFound)
-	w.says("cache", `the Secret "cache-tls" does not exist: it waits for cert-manager and the Issuer "ca"`)
+	w.says("cache", `the Secret "cache-tls" does not exist yet: cert-manager has to create it, with the Issuer "ca"`)
 	w.Expect(w.pods("cache")).To(gomega.BeEmpty())
 	names := func(cache ...string) (all []string) {
 		for _, name := range cache {
@@ -163,7 +163,7 @@ func TestACacheWithAnIssuerRequestsItsCertificate(t *testing.T) {
 	w.Eventually(func() []string { return w.hosts("cache") }).Should(gomega.Equal(append(two, names("cache-2")...)))
 	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
 		missing := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete)
-		return missing != nil && strings.Contains(missing.Message, `cert-manager is to issue the Certificate "cache" again`)
+		return missing != nil && strings.Contains(missing.Message, `wait until cert-manager has issued the Certificate "cache" again`)
 	})
 	w.issue("cache")
 	w.isComplete(mc)
@@ -231,7 +231,8 @@ func TestCertificateUnavailableNamesTheRightsThatAreMissing(t *testing.T) {
 	w.withIssuer("cache")
 	w.reason("cache", cachev1.ReasonCertificateUnavailable)
 	w.says("cache", `spec.tls.issuerRef "ca" needs rights that this operator was installed without (get certificates, `+
-		`list certificates, watch certificates, create certificates, patch certificates, delete certificates): add them to its role`)
+		`list certificates, watch certificates, create certificates, patch certificates, delete certificates): `+
+		`add these rights to the operator's role`)
 }
 
 func TestWithoutAnIssuerNothingIsAskedOfCertManager(t *testing.T) {

@@ -216,7 +216,7 @@ func TestASnapshotThatFailsSaysWhyAndIsNotTriedAgain(t *testing.T) {
 	w.endPods("nightly", corev1.PodFailed, message)
 	w.snapshotReason("nightly", cachev1.ReasonSaving, `tries again: s3: the bucket "backups" does not exist`)
 	w.Expect(cluster.Delete(w.ctx, get(w.world, "nightly", &batchv1.Job{}), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(gomega.Succeed())
-	failed := w.snapshotReason("nightly", cachev1.ReasonSaveFailed, "was deleted before its result was known. It is not tried again")
+	failed := w.snapshotReason("nightly", cachev1.ReasonSaveFailed, "was deleted before its result was known. The save is not tried again")
 	if failed.Status.CompletionTime != nil {
 		t.Errorf("got %+v", failed.Status)
 	}

@@ -76,7 +76,7 @@ func TestADeviationFromTheUsualDayIsReported(t *testing.T) {
 	w.start()
 	fell := metav1.Condition{
 		Status: metav1.ConditionFalse, Reason: cachev1.ReasonConnectionsFell,
-		Message: "When it began, a Pod has 5 connections, usually 1000",
+		Message: "Values when the deviation began: a Pod has 5 connections, usually 1000",
 	}
 	w.Eventually(w.asUsual).Should(gomega.Equal(fell))
 	w.Eventually(func() map[string]float64 { return readMetrics(w.world, w.metrics) }).

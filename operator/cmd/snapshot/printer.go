@@ -91,9 +91,9 @@ func (p *printer) print(r result) error {
 	text := fmt.Sprintf("%s is %s: %d items of %s in %d servers, stored in %s, in %s\n",
 		r.Name, r.Result, r.Items, size(r.Bytes), r.Servers, size(r.Stored), seconds(r.Seconds))
 	if left := r.LeftOut; left != nil {
-		text += fmt.Sprintf("left out: %d numbers, %d stale items, %d items about to expire, %d items whose key no "+
-			"command can name, %d items that memcached did not "+
-			"return\n", left.Numbers, left.Stale, left.Expiring, left.Unnamed, left.Failed)
+		text += fmt.Sprintf("left out: %d items whose value is a number, %d stale items, %d items about to expire, "+
+			"%d items with a key that only the binary protocol can send, %d items that memcached did not return\n",
+			left.Numbers, left.Stale, left.Expiring, left.Unnamed, left.Failed)
 	}
 	if r := r.Restored; r != nil {
 		text += fmt.Sprintf("%d items added; %d not added, because the cache has their keys; %d expired; %d refused, "+

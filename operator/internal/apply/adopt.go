@@ -168,7 +168,7 @@ func isTerminating(found metav1.Object, mc *cachev1.Memcached) bool {
 func terminating(found metav1.Object, object render.Object) Outcome {
 	why := fmt.Sprintf("%s %q is being deleted; the operator creates it again afterwards", object.Kind, found.GetName())
 	if finalizers := found.GetFinalizers(); len(finalizers) > 0 {
-		why += "; it waits for its finalizers " + strings.Join(finalizers, ", ")
+		why += "; the deletion waits for the finalizers " + strings.Join(finalizers, ", ")
 	}
 	return Outcome{Result: Terminating, RetryAfter: terminatingRetry, Why: why}
 }

@@ -13,8 +13,8 @@ import (
 
 // errUndone means that the API server accepted a change and stored nothing of it. There may be no watch event of such a
 // write.
-var errUndone = errors.New("the API server accepted the change and stored nothing: a mutating admission policy or " +
-	"webhook reverts it; exempt the object from it")
+var errUndone = errors.New("the API server accepted the change and stored nothing: " +
+	"a mutating admission policy or webhook reverts the change; exempt the object from this policy or webhook")
 
 // stored returns the outcome of a write that the API server accepted. The API server's answer shows what was stored.
 func (s *Syncer) stored(

@@ -79,16 +79,18 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 	case s.isSilent && in.isSilent():
 		return Silent, fmt.Sprintf("No Pod has reported for %s how its memory is used: see docs/sizing.md", fresh)
 	case s.isMixed && s.evictedBefore(in.tooYoung()):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. It is unknown how many Pods would "+
-			"keep them, until %s after their number last changed", in.tooYoung(), unmixed(age))
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. "+
+			"It is unknown how many Pods would keep these items, until %s after the last change to the number of Pods",
+			in.tooYoung(), unmixed(age))
 	case s.isMixed:
-		return Observing, fmt.Sprintf("A recommendation needs %s with the same number of Pods", unmixed(age))
+		return Observing, fmt.Sprintf("A recommendation needs %s of observation with the same number of Pods", unmixed(age))
 	case recommended == 0 && s.skips() && s.evictedBefore(in.tooYoung()):
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. It is unknown %s would keep "+
 			"them, because memcached's log leaves out more than a tenth of the requests", in.tooYoung(), in.Policy.howMuch())
 	case recommended == 0 && s.evictedBefore(in.tooYoung()):
-		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. It is unknown %s would keep "+
-			"them, until %s have been observed", in.tooYoung(), in.Policy.howMuch(), 2*age)
+		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago. "+
+			"It is unknown %s would keep them, until requests have been observed for %s",
+			in.tooYoung(), in.Policy.howMuch(), 2*age)
 	case s.needed == 0 && s.skips():
 		return Observing, "Memcached's log leaves out more than a tenth of the requests, so it is unknown how its " +
 			"memory is used"
@@ -99,18 +101,19 @@ func (in Input) explain(s signals, recommended int64) (Reason, string) {
 			"only with more than the maximum of %s. %s", age, bytes(in.Policy.Max), in.Policy.have(has)))
 	case s.isUnderestimated(age) && recommended <= has:
 		return TooSmall, fmt.Sprintf("Items are evicted that were used less than %s ago, "+
-			"although they should stay for %s with %s. %s", age/2, age, bytes(recommended), in.Policy.have(has))
+			"although, by the estimate, they should stay for %s with %s. %s",
+			age/2, age, bytes(recommended), in.Policy.have(has))
 	case in.Policy.round(s.needed) < in.Policy.Min:
-		return compare(has, max(s.needed, min(in.Policy.Min, has)), fmt.Sprintf("Items that are not used stay for %s with "+
-			"less than the minimum of %s, too. %s", age, bytes(in.Policy.Min), in.Policy.have(has)))
+		return compare(has, max(s.needed, min(in.Policy.Min, has)), fmt.Sprintf("Even with less than the minimum of %s, "+
+			"items that are not used would stay for %s. %s", bytes(in.Policy.Min), age, in.Policy.have(has)))
 	case in.isMore(recommended):
-		return TooSmall, fmt.Sprintf("Items that are not used stay for %s with %s, and for less with %s", age,
-			bytes(recommended), bytes(has))
+		return TooSmall, fmt.Sprintf("Items that are not used would stay for %s with %s, "+
+			"but stay for a shorter time with %s", age, bytes(recommended), bytes(has))
 	case recommended <= has/5*4 && has <= in.suffices():
-		return Fits, fmt.Sprintf("Items that are not used should stay for %s with %s, but with %s they were evicted earlier",
-			age, bytes(recommended), bytes(in.State.TooLittle.Memory))
+		return Fits, fmt.Sprintf("Items that are not used should stay for %s with %s, "+
+			"but they were evicted sooner when the cache had %s", age, bytes(recommended), bytes(in.State.TooLittle.Memory))
 	case recommended <= has/5*4:
-		return TooLarge, fmt.Sprintf("Items that are not used stay for %s with %s, too. %s", age,
+		return TooLarge, fmt.Sprintf("Items that are not used would stay for %s even with %s. %s", age,
 			bytes(recommended), in.Policy.have(has))
 	}
 	return Fits, fmt.Sprintf("Items that are not used stay for about %s", age)

@@ -165,7 +165,7 @@ func TestWhileTheNumberOfPodsChangesTheTimeOfTheChangeFollows(t *testing.T) {
 
 func TestTheWordsAreAboutPods(t *testing.T) {
 	in := pods(2*day).withReport("a", gib/5*6, evicting(30*time.Minute))
-	const want = "Items that are not used stay for 1h0m0s with 5 Pods, and for less with 4 Pods"
+	const want = "Items that are not used would stay for 1h0m0s with 5 Pods, but stay for a shorter time with 4 Pods"
 	if found := Decide(in).Finding; found.Message != want {
 		t.Error(found.Message)
 	}

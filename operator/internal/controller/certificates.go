@@ -43,7 +43,8 @@ const certManagerTTL = 30 * time.Second
 const (
 	noCertManager = "needs cert-manager, " +
 		"and the cluster does not have its API cert-manager.io/v1: install cert-manager"
-	noCertificateRights = "needs rights that this operator was installed without (%s): add them to its role"
+	noCertificateRights = "needs rights that this operator was installed without (%s): " +
+		"add these rights to the operator's role"
 )
 
 // certificateWatch watches Certificates, once a Memcached has an issuer and the cluster has cert-manager's API.

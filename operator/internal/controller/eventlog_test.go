@@ -56,9 +56,9 @@ func examples() []pendingEvent {
 		startedCold(cachev1.SlotStatus{Name: "sessions-0", Pod: next, Reason: slots.ReasonTimedOut}),
 		slotsRemoved(1, 3), updatesStopped(),
 	}, chosen(withMemory("1Gi"), withMemory("1536Mi"), because(
-		"Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi")),
+		"Items that are not used would stay for 1h0m0s with 1536Mi, but stay for a shorter time with 1Gi")),
 		chosen(withPods(3), withPods(5), because(
-			"Items that are not used stay for 1h0m0s with 5 Pods, and for less with 3 Pods")),
+			"Items that are not used would stay for 1h0m0s with 5 Pods, but stay for a shorter time with 3 Pods")),
 		suspension(cachev1.MemcachedStatus{}, suspended),
 		suspension(suspended, cachev1.MemcachedStatus{}),
 		unusual(deviating(cachev1.ReasonHitRatioFell), usualAgain()))

@@ -257,7 +257,8 @@ func broughtUpToSpec(o apply.Outcome) pendingEvent {
 	}
 	if len(o.Attached) > 0 {
 		attached := strings.Join(o.Attached, ", ")
-		fields = fmt.Sprintf("%s, which another client attached to a removed field; %s", attached, fields)
+		fields = fmt.Sprintf("%s (removed, because another client had added this to a field that the operator removes); %s",
+			attached, fields)
 	}
 	return normal(o, eventUpdated, "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
 }

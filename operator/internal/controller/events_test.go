@@ -177,7 +177,7 @@ func TestEvents(t *testing.T) {
 		},
 		"slots are removed, and nobody knows where clients look for their keys": {
 			before: withSlots(3), now: withSlots(2),
-			want: []string{"Warning SlotsRemoved: 1 of 3 slots removed: their keys are lost, about 33 % of the keys of the cache. With spec.slots.clientHash, the operator copies such keys first"},
+			want: []string{"Warning SlotsRemoved: 1 of 3 slots removed: their keys are lost, about 33 % of the keys of the cache. If spec.slots.clientHash is set, the operator first copies the keys of slots that it removes"},
 		},
 		"slots are added":      {before: withSlots(2), now: withSlots(3)},
 		"slots are turned off": {before: withSlots(2), now: withSlots(0)},

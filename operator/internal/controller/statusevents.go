@@ -36,8 +36,9 @@ func startedCold(slot cachev1.SlotStatus) pendingEvent {
 
 // slotsRemoved returns the event of slots whose keys were lost because the size was lowered.
 func slotsRemoved(removed, before int) pendingEvent {
-	note := fmt.Sprintf("%d of %d slots removed: their keys are lost, about %d %% of the keys of the cache. With "+
-		"spec.slots.clientHash, the operator copies such keys first", removed, before, 100*removed/before)
+	note := fmt.Sprintf("%d of %d slots removed: their keys are lost, about %d %% of the keys of the cache. "+
+		"If spec.slots.clientHash is set, the operator first copies the keys of slots that it removes",
+		removed, before, 100*removed/before)
 	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventSlotsRemoved, action: "Scale", note: note}
 }
 

@@ -124,13 +124,13 @@ func Fixes(kind string, drifts []Drift) string {
 func (d Drift) fix(kind string) string {
 	switch d.Kind {
 	case ArgoCD:
-		return fmt.Sprintf("Argo CD manages the %s itself: remove it from the Application, and keep the Memcached there",
-			kind)
+		return fmt.Sprintf("Argo CD manages the %[1]s directly: "+
+			"remove the %[1]s from the Application, and keep the Memcached in the Application", kind)
 	case HorizontalAutoscaler:
 		return "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
 	case VerticalAutoscaler:
 		return fmt.Sprintf("an autoscaler sets container resources: "+
-			"set spec.resources of the Memcached, or exclude the %s from it", kind)
+			"set spec.resources of the Memcached, or exclude the %s from the autoscaler", kind)
 	case Manual:
 		return fmt.Sprintf("change %s instead of the %s", d.counterpart(), kind)
 	case Operator:

@@ -32,9 +32,9 @@ var (
 
 func TestEachKindOfManagerHasItsFix(t *testing.T) {
 	const (
-		argoCD = "Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there"
+		argoCD = "Argo CD manages the Deployment directly: remove the Deployment from the Application, and keep the Memcached in the Application"
 		hpa    = "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
-		sizer  = "an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it"
+		sizer  = "an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from the autoscaler"
 		other  = "another memcached operator manages this cache, or an admission webhook changes what is applied: remove that operator, " +
 			"or exempt the Deployment from the webhook"
 		none = "find the client in the audit log of the API server"

@@ -164,8 +164,8 @@ func bootstrapProblems(mc *cachev1.Memcached) []string {
 			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is listed twice: write each server "+
 				"once, in the order in which clients list them", i, server))
 		case own.MatchString(withoutDomain(host, mc.Namespace)):
-			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, whose keys "+
-				"would be removed: name a server that does not belong to it", i, server))
+			problems = append(problems, fmt.Sprintf("spec.bootstrap.from.servers[%d] %q is a slot of this cache, "+
+				"and the copy would remove its keys: name a server that does not belong to this cache", i, server))
 		}
 	}
 	return problems

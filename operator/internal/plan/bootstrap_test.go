@@ -38,7 +38,7 @@ func TestAServerOfTheCacheItselfIsRefused(t *testing.T) {
 			mc := filled(cachev1.BootstrapFollow)
 			mc.Spec.Bootstrap.From.Servers[0] = server
 			_, err := computed(mc, nothing, withSlots())
-			if is := strings.Contains(fmt.Sprint(err), "is a slot of this cache, whose keys would be removed"); is != refuses {
+			if is := strings.Contains(fmt.Sprint(err), "is a slot of this cache, and the copy would remove its keys"); is != refuses {
 				t.Errorf("refused: %v, want %v: %v", is, refuses, err)
 			}
 		})

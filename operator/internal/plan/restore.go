@@ -73,8 +73,8 @@ func ResolveRestore(
 func restoreProblems(mc *cachev1.Memcached) []string {
 	var problems []string
 	if mc.Spec.Slots == nil {
-		problems = append(problems, "spec.bootstrap.from.snapshot needs spec.slots, by whose names the servers get their "+
-			"items: set spec.slots, or remove spec.bootstrap")
+		problems = append(problems, "spec.bootstrap.from.snapshot needs spec.slots, "+
+			"because each server gets its items by the name of its slot: set spec.slots, or remove spec.bootstrap")
 	}
 	if name := names.Restore(mc.Name); len(name) > longestName {
 		problems = append(problems, longName("bootstrap", name, mc.Name))

@@ -173,8 +173,10 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 			"copied: set it to 0, or remove spec.slots", count.String()))
 	}
 	if spec.Slots.ClientHash == cachev1.HashCRC32Modulo && size > maxModuloSize {
-		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys between all Pods at a time, "+
-			"and supports a %s of at most %d, not %d: lower it, or remove clientHash", field, maxModuloSize, size))
+		problems = append(problems, fmt.Sprintf("spec.slots.clientHash CRC32Modulo moves keys "+
+			"between all Pods at the same time, "+
+			"and supports a %[1]s of at most %[2]d, not %[3]d: lower %[1]s, or remove spec.slots.clientHash",
+			field, maxModuloSize, size))
 	}
 	if err := memcached.CheckSlots(spec.ExtraArgs, HandsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))

@@ -112,7 +112,7 @@ const (
 	// ReasonFailed: the copy failed, and the agent gave no reason.
 	ReasonFailed = "HandoffFailed"
 
-	// ReasonInstructionLost: the instruction of the Pod or the slice was edited.
+	// ReasonInstructionLost: another client edited the instruction in the Pod, or the EndpointSlice of the slot.
 	ReasonInstructionLost = "InstructionLost"
 
 	// ReasonNever: the spec forbids handoffs.

@@ -65,8 +65,8 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 	case b.Waits:
 		return cachev1.ReasonBootstrapWaiting, "No key is copied yet: not every slot has a Pod"
 	case !pod.Follows && pod.Failure.Reason != "":
-		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("%s: %s. The next attempt begins again%s", pod.Failure.Reason,
-			pod.Failure.Error, without(b))
+		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("%s: %s. "+
+			"The next attempt copies the keys from the beginning%s", pod.Failure.Reason, pod.Failure.Error, without(b))
 	case pod.Problem != "" && !pod.Follows:
 		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q does not start: %s%s",
 			names.Bootstrap(cache), pod.Problem, without(b))
@@ -77,13 +77,13 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 		return cachev1.ReasonBootstrapCopying, fmt.Sprintf("The keys of %d servers are being copied; for the progress, "+
 			"see the log of the Deployment %q%s", len(b.From), names.Bootstrap(cache), without(b))
 	case pod.Phase == instruction.PhaseMoved && pod.Ready:
-		return cachev1.ReasonBootstrapCutOver, "Clients may use the other servers and the slots at the same time. Let all " +
-			"of them use the slots, then remove spec.bootstrap, and only then the other servers"
+		return cachev1.ReasonBootstrapCutOver, "Clients may use the other servers and the slots at the same time. " +
+			"Let all clients use only the slots, then remove spec.bootstrap, and only after that the other servers"
 	case pod.Phase == instruction.PhaseMoved:
 		return cachev1.ReasonBootstrapResuming, fmt.Sprintf("The Pod of the Deployment %q has started again. It is not "+
-			"known which keys clients changed in the meantime, so all keys are being removed from the other servers and "+
-			"the cache: until "+
-			"then, clients may read outdated values", names.Bootstrap(cache))
+			"known which keys clients changed in the meantime, "+
+			"so all keys are being removed from the other servers and the cache. "+
+			"Until all keys are removed, clients may read outdated values", names.Bootstrap(cache))
 	case b.Phase == instruction.PhaseFollow:
 		return cachev1.ReasonBootstrapFollowing, "All keys are copied, and those that change are copied again. To let " +
 			"clients use the cache, set spec.bootstrap.mode to CutOver"
@@ -107,6 +107,7 @@ func without(b *plan.Bootstrap) string {
 	if !b.Moved {
 		return ""
 	}
-	return ". Clients may use both the other servers and the cache. Until then, a key that they change in one is not " +
-		"removed from the other: to lose no more keys, let clients use only one"
+	return ". Clients may use both the other servers and the cache. " +
+		"Until both are kept consistent again, a key that clients change in one of them is not removed from the other: " +
+		"to lose no more keys, let clients use only one of them"
 }

@@ -29,7 +29,7 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 			cachev1.ReasonBootstrapWaiting, "does not start: cannot be scheduled"},
 		"copying": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Runs: true, Phase: follow}}, cachev1.ReasonBootstrapCopying, "being copied"},
 		"a failed attempt": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Runs: true, Phase: follow, Failure: failure}},
-			cachev1.ReasonBootstrapFailed, "OldUnreachable: old:11211: connection refused. The next attempt begins again"},
+			cachev1.ReasonBootstrapFailed, "OldUnreachable: old:11211: connection refused. The next attempt copies the keys from the beginning"},
 		"following, after a failed attempt": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Runs: true, Phase: follow, Follows: true, Failure: failure}},
 			cachev1.ReasonBootstrapFollowing, "set spec.bootstrap.mode to CutOver"},
 		"cutting over": {plan.Bootstrap{Phase: cutOver, Pod: &plan.BootstrapPod{Runs: true, Phase: follow, Follows: true}},

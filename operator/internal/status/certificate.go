@@ -35,18 +35,19 @@ func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 // completion says how the certificate gets the missing names. One wildcard covers the DNS names of all slots.
 func completion(missing []string, in Input) string {
 	if requested := in.Plan.Certificate; requested != nil {
-		return fmt.Sprintf("cert-manager is to issue the Certificate %q again", in.Memcached.Name)
+		return fmt.Sprintf("wait until cert-manager has issued the Certificate %q again", in.Memcached.Name)
 	}
 	wildcard := "*." + names.SlotService(in.Memcached.Name) + "." + in.Memcached.Namespace + ".svc"
 	isSlot := func(host string) bool { return strings.HasSuffix(host, wildcard[1:]) }
 	others := slices.DeleteFunc(slices.Clone(missing), isSlot)
+	const ofCertificate = " to the DNS names of the certificate"
 	switch {
 	case len(others) == len(missing):
-		return "add them to its DNS names"
+		return "add the missing names" + ofCertificate
 	case len(others) > 0:
-		return "add " + wildcard + " and " + strings.Join(others, ", ") + " to its DNS names"
+		return "add " + wildcard + " and " + strings.Join(others, ", ") + ofCertificate
 	}
-	return "add " + wildcard + " to its DNS names"
+	return "add " + wildcard + ofCertificate
 }
 
 // uncovered returns the hosts of slots and of discovery that the certificate does not cover. Other checks report a

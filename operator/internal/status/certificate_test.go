@@ -20,7 +20,7 @@ func TestTheStatusReportsNamesThatTheCertificateDoesNotHave(t *testing.T) {
 		byIP       = "cache-0.team.svc:11212"
 		byIP1      = "cache-1.team.svc:11212"
 		discovery  = "cache-discovery.team.svc"
-		reload     = " to its DNS names. The Pods load a new certificate without a restart. Missing: "
+		reload     = " to the DNS names of the certificate. The Pods load a new certificate without a restart. Missing: "
 		ofCache    = "cache.team.svc"
 	)
 	certificate := func(names ...string) *secrets.State {
@@ -40,19 +40,19 @@ func TestTheStatusReportsNamesThatTheCertificateDoesNotHave(t *testing.T) {
 		"a certificate that can't be used": {&secrets.State{Name: "tls", Problem: "malformed"}, []string{byDNS}, nil, ""},
 		"a Secret that does not exist":     {&secrets.State{Name: "tls", Missing: true}, []string{byDNS}, nil, ""},
 		"the name of discovery":            {certificate(ofCache, discovery), nil, discovers, ""},
-		"not the name of discovery":        {certificate(ofCache), nil, discovers, incomplete + "add them" + reload + discovery},
+		"not the name of discovery":        {certificate(ofCache), nil, discovers, incomplete + "add the missing names" + reload + discovery},
 		"neither slots nor discovery": {certificate(ofCache), []string{byDNS}, discovers,
 			incomplete + "add *.cache-slots.team.svc and " + discovery + reload + "cache-0.cache-slots.team.svc, " + discovery},
 		"a new name, of an issuer": {certificate(ofCache), []string{byDNS},
 			func(p *plan.Plan) { p.Certificate = &plan.Certificate{} },
-			incomplete + `cert-manager is to issue the Certificate "cache" again. The Pods load a new certificate without a restart. ` +
+			incomplete + `wait until cert-manager has issued the Certificate "cache" again. The Pods load a new certificate without a restart. ` +
 				"Missing: cache-0.cache-slots.team.svc"},
 		"only the name of the cache": {certificate(ofCache), []string{byDNS, byDNS1}, nil,
 			incomplete + "add *.cache-slots.team.svc" + reload + "cache-0.cache-slots.team.svc, cache-1.cache-slots.team.svc"},
 		"the name of one slot of two": {certificate("cache-0.cache-slots.team.svc"), []string{byDNS, byDNS1}, nil,
 			incomplete + "add *.cache-slots.team.svc" + reload + "cache-1.cache-slots.team.svc"},
 		"names for the other mode": {certificate("*.cache-slots.team.svc"), []string{byIP, byIP1}, nil,
-			incomplete + "add them" + reload + "cache-0.team.svc, cache-1.team.svc"},
+			incomplete + "add the missing names" + reload + "cache-0.team.svc, cache-1.team.svc"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -197,9 +197,9 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	case in.deployment() != nil && in.deployment().Spec.Paused:
 		return rollingOutBut(in, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
 	case progressDeadlineExceeded(deployed):
-		return notReady(in, fmt.Sprintf(", %d of them up to date", deployed.UpdatedReplicas))
+		return notReady(in, fmt.Sprintf(", %d Pods up to date", deployed.UpdatedReplicas))
 	case deployed.Replicas == deployed.UpdatedReplicas && deployed.Replicas > size:
-		message := fmt.Sprintf("Pods above the size of %d still to be deleted: %d", size, deployed.Replicas-size)
+		message := fmt.Sprintf("The size is %d; Pods still to be deleted: %d", size, deployed.Replicas-size)
 		return verdict{reconciling, cachev1.ReasonRollingOut, message}, true
 	}
 	what, count := progress(in)

@@ -89,7 +89,7 @@ func TestConditions(t *testing.T) {
 		},
 		"more Pods than the size": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 4, 4 },
-			want:   cachev1.ReasonRollingOut, message: "Pods above the size of 3 still to be deleted: 1",
+			want:   cachev1.ReasonRollingOut, message: "The size is 3; Pods still to be deleted: 1",
 			other: cachev1.ConditionReconciling,
 		},
 		"fewer Pods than the size": {
@@ -140,7 +140,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).UpdatedReplicas = 1
 				deployed(in).Conditions[0].Status = corev1.ConditionFalse
 			},
-			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready, 1 of them up to date", other: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready, 1 Pods up to date", other: cachev1.ConditionReconciling,
 		},
 		"the spec is impossible": {
 			change: func(in *Input) {

@@ -15,7 +15,7 @@ func certificateIsAvailable(in Input) (verdict, bool) {
 	if requested == nil || requested.Unavailable == "" {
 		return verdict{}, false
 	}
-	message := fmt.Sprintf("spec.tls.issuerRef %q %s, or remove it and create the Secret %q",
+	message := fmt.Sprintf("spec.tls.issuerRef %q %s, or remove spec.tls.issuerRef and create the Secret %q",
 		requested.Spec.IssuerRef.Name, requested.Unavailable, requested.Spec.SecretName)
 	return verdict{stalled, cachev1.ReasonCertificateUnavailable, message}, true
 }
@@ -28,7 +28,8 @@ func (in Input) unissued() []string {
 		return nil
 	}
 	requested := in.Plan.Certificate.Spec
-	message := fmt.Sprintf("the Secret %q does not exist: it waits for cert-manager and the %s %q of spec.tls.issuerRef",
+	message := fmt.Sprintf("the Secret %q does not exist yet: "+
+		"cert-manager has to create it, with the %s %q of spec.tls.issuerRef",
 		requested.SecretName, requested.IssuerRef.Kind, requested.IssuerRef.Name)
 	if issuing := in.Snapshot.Issuing(); issuing != "" {
 		message += fmt.Sprintf(" (Certificate %q: %s)", in.Memcached.Name, issuing)

@@ -34,7 +34,7 @@ func TestTheStatusSaysWhatTheCertificateOfAnIssuerWaitsFor(t *testing.T) {
 		"without an issuer": {func(*Input) {}, cachev1.ReasonAllPodsReady, "", ""},
 		"issued":            {requested, cachev1.ReasonAllPodsReady, "", "cache"},
 		"cert-manager has reported nothing": {unissued, cachev1.ReasonSecretNotFound,
-			`the Secret "cache-tls" does not exist: it waits for cert-manager and the ClusterIssuer "ca" of spec.tls.issuerRef. `, "cache"},
+			`the Secret "cache-tls" does not exist yet: cert-manager has to create it, with the ClusterIssuer "ca" of spec.tls.issuerRef. `, "cache"},
 		"cert-manager has reported why": {func(in *Input) {
 			unissued(in)
 			in.Snapshot.Objects[observe.Key{GroupKind: observe.CertificateKind.GroupKind(), Name: "cache"}] = &certmanager.Certificate{
@@ -42,7 +42,7 @@ func TestTheStatusSaysWhatTheCertificateOfAnIssuerWaitsFor(t *testing.T) {
 					Type: "Ready", Status: metav1.ConditionFalse, Reason: "DoesNotExist", Message: "Issuing",
 				}}},
 			}
-		}, cachev1.ReasonSecretNotFound, `the Secret "cache-tls" does not exist: it waits for cert-manager and the ClusterIssuer ` +
+		}, cachev1.ReasonSecretNotFound, `the Secret "cache-tls" does not exist yet: cert-manager has to create it, with the ClusterIssuer ` +
 			`"ca" of spec.tls.issuerRef (Certificate "cache": DoesNotExist: Issuing). `, "cache"},
 		"the Certificate belongs to others": {func(in *Input) {
 			unissued(in)
@@ -54,7 +54,7 @@ func TestTheStatusSaysWhatTheCertificateOfAnIssuerWaitsFor(t *testing.T) {
 			unissued(in)
 			in.Plan.Certificate.Unavailable, in.NoCertificates = "needs cert-manager: install it", "needs cert-manager: install it"
 		}, cachev1.ReasonCertificateUnavailable,
-			`spec.tls.issuerRef "ca" needs cert-manager: install it, or remove it and create the Secret "cache-tls"`, ""},
+			`spec.tls.issuerRef "ca" needs cert-manager: install it, or remove spec.tls.issuerRef and create the Secret "cache-tls"`, ""},
 		"there is no cert-manager any more, and no issuer": {func(in *Input) {
 			in.Memcached.Status.Certificate, in.NoCertificates = "cache", "needs rights"
 		}, cachev1.ReasonAllPodsReady, "", "cache"},

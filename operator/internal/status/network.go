@@ -16,11 +16,11 @@ func exposure(in Input) string {
 	live := in.Snapshot.Main(observe.PolicyKind.GroupKind())
 	switch waiting := in.Report.Why(apply.Waiting); {
 	case len(waiting) > 0:
-		return "; until then " + waiting[0]
+		return "; in the meantime, " + waiting[0]
 	case in.deployment() == nil:
 		return ""
 	case live != nil && metav1.IsControlledBy(live, in.Memcached):
-		return "; until then the previous NetworkPolicy applies"
+		return "; in the meantime, the previous NetworkPolicy applies"
 	}
-	return "; until then no NetworkPolicy of this Memcached restricts access to the Pods"
+	return "; in the meantime, no NetworkPolicy of this Memcached restricts access to the Pods"
 }

@@ -53,12 +53,14 @@ func awaited(in Input) (reason, message string) {
 	case in.Blocked == plan.SecretUnusable:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 	case in.Plan.OnlyMemory:
-		message = fmt.Sprintf("The change would replace the Pods, which empties them. It is applied with the next change to "+
-			"the spec that replaces them, with a new value of the annotation %s, or with spec.rollout.memoryChange %s",
+		message = fmt.Sprintf("The change would replace the Pods, which empties them. "+
+			"It is applied with the next change to the spec that replaces the Pods anyway, "+
+			"or if you set a new value of the annotation %s, or spec.rollout.memoryChange %s",
 			cachev1.AnnotationUpdateRequested, cachev1.MemoryReplace)
 	case reason == cachev1.ReasonDefaultsDiffer:
-		message = fmt.Sprintf("The update would replace the Pods. It is applied with the next change to the spec that "+
-			"replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
+		message = fmt.Sprintf("The update would replace the Pods. "+
+			"It is applied with the next change to the spec that replaces the Pods anyway, "+
+			"or if you set a new value of the annotation %s, or spec.updatePolicy %s",
 			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
 	case in.Plan.Suspended:
 		message = "The update waits until spec.suspend is false"

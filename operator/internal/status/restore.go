@@ -89,8 +89,9 @@ func restored(in RestoreInput, snapshot, job string) (reason, message string) {
 		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("Job %q exists, and does not belong to this Memcached: delete "+
 			"the Job, or give the Memcached another name", job)
 	case in.Outdated:
-		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("Job %q restores another snapshot than the spec requests, or "+
-			"into other servers than the cache has, and is being deleted", job)
+		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("Job %q is being deleted, "+
+			"because it restores another snapshot than the spec requests, "+
+			"or restores into other servers than the cache has", job)
 	case in.Job != nil:
 		return restoredBy(in, snapshot, job)
 	case in.Unmet != nil:

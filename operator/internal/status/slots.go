@@ -95,8 +95,9 @@ func terminating(decided []slots.Status) string {
 			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates once its keys are copied, at %s at the latest",
 				slot.Name, slot.Ends.UTC().Format(time.RFC3339)))
 		default:
-			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates, and waits for a new Pod that copies its keys, "+
-				"until %s at the latest", slot.Name, slot.Ends.UTC().Format(time.RFC3339)))
+			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates, "+
+				"but first waits, until %s at the latest, for a new Pod that copies its keys",
+				slot.Name, slot.Ends.UTC().Format(time.RFC3339)))
 		}
 	}
 	return firstFew(texts, "%d more Pods with slots terminate")

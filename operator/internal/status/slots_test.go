@@ -73,7 +73,7 @@ func TestSlotsToBeHandedOverAreInTheMessageWhilePodsAreReplaced(t *testing.T) {
 	waiting := func(slot string) slots.Status {
 		return slots.Status{Name: slot, State: instruction.StateServing, Ends: ends}
 	}
-	const waits = ": its Pod terminates, and waits for a new Pod that copies its keys, until 2026-11-24T15:00:00Z at the latest"
+	const waits = ": its Pod terminates, but first waits, until 2026-11-24T15:00:00Z at the latest, for a new Pod that copies its keys"
 	tests := map[string]struct {
 		slots *plan.Slots
 		state state

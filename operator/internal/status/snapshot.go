@@ -80,7 +80,7 @@ func judgeSnapshot(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) ve
 }
 
 // another says what the user can do after a failure.
-const another = "It is not tried again: create another MemcachedSnapshot"
+const another = "The save is not tried again: create another MemcachedSnapshot"
 
 func judgeJob(status *cachev1.MemcachedSnapshotStatus, in SnapshotInput) verdict {
 	if in.Changed {

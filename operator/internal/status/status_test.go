@@ -154,8 +154,8 @@ func TestUpdatePendingBecauseDefaultsDiffer(t *testing.T) {
 	want := &metav1.Condition{
 		Type: "UpdatePending", Status: "True", Reason: "DefaultsDiffer", ObservedGeneration: 7,
 		Message: "image memcached:1 -> memcached:2; template revision 1 -> 2. The update would replace the Pods. It is applied with the next " +
-			"change to the spec that replaces them, with a new value of the annotation cache.example.com/update-requested, or with " +
-			"spec.updatePolicy Automatic",
+			"change to the spec that replaces the Pods anyway, or if you set a new value of the annotation " +
+			"cache.example.com/update-requested, or spec.updatePolicy Automatic",
 	}
 	if diff := cmp.Diff(want, pending, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)

@@ -59,7 +59,7 @@ func explain(deviations []usual.Deviation) string {
 	for _, deviation := range deviations {
 		messages = append(messages, deviation.Message)
 	}
-	return "When it began, " + strings.Join(messages, "; ")
+	return "Values when the deviation began: " + strings.Join(messages, "; ")
 }
 
 // NewDeviations returns the deviations that began since the last status, and whether all deviations of that status have

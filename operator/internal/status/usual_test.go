@@ -45,7 +45,7 @@ func TestTheConditionAsUsual(t *testing.T) {
 		},
 		"several deviations": {
 			usual.Day{State: cachev1.ReasonAsUsual, Deviations: deviations}, metav1.ConditionFalse, cachev1.ReasonHitRatioFell,
-			"When it began, a; b",
+			"Values when the deviation began: a; b",
 		},
 	}
 	for name, test := range tests {

@@ -184,7 +184,7 @@ func TestADeviationSaysWhatIsUsual(t *testing.T) {
 	})
 	want := []Deviation{
 		{cachev1.ReasonHitRatioFell, "10 % of the reads find their item, usually 90 %"},
-		{cachev1.ReasonEvictedSooner, "items are evicted that were not used for 1m0s, usually for 2h0m0s"},
+		{cachev1.ReasonEvictedSooner, "items are evicted after 1m0s without use, usually after 2h0m0s"},
 		{cachev1.ReasonConnectionsRose, "a Pod has 1000 connections, usually 100"},
 		{cachev1.ReasonLatencyRose, "memcached answers in 9.0 ms, usually in 0.1 ms"},
 	}

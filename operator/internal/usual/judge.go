@@ -40,7 +40,7 @@ type rule struct {
 // rules are in the order in which they matter: the first one is the reason of the condition.
 var rules = []rule{
 	{HitRatio, cachev1.ReasonHitRatioFell, -1, 5, "%.0f %% of the reads find their item, usually %.0f %%"},
-	{EvictionAge, cachev1.ReasonEvictedSooner, -1, 1, "items are evicted that were not used for %s, usually for %s"},
+	{EvictionAge, cachev1.ReasonEvictedSooner, -1, 1, "items are evicted after %s without use, usually after %s"},
 	{Connections, cachev1.ReasonConnectionsRose, 1, 0.6, "a Pod has %.0f connections, usually %.0f"},
 	{Connections, cachev1.ReasonConnectionsFell, -1, 1.6, "a Pod has %.0f connections, usually %.0f"},
 	{Latency, cachev1.ReasonLatencyRose, 1, 1.6, "memcached answers in %.1f ms, usually in %.1f ms"},

@@ -20,8 +20,8 @@ func orderOfKinds(s subject, o tree.Object) {
 	case bringer.App == nil:
 		s.refuse(o, giveIt, ": no Application of this install method defines its kind")
 	case s.app == bringer.App && !bringer.Itself:
-		s.refuse(o, later, " is in the same Application as the %s, "+
-			"by which OLM defines its kind only some time later", bringer.Object)
+		s.refuse(o, later, " is in the same Application as the %[1]s, "+
+			"but OLM defines the kind of this object only some time after the %[1]s is applied", bringer.Object)
 	default:
 		s.after(o, bringer.App, bringer.Object, "brings its kind")
 	}

@@ -103,7 +103,7 @@ func TestManifestsThatNoBundleCanHold(t *testing.T) {
 		},
 		"a resource of unknown scope": {rule(`{apiGroups: [batch], resources: [cronjobs]}`), `the scope of a rule for ["batch/cronjobs"] is not known`},
 		"a rule for both scopes": {
-			rule(`{apiGroups: ["", authentication.k8s.io], resources: [pods]}`), "split a rule for both lists",
+			rule(`{apiGroups: ["", authentication.k8s.io], resources: [pods]}`), "split a rule that has resources of both lists",
 		},
 		"a rule for a URL": {rule(`{nonResourceURLs: [/metrics]}`), "the scope of a rule for [] is not known"},
 	}

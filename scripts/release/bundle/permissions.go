@@ -80,5 +80,5 @@ func listFor(lists map[string][]string, node *yaml.Node) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the scope of a rule for %q is not known: add each resource to one list in "+
-		"scripts/release/bundle/permissions.yaml, and split a rule for both lists", resources)
+		"scripts/release/bundle/permissions.yaml, and split a rule that has resources of both lists", resources)
 }

@@ -113,7 +113,7 @@ func (b *bootstrap) follow() {
 func (b *bootstrap) cutOver() error {
 	if b.options.StateFile != "" {
 		if err := os.WriteFile(b.options.StateFile, []byte("copied\n"), 0o600); err != nil {
-			return fmt.Errorf("--state-file: clients must not use the cache yet: %w", err)
+			return fmt.Errorf("--state-file cannot be written, so clients must not use the cache yet: %w", err)
 		}
 	}
 	b.copied.Store(true)
@@ -180,8 +180,8 @@ var hints = map[string]string{
 	handoff.SameServer: "name only servers that do not belong to this cache, because the keys of such a " +
 		"server would be removed",
 	peer.LoginRefused: "set a user of this server in the Secret for this server",
-	peer.ServerCertificateUnknown: "set the CA of this server in ca.crt of the Secret for this server, and give the " +
-		"server the name in its certificate",
+	peer.ServerCertificateUnknown: "set the CA of this server in ca.crt of the Secret for this server, " +
+		"and list the server by a name that is in its certificate",
 	peer.ClientCertificateRefused: "set tls.crt and tls.key in the Secret for this server, signed by a CA that this " +
 		"server accepts",
 }

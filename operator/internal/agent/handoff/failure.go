@@ -21,10 +21,10 @@ const (
 	TooManyChanges  = "TooManyChanges"  // more keys change than the copy can follow
 	Flushed         = "Flushed"         // a client emptied a memcached while it was copied
 	AgentRestarted  = "AgentRestarted"  // the agent restarted during the drain, so it does not know what changed
-	SameServer      = "SameServer"      // an old memcached is a new one, too, so that the copy would remove its own keys
+	SameServer      = "SameServer"      // a memcached is both a source and a target, so the copy would remove its keys
 	OtherAgent      = "OtherAgent"      // another agent copies keys to, or from, the new memcached
 	OtherHash       = "OtherHash"       // clients look for keys at other servers than the hash says
-	Internal        = "Internal"        // memcached answered what it never should
+	Internal        = "Internal"        // memcached gave an answer that it should never give
 )
 
 // Failure is why a handoff could not be finished. The copied keys were removed from the new memcached, unless

@@ -35,6 +35,7 @@ func (s *session) checkPlaces() error {
 		return nil
 	}
 	return &Failure{Reason: OtherHash, Err: fmt.Errorf(
-		"%d of %d keys are at another server than clientHash says: check the hash, and that the servers are all servers "+
-			"of the clients, in the clients' order", misplaced, listed)}
+		"%d of %d keys are at another server than clientHash says: "+
+			"check the hash, and that the list has all servers that clients use, in the order in which clients list them",
+		misplaced, listed)}
 }

@@ -77,8 +77,8 @@ func Explain(e Evidence) Explanation {
 	asked := []overview.Waiting{{Reason: summary.Reason, Message: summary.Message}}
 	if mc.Spec.Suspend && summary.Reason != cachev1.ReasonSuspended {
 		explanation.Chains = append(explanation.Chains, Chain{Condition: "spec.suspend", Status: "true", Links: []Link{{
-			"Memcached " + mc.Name, "it is paused: until kubectl memcached resume, the operator changes nothing, and gives " +
-				"no lost slot to another Pod",
+			"Memcached " + mc.Name, "it is paused: until you run kubectl memcached resume, " +
+				"the operator changes nothing, and gives no lost slot to another Pod",
 		}}})
 		asked = append(asked, overview.Waiting{Reason: cachev1.ReasonSuspended})
 	}

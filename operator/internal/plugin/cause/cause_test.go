@@ -110,7 +110,7 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonSecretNotFound: withTLS(ready(cachev1.ReasonSecretNotFound, "spec.tls.secretName \"shop-cert\" does not exist: create the Secret "+
 			"in namespace \"team\". No Pods are created until then"), false),
 		cachev1.ReasonCertificateUnavailable: withTLS(ready(cachev1.ReasonCertificateUnavailable, "spec.tls.issuerRef \"ca\" needs cert-manager, "+
-			"and the cluster does not have its API cert-manager.io/v1: install cert-manager, or remove it and create the Secret \"shop-cert\""), true),
+			"and the cluster does not have its API cert-manager.io/v1: install cert-manager, or remove spec.tls.issuerRef and create the Secret \"shop-cert\""), true),
 		cachev1.ReasonInvalidSecret:      withTLS(ready(cachev1.ReasonInvalidSecret, "Secret \"shop-cert\": tls.crt holds no certificate"), false),
 		cachev1.ReasonCertificateExpired: withTLS(ready(cachev1.ReasonCertificateExpired, "The certificate expired at 2026-03-04T11:00:00Z"), false),
 		cachev1.ReasonOwnershipConflict: ready(cachev1.ReasonOwnershipConflict, "PodDisruptionBudget \"shop\" already exists and has no "+
@@ -137,11 +137,11 @@ func scenarios() map[string]cause.Evidence {
 		cachev1.ReasonBootstrapRestoring:   healthyBut(bootstrap, cachev1.ReasonBootstrapRestoring, `Job "shop-restore" adds the items of the snapshot "nightly"`),
 		cachev1.ReasonBootstrapRestored:    healthyBut(bootstrap, cachev1.ReasonBootstrapRestored, `The snapshot "nightly" is restored`),
 		cachev1.ReasonRestoreFailed:        healthyBut(bootstrap, cachev1.ReasonRestoreFailed, `Job "shop-restore" failed: no bucket. Correct the cause, then try again: kubectl -n team delete job shop-restore`),
-		cachev1.ReasonHitRatioFell:         healthyBut(usual, cachev1.ReasonHitRatioFell, "When it began, 10 % of the reads find their item, usually 90 %"),
-		cachev1.ReasonEvictedSooner:        healthyBut(usual, cachev1.ReasonEvictedSooner, "When it began, items are evicted that were not used for 1m0s, usually for 2h0m0s"),
-		cachev1.ReasonConnectionsRose:      healthyBut(usual, cachev1.ReasonConnectionsRose, "When it began, a Pod has 1000 connections, usually 100"),
-		cachev1.ReasonConnectionsFell:      healthyBut(usual, cachev1.ReasonConnectionsFell, "When it began, a Pod has 2 connections, usually 100"),
-		cachev1.ReasonLatencyRose:          healthyBut(usual, cachev1.ReasonLatencyRose, "When it began, memcached answers in 9.0 ms, usually in 0.1 ms"),
+		cachev1.ReasonHitRatioFell:         healthyBut(usual, cachev1.ReasonHitRatioFell, "Values when the deviation began: 10 % of the reads find their item, usually 90 %"),
+		cachev1.ReasonEvictedSooner:        healthyBut(usual, cachev1.ReasonEvictedSooner, "Values when the deviation began: items are evicted after 1m0s without use, usually after 2h0m0s"),
+		cachev1.ReasonConnectionsRose:      healthyBut(usual, cachev1.ReasonConnectionsRose, "Values when the deviation began: a Pod has 1000 connections, usually 100"),
+		cachev1.ReasonConnectionsFell:      healthyBut(usual, cachev1.ReasonConnectionsFell, "Values when the deviation began: a Pod has 2 connections, usually 100"),
+		cachev1.ReasonLatencyRose:          healthyBut(usual, cachev1.ReasonLatencyRose, "Values when the deviation began: memcached answers in 9.0 ms, usually in 0.1 ms"),
 		cachev1.ReasonAsUsual:              healthyBut(usual, cachev1.ReasonAsUsual, "The cache is used as on a usual day"),
 		cachev1.ReasonLearning:             healthyBut(usual, cachev1.ReasonLearning, "The operator is still learning how the cache is used on a usual day"),
 		cachev1.ReasonNotReported:          healthyBut(usual, cachev1.ReasonNotReported, "No Pod reports how it is used"),
@@ -199,8 +199,8 @@ func TestOtherChainsMatchTheirGoldenFiles(t *testing.T) {
 			e.Log, e.LogErr, e.Nodes = "", errors.New("pods is forbidden"), nil
 			e.Unread = []string{"Nodes"}
 		}),
-		"Secrets of cert-manager and of users": withTLS(ready(cachev1.ReasonSecretNotFound, "the Secret \"shop-cert\" does not exist: it "+
-			"waits for cert-manager; spec.auth.secretName \"shop-users\" does not exist: create the Secret"), true),
+		"Secrets of cert-manager and of users": withTLS(ready(cachev1.ReasonSecretNotFound, "the Secret \"shop-cert\" does not exist yet: "+
+			"cert-manager has to create it; spec.auth.secretName \"shop-users\" does not exist: create the Secret"), true),
 		"a Secret of others":           withTLS(ready(cachev1.ReasonOwnershipConflict, "Secret \"shop-cert\" may belong to another owner"), true),
 		"a conflict without an object": ready(cachev1.ReasonOwnershipConflict, "it belongs to others"),
 		"ready and paused": changed(ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready"), func(e *cause.Evidence) {

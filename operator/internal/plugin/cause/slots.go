@@ -22,7 +22,7 @@ var meanings = map[string]string{
 	"PodLost":                  "the Pod that held the slot ended before all keys were copied",
 	"HandoffTimedOut":          "the copy was not complete within the timeout, not even without the coldest keys",
 	"HandoffFailed":            "the copy failed, and the agent gave no reason",
-	"InstructionLost":          "the instruction of the Pod or the slice was edited",
+	"InstructionLost":          "another client edited the instruction in the Pod, or the EndpointSlice of the slot",
 	"HandoffNever":             "the spec forbids handoffs",
 	"LoginRefused":             "memcached accepts no user that is mounted here",
 	"ServerCertificateUnknown": "memcached presents a certificate of another Secret or CA",
@@ -41,10 +41,10 @@ var meanings = map[string]string{
 	"TooManyChanges":           "more keys change than the copy can follow",
 	"Flushed":                  "a client emptied a memcached while it was copied",
 	"AgentRestarted":           "the agent restarted during the drain, so it does not know what changed",
-	"SameServer":               "an old memcached is a new one, too, so that the copy would remove its own keys",
+	"SameServer":               "a memcached is both a source and a target, so the copy would remove its keys",
 	"OtherAgent":               "another agent copies keys to, or from, the new memcached",
 	"OtherHash":                "clients look for keys at other servers than the hash says",
-	"Internal":                 "memcached answered what it never should",
+	"Internal":                 "memcached gave an answer that it should never give",
 }
 
 // slotChains returns a chain for each slot that is Cold.

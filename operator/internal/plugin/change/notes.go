@@ -32,7 +32,7 @@ func notes(in Input, outcome plan.Outcome, c Change) []string {
 	}
 	switch {
 	case c.Keys == KeysAreMoved:
-		found = append(found, "Slots are added and removed one at a time: this is the first step")
+		found = append(found, "Slots are added and removed one at a time: only the first step is shown here")
 	case in.Before != nil && in.After.Spec.Slots != nil && plan.SizeOf(in.Before) > plan.SizeWith(in.After, in.Current):
 		found = append(found, fmt.Sprintf("The size changes from %d to %d in two steps, of which this is the first one. In "+
 			"the second step, when clients no longer see the last slots, the Pods of these slots are deleted",
@@ -71,11 +71,12 @@ func hashNote(before, after *cachev1.Memcached) string {
 		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change to the size loses the keys that "+
 			"clients will look for in another slot", former)
 	case former == "":
-		return fmt.Sprintf("spec.slots.clientHash %s moves no key now. From then on, a change to the size moves keys by "+
-			"this hash: it has to be the hash by which clients choose a slot", next)
+		return fmt.Sprintf("spec.slots.clientHash is set to %s, which moves no key now. "+
+			"After this, a change to the size moves keys by this hash: "+
+			"it has to be the hash by which clients choose a slot", next)
 	default:
-		return fmt.Sprintf("spec.slots.clientHash %s to %s moves no key. Clients that choose by %s from then on look for "+
-			"most keys in another slot, and miss them", former, next, next)
+		return fmt.Sprintf("spec.slots.clientHash changes from %[1]s to %[2]s, which moves no key. "+
+			"Clients that then begin to choose slots by %[2]s look for most keys in another slot, and miss them", former, next)
 	}
 }
 

@@ -131,8 +131,8 @@ func TestTheQuestionsOfAChangeSayWhatItCosts(t *testing.T) {
 		},
 		"a cutover": {
 			moving(cachev1.ReasonBootstrapFollowing), "cutover",
-			"Clients will be allowed to use team/shop and the other servers at the same time. From then on, a replaced Pod of\n" +
-				"Deployment team/shop-bootstrap costs all keys: move the clients within minutes. Continue? [y/N] \n",
+			"Clients will be allowed to use team/shop and the other servers at the same time. From then on, if the Pod of\n" +
+				"Deployment team/shop-bootstrap is replaced, all keys are lost: move the clients within minutes. Continue? [y/N] \n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -249,7 +249,7 @@ func TestManifestsOfAnotherNamespaceThanThatOfTheFlagAreRefused(t *testing.T) {
 
 func TestAnEmptyNamespaceIsNoError(t *testing.T) {
 	out, err := run(t, &fleet{}, "status", "-n", "team")
-	if err != nil || out != "No Memcacheds found in namespace team: -n chooses another one, and -A shows those of all.\n" {
+	if err != nil || out != "No Memcacheds found in namespace team: choose another namespace by -n, or show all namespaces by -A.\n" {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if out, err = run(t, &fleet{}, "status", "-A"); err != nil || out != "No Memcacheds found.\n" {

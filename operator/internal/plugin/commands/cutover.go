@@ -56,8 +56,9 @@ func cutover(mc *cachev1.Memcached) (step, error) {
 	}
 	return step{
 		patch: `{"spec":{"bootstrap":{"mode":"CutOver"}}}`, done: "cuts over",
-		question: fmt.Sprintf("Clients will be allowed to use %[1]s and the other servers at the same time. From then on, a "+
-			"replaced Pod of\nDeployment %[1]s-bootstrap costs all keys: move the clients within minutes.", of),
+		question: fmt.Sprintf("Clients will be allowed to use %[1]s and the other servers at the same time. "+
+			"From then on, if the Pod of\nDeployment %[1]s-bootstrap is replaced, all keys are lost: "+
+			"move the clients within minutes.", of),
 		then: "Move the clients once this returns: " + wait + "--for=condition=Bootstrapped",
 	}, nil
 }

@@ -26,10 +26,11 @@ func newEstimate(p *plugin) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "estimate NAME",
 		Short: "Predict the hit ratio with half and with twice the memory",
-		Long: "Predicts the hit ratio of each server with half and with twice the memory, from the requests of --for. It " +
-			"reads the log\nof memcached, which costs each server CPU time for each request; memcached skips lines rather " +
-			"than have clients wait.\nThe prediction is computed on this computer, from a sample of the keys. A ratio with " +
-			"~ is less certain, because\nclients used too few keys in that time: raise --for.",
+		Long: "Predicts the hit ratio of each server with half and with twice the memory, from the requests during --for. " +
+			"It reads the\nlog of memcached, which costs each server CPU time for each request; " +
+			"memcached skips lines rather than have clients\nwait. " +
+			"The prediction is computed on this computer, from a sample of the keys. " +
+			"A ratio with ~ is less certain, because\nclients used too few keys in that time: raise --for.",
 		Example:           "  kubectl memcached estimate sessions -n team\n  kubectl memcached estimate sessions --for=5m",
 		Args:              oneName,
 		ValidArgsFunction: p.name,

@@ -26,8 +26,8 @@ func pause(mc *cachev1.Memcached) (step, error) {
 	}
 	return step{
 		patch: `{"spec":{"suspend":true}}`, done: "paused",
-		question: fmt.Sprintf("Until kubectl memcached resume, the operator will change nothing of %s/%s, and give no "+
-			"lost slot to another Pod.",
+		question: fmt.Sprintf("Until you run kubectl memcached resume, "+
+			"the operator will change nothing of %s/%s, and give no lost slot to another Pod.",
 			mc.Namespace, mc.Name),
 	}, nil
 }

@@ -84,7 +84,7 @@ func (p *plugin) noCaches(all bool) error {
 		return nil
 	}
 	_, namespace, err := p.connect()
-	fmt.Fprintf(p.ErrOut, "No Memcacheds found in namespace %s: -n chooses another one, and -A shows those of all.\n",
-		namespace)
+	fmt.Fprintf(p.ErrOut, "No Memcacheds found in namespace %s: "+
+		"choose another namespace by -n, or show all namespaces by -A.\n", namespace)
 	return err
 }

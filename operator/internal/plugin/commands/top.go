@@ -93,8 +93,8 @@ func (p *plugin) top(ctx context.Context, name string, options topOptions) error
 		if err := r.refresh(ctx); mustEnd(err) {
 			return err
 		} else if err != nil {
-			fmt.Fprintf(p.ErrOut, "\nThe list of Pods is from the interval before; the command tries to read it again: "+
-				"%v\n", err)
+			fmt.Fprintf(p.ErrOut, "\nThe list of Pods could not be read, "+
+				"so the previous list is used until the next interval: %v\n", err)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestTopWatchesWhileTheAPIServerRestarts(t *testing.T) {
 	c.ctx = ctx
 	time.AfterFunc(500*time.Millisecond, func() { c.broken.Store(true) })
 	time.AfterFunc(5*time.Second, cancel)
-	out := c.prints([]string{"The list of Pods is from the interval before; the command tries to read it again: "}, "top", "shop", "--watch")
+	out := c.prints([]string{"The list of Pods could not be read, so the previous list is used until the next interval: "}, "top", "shop", "--watch")
 	if rounds := strings.Count(out, "shop-0   "); rounds < 3 {
 		t.Errorf("%d rounds:\n%s", rounds, out)
 	}

@@ -65,7 +65,7 @@ type cache struct {
 // Reports for caches of both cloud services.
 const (
 	image       = "the image is the operator's default; spec.image sets another one, from 1.6.40 on with slots"
-	cpu         = "spec.resources reserves CPU, spec.threads follows it above 4"
+	cpu         = "spec.resources reserves CPU; if it reserves more than 4 CPUs, spec.threads defaults to their number"
 	clients     = "the NetworkPolicy allows all clients; limit them by spec.networkPolicy.from"
 	maintenance = "there is none; Pods are replaced when the spec changes"
 )

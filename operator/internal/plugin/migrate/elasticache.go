@@ -42,8 +42,8 @@ func readClusters(clusters []cluster, o Options) (caches []*cache, err error) {
 				c.CacheClusterID, c.Engine)
 		}
 		if types[c.CacheNodeType] = true; len(types) > 1 {
-			return nil, fmt.Errorf("the node type of %s differs, and --memory is for one: "+
-				"choose a cluster by --cache-cluster-id", c.CacheClusterID)
+			return nil, fmt.Errorf("the node type of %s differs from that of the clusters before it, "+
+				"and --memory is for one node type: choose one cluster by --cache-cluster-id", c.CacheClusterID)
 		}
 		translated, err := c.cache(o)
 		if err != nil {

@@ -72,10 +72,10 @@ func withoutRights() access.Observed {
 func autoscaled() access.Observed {
 	mc := cachetest.Memcached("shop", cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	mc.Status.Autoscaling = &cachev1.AutoscalingStatus{Memory: &cachev1.MemoryAutoscalingStatus{
-		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 1536Mi, and for less with 1Gi",
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used would stay for 1h0m0s with 1536Mi, but stay for a shorter time with 1Gi",
 		Recommended: new(resource.MustParse("1536Mi")),
 	}, Size: &cachev1.SizeAutoscalingStatus{
-		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used stay for 1h0m0s with 5 Pods, and for less with 3 Pods",
+		Reason: cachev1.MemoryTooSmall, Message: "Items that are not used would stay for 1h0m0s with 5 Pods, but stay for a shorter time with 3 Pods",
 		Recommended: new(int32(5)),
 	}}
 	return access.Observed{Memcached: mc}
