@@ -212,7 +212,7 @@ const (
 	ReasonRestoreFailed = "RestoreFailed"
 )
 
-// Reasons of the conditions Ready, Reconciling and Stalled of a MemcachedSnapshot. These conditions may also have the
+// Reasons of a MemcachedSnapshot, in its conditions Ready, Reconciling and Stalled. These conditions may also have the
 // reasons SecretNotFound, OwnershipConflict and ApplyFailed, like the conditions of a Memcached.
 const (
 	// ReasonMemcachedNotFound: the cache does not exist. The save begins once the cache exists and is ready.

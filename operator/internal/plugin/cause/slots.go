@@ -26,7 +26,7 @@ var meanings = map[string]string{
 	"HandoffNever":             "the spec forbids handoffs",
 	"LoginRefused":             "memcached accepts no user that is mounted here",
 	"ServerCertificateUnknown": "memcached presents a certificate of another Secret or CA",
-	"ClientCertificateRefused": "memcached requires a client certificate by its CAs",
+	"ClientCertificateRefused": "memcached requires a client certificate that its CAs signed",
 	"OldUnreachable":           "no connection to the old memcached, or it stopped answering",
 	"NewUnreachable":           "no connection to the new memcached, or it stopped answering",
 	"OldTooOld":                "the old memcached cannot report deletions: older than 1.6.20",
