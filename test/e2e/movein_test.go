@@ -22,8 +22,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestReleasesOfChartsMoveInByWhatImportPrints runs a StatefulSet like the one that each chart renders from its values,
-// with the same names and arguments. The memcached of HelmForge's chart refuses to dump its keys, unless the values
+// TestReleasesOfChartsMoveInByWhatImportPrints runs, for each of two Helm charts, a StatefulSet with the names and
+// arguments that the chart renders from some values. The memcached of HelmForge's chart refuses to dump its keys, unless the values
 // allow it.
 func TestReleasesOfChartsMoveInByWhatImportPrints(t *testing.T) {
 	soak.Only(t, "TestACacheIsFilledFromAnotherServer, and golden files of what import prints")

@@ -98,7 +98,7 @@ func secretsOf(b *plan.Bootstrap) string {
 	if len(needed) == 0 {
 		return ""
 	}
-	return ", for which it needs these Secrets: " + strings.Join(needed, ", ")
+	return ". The Pod does not start without these Secrets: " + strings.Join(needed, ", ")
 }
 
 // without returns a warning for the time when clients may use both the other servers and the cache: the warning says

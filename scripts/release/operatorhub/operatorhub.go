@@ -65,8 +65,8 @@ func Write(root, out string) (dir string, notes []string, err error) {
 	return dir, append(notes, notesOn(v, others)...), os.WriteFile(filepath.Join(operator, "ci.yaml"), []byte(ci), 0o644)
 }
 
-// readCI returns the ci.yaml of the community repository, or CI if the repository has none. It keeps an existing file,
-// because the repository's pipelines or other maintainers may have edited it.
+// readCI returns the content of the community repository's ci.yaml or, if the repository has none, of this project's
+// file (CI). An existing file is kept, because the repository's pipelines or other maintainers may have edited it.
 func readCI(root, path string) (ci string, notes []string, err error) {
 	source, err := os.ReadFile(filepath.Join(root, CI))
 	if err != nil {

@@ -179,8 +179,9 @@ func (c *copier) drain(ctx context.Context) error {
 	return nil
 }
 
-// send requests the items of a batch. If the keys have changed and there is no time to copy them again, it requests no
-// items: the keys are then removed from the new memcached, after the batches that were sent before.
+// send sends the old memcached the requests for the items of a batch. If the keys have changed and there is no time to
+// copy them again, it requests no items: the keys are then removed from the new memcached, after the batches that were
+// sent before.
 func (c *copier) send(ctx context.Context, b batch) error {
 	if err := take(ctx, c.reading); err != nil {
 		return err

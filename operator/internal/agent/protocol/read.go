@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Limits of an answer. The longest lines have names of files. Each of the slab classes, of which there are at most 63,
-// has fewer than 50 statistics. An answer up to these limits must fit into the agent's memory, even if memcached is
-// compromised.
+// Limits of an answer. The longest lines are settings that contain a path. Each of the slab classes, of which there are
+// at most 63, has fewer than 50 statistics. An answer up to these limits must fit into the agent's memory, even if
+// memcached is compromised.
 const (
 	maxLine   = 8 << 10
 	maxStats  = 10000
