@@ -75,7 +75,7 @@ func proseOf(file string) func(content []byte) []string {
 		return goProse
 	case ".md":
 		return markdownProse
-	case ".yaml", ".sh":
+	case ".yaml", ".sh", ".toml", ".Dockerfile":
 		return hashProse
 	case "":
 		if name == "Makefile" || name == "Dockerfile" || path.Dir(file) == ".ci" {
@@ -105,7 +105,7 @@ func markdownProse(content []byte) []string {
 }
 
 // hashComment matches a comment that begins with a number sign, as in YAML, Makefiles and shell scripts.
-var hashComment = regexp.MustCompile(`(?:^|\s)@?#\s+(.*)`)
+var hashComment = regexp.MustCompile(`(?:^|\s)@?#+@?\s+(.*)`)
 
 // hashProse returns, for each line, the comment in it.
 func hashProse(content []byte) []string {

@@ -73,7 +73,7 @@ func command() *cobra.Command {
 	cmd.Flags().StringVar(&page, "page", "", "page to write the figures to; none by default")
 	cmd.Flags().IntVar(&bench.Runs, "runs", bench.Runs, "number of runs of what is compared; the median counts")
 	cmd.Flags().IntVar(&bench.Count, "count", bench.Count, "number of Memcacheds to create at a time")
-	cmd.Flags().IntSliceVar(&bench.Sizes, "sizes", bench.Sizes, "numbers of Memcacheds in a growing cluster")
+	cmd.Flags().IntSliceVar(&bench.Sizes, "sizes", bench.Sizes, "numbers of Memcacheds in the scenario growth")
 	cmd.Flags().IntVar(&bench.Keys, "keys", bench.Keys, "number of keys in a cache whose Pods are replaced")
 	cmd.Flags().StringVar(&bench.Profiles, "profiles", "", "folder for CPU and heap profiles; none by default")
 	return cmd

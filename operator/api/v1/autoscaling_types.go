@@ -16,9 +16,9 @@ type Autoscaling struct {
 	// +optional
 	Size *SizeAutoscaling `json:"size,omitempty"`
 
-	// quietDays is the number of days, 1 to 3650, on which the operator learns how the cache is used on a usual day. After
-	// these days, it reports deviations from the usual day, by the condition AsUsual, an event and an alert. The days are
-	// counted separately for each hour of the day. A change replaces no Pod. Defaults to 7.
+	// quietDays is the number of days, 1 to 3650, on which the operator learns how the cache is used on a usual day, before
+	// it reports deviations from the usual day, by the condition AsUsual, an event and an alert. The days are counted
+	// separately for each hour of the day. A change replaces no Pod. Defaults to 7.
 	// +optional
 	// +kubebuilder:default=7
 	// +kubebuilder:validation:Minimum=1
@@ -145,7 +145,7 @@ type UsualSignal struct {
 	Name string `json:"name"`
 
 	// usual has the usual value for each hour, in thousandths: of a percent for HitRatio, of a second for EvictionAge, of
-	// a connection of a Pod for Connections, and of a microsecond for Latency. A value of -1 means that the usual value is
+	// a connection of a Pod for Connections, and of a microsecond for Latency; -1 means that the usual value is
 	// unknown.
 	// +optional
 	// +listType=atomic

@@ -197,8 +197,9 @@ const (
 	// started again, and removes all keys from both. Until it has removed them, clients may read outdated values.
 	ReasonBootstrapResuming = "BootstrapResuming"
 
-	// ReasonBootstrapFailed: the last attempt to copy the keys failed, and the next attempt copies them from the
-	// beginning. The message has the cause and the fix.
+	// ReasonBootstrapFailed: the last attempt to copy the keys failed. The next attempt copies them from the beginning or,
+	// if clients may use both the other servers and the cache, removes all keys from both. The message has the cause and
+	// the fix.
 	ReasonBootstrapFailed = "BootstrapFailed"
 
 	// ReasonBootstrapRestoring: the items of a snapshot are being added.

@@ -27,15 +27,15 @@ type NetworkPolicy struct {
 	// +kubebuilder:default=Enabled
 	Mode NetworkPolicyMode `json:"mode,omitempty"`
 
-	// from are the clients that may connect to memcached, as in NetworkPolicyPeer, at most 64. Defaults to all clients; an
-	// empty list means all clients, too.
+	// from are the clients that may connect to memcached, as in NetworkPolicyPeer, at most 64. Defaults to all clients, like
+	// an empty list.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	From []networkingv1.NetworkPolicyPeer `json:"from,omitempty"`
 
-	// metricsFrom are the clients that may read the metrics, as in NetworkPolicyPeer, at most 64. Defaults to all clients;
-	// an empty list means all clients, too.
+	// metricsFrom are the clients that may read the metrics, as in NetworkPolicyPeer, at most 64. Defaults to all clients,
+	// like an empty list.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

@@ -41,8 +41,7 @@ const (
 type TLS struct {
 	// secretName is a Secret in the same namespace with the certificate of the Pods: tls.crt (with its chain), tls.key
 	// and, for a clientAuth other than None, the CAs of the clients in ca.crt, all in PEM. A changed Secret takes effect
-	// within about 100 seconds, without a restart. Defaults to NAME-tls if issuerRef is set. Required if issuerRef is not
-	// set.
+	// within about 100 seconds, without a restart. Defaults to NAME-tls if issuerRef is set, and is required otherwise.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -142,10 +141,10 @@ func (m *Memcached) TLSSecretName() string {
 
 // Auth is the authentication of the ASCII protocol of memcached: a client sends a user and a password when it connects.
 type Auth struct {
-	// secretName is a Secret in the same namespace. For one user, it has the keys username and password. For several
-	// users, it has the key users: one line user:password for each user, at most 8 lines of at most 254 bytes, which is
-	// the limit of memcached. A changed Secret takes effect within about 100 seconds, without a restart. Open connections
-	// stay authenticated.
+	// secretName is a Secret in the same namespace that has, for one user, the keys username and password or, for several
+	// users, the key users with one line user:password for each user, at most 8 lines of at most 254 bytes, which is the
+	// limit of memcached. A changed Secret takes effect within about 100 seconds, without a restart. Open connections stay
+	// authenticated.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

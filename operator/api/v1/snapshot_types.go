@@ -86,8 +86,8 @@ type SnapshotTarget struct {
 	// +kubebuilder:validation:Pattern=`^(s3|gs|azblob)://[A-Za-z0-9][-A-Za-z0-9_.]*(\?[!-~]*)?$`
 	URL string `json:"url,omitempty"`
 
-	// credentials are the credentials for the bucket. Defaults to the credentials that any Pod of the namespace has
-	// without a Secret or a ServiceAccount.
+	// credentials are the credentials for the bucket. Defaults to the credentials that a Pod of the namespace has
+	// without credentials in the spec.
 	// +optional
 	Credentials *SnapshotCredentials `json:"credentials,omitempty"`
 

@@ -256,9 +256,8 @@ func broughtUpToSpec(o apply.Outcome) pendingEvent {
 		fields = "a field that is no longer set, or only an annotation of the operator"
 	}
 	if len(o.Attached) > 0 {
-		attached := strings.Join(o.Attached, ", ")
-		fields = fmt.Sprintf("%s (removed, because another client had added this to a field that the operator removes); %s",
-			attached, fields)
+		fields = fmt.Sprintf("%s; also removed, because another client had added it to a removed field: %s",
+			fields, strings.Join(o.Attached, ", "))
 	}
 	return normal(o, eventUpdated, "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
 }

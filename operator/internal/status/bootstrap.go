@@ -65,8 +65,8 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 	case b.Waits:
 		return cachev1.ReasonBootstrapWaiting, "No key is copied yet: not every slot has a Pod"
 	case !pod.Follows && pod.Failure.Reason != "":
-		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("%s: %s. "+
-			"The next attempt copies the keys from the beginning%s", pod.Failure.Reason, pod.Failure.Error, without(b))
+		return cachev1.ReasonBootstrapFailed, fmt.Sprintf("%s: %s. The next attempt %s%s",
+			pod.Failure.Reason, pod.Failure.Error, nextAttempt(b), without(b))
 	case pod.Problem != "" && !pod.Follows:
 		return cachev1.ReasonBootstrapWaiting, fmt.Sprintf("The Pod of the Deployment %q does not start: %s%s",
 			names.Bootstrap(cache), pod.Problem, without(b))
@@ -91,6 +91,14 @@ func bootstrapped(b *plan.Bootstrap, cache string) (reason, message string) {
 	return cachev1.ReasonBootstrapCuttingOver, "The last changes are being copied: clients must not write to the cache yet"
 }
 
+// nextAttempt says what an attempt does after a failure.
+func nextAttempt(b *plan.Bootstrap) string {
+	if b.Moved {
+		return "removes all keys from the other servers and the cache, because it is not known which keys clients changed"
+	}
+	return "copies the keys from the beginning"
+}
+
 // secretsOf names the Secrets without which the Pod does not start: the kubelet reports a missing Secret only with an
 // event.
 func secretsOf(b *plan.Bootstrap) string {
@@ -98,7 +106,7 @@ func secretsOf(b *plan.Bootstrap) string {
 	if len(needed) == 0 {
 		return ""
 	}
-	return ". The Pod does not start without these Secrets: " + strings.Join(needed, ", ")
+	return "; it cannot start without these Secrets: " + strings.Join(needed, ", ")
 }
 
 // without returns a warning for the time when clients may use both the other servers and the cache: the warning says

@@ -22,7 +22,7 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 		"a slot has no Pod": {plan.Bootstrap{Waits: true}, cachev1.ReasonBootstrapWaiting, "not every slot has a Pod"},
 		"no Pod yet":        {plan.Bootstrap{Phase: follow}, cachev1.ReasonBootstrapWaiting, `Deployment "cache-bootstrap" starts`},
 		"a Pod that needs Secrets": {plan.Bootstrap{Phase: follow, FromTLSSecret: "old-tls", FromAuthSecret: "old-users"},
-			cachev1.ReasonBootstrapWaiting, "The Pod does not start without these Secrets: old-tls, old-users"},
+			cachev1.ReasonBootstrapWaiting, "it cannot start without these Secrets: old-tls, old-users"},
 		"a container that does not run yet": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Phase: follow}},
 			cachev1.ReasonBootstrapWaiting, `Deployment "cache-bootstrap" starts`},
 		"a Pod that does not start": {plan.Bootstrap{Phase: follow, Pod: &plan.BootstrapPod{Problem: "cannot be scheduled"}},
@@ -41,6 +41,9 @@ func TestTheConditionBootstrappedSaysWhatToDoNext(t *testing.T) {
 		"started again while clients use both": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Follows: true}},
 			cachev1.ReasonBootstrapResuming, "clients may read outdated values"},
 		"a failure while clients use both": {plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Failure: failure}},
+			cachev1.ReasonBootstrapFailed, "The next attempt removes all keys from the other servers and the cache"},
+		"a failure while clients use both: what to do": {
+			plan.Bootstrap{Phase: moved, Moved: true, Pod: &plan.BootstrapPod{Runs: true, Phase: moved, Failure: failure}},
 			cachev1.ReasonBootstrapFailed, "let clients use only one"},
 	}
 	for sentence, tc := range tests {

@@ -197,7 +197,7 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	case in.deployment() != nil && in.deployment().Spec.Paused:
 		return rollingOutBut(in, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
 	case progressDeadlineExceeded(deployed):
-		return notReady(in, fmt.Sprintf(", %d Pods up to date", deployed.UpdatedReplicas))
+		return notReady(in, "; "+countOf(deployed.UpdatedReplicas, size, "up to date"))
 	case deployed.Replicas == deployed.UpdatedReplicas && deployed.Replicas > size:
 		message := fmt.Sprintf("The size is %d; Pods still to be deleted: %d", size, deployed.Replicas-size)
 		return verdict{reconciling, cachev1.ReasonRollingOut, message}, true

@@ -140,7 +140,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).UpdatedReplicas = 1
 				deployed(in).Conditions[0].Status = corev1.ConditionFalse
 			},
-			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready, 1 Pods up to date", other: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready; 1 of 3 Pods up to date", other: cachev1.ConditionReconciling,
 		},
 		"the spec is impossible": {
 			change: func(in *Input) {

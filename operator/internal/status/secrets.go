@@ -134,7 +134,7 @@ func setRestartRequired(status *cachev1.MemcachedStatus, in Input) {
 		Type: cachev1.ConditionRestartRequired, Status: metav1.ConditionTrue, Reason: required[0].Reason,
 		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
 		Message: fmt.Sprintf("%s. %s until the Pods that started before the removal are restarted "+
-			"(without slots, this empties the Pods): kubectl rollout restart deployment %s",
+			"(this empties the Pods, unless they hand their keys over): kubectl rollout restart deployment %s",
 			sentence(strings.Join(removed, "; ")), sentence(strings.Join(consequences, ", and ")), in.Memcached.Name),
 	})
 }

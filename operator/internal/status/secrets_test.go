@@ -145,7 +145,7 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 
 func TestOneConditionReportsAllThatRequiresARestart(t *testing.T) {
 	cas, users := []secrets.Removal{{What: "one", Since: noon}}, []secrets.Removal{{What: "a user", Since: noon.Add(time.Minute)}}
-	const end = " until the Pods that started before the removal are restarted (without slots, this empties the Pods): kubectl rollout restart deployment cache"
+	const end = " until the Pods that started before the removal are restarted (this empties the Pods, unless they hand their keys over): kubectl rollout restart deployment cache"
 	tests := map[string]struct {
 		cas, users []secrets.Removal
 		reason     string

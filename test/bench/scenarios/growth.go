@@ -40,19 +40,20 @@ type growing struct {
 func (b *Bench) large(ctx context.Context) ([]report.Figure, error) {
 	large := *b
 	large.Sizes = b.Large
-	return large.growth(ctx)
+	return large.grown(ctx, "large")
 }
 
-// growth measures the operator in a cluster with the real workload controllers and scheduler, with more and more
-// Memcacheds.
-func (b *Bench) growth(ctx context.Context) (_ []report.Figure, err error) {
-	largest := slices.Max(b.Sizes)
-	folders, err := b.folders(fmt.Sprintf("growth-%d", largest))
+func (b *Bench) growth(ctx context.Context) ([]report.Figure, error) { return b.grown(ctx, "growth") }
+
+// grown measures the operator in a cluster with the real workload controllers and scheduler, with more and more
+// Memcacheds, for the scenario with this name.
+func (b *Bench) grown(ctx context.Context, scenario string) (_ []report.Figure, err error) {
+	folders, err := b.folders(scenario)
 	if err != nil {
 		return nil, err
 	}
 	b.update("a cluster of simulated Nodes starts")
-	pods := largest * environment.Size
+	pods := slices.Max(b.Sizes) * environment.Size
 	g := &growing{Bench: b}
 	if g.env, err = environment.Simulated(ctx, folders, pods+pods/10); err != nil {
 		return nil, err

@@ -64,8 +64,8 @@ func (r *Restore) Run(ctx context.Context) (format.Manifest, handoff.Added, erro
 	case err == nil:
 		err = ended // later errors follow from the first one
 	case added.Items > 0:
-		err = fmt.Errorf("%w. The cache got %d items before this error: "+
-			"these items are complete, but the other items of the snapshot are missing", err, added.Items)
+		err = fmt.Errorf("%w. %d items were sent before this error: each item that the cache has added is complete, "+
+			"but other items of the snapshot may be missing", err, added.Items)
 	}
 	return m, added, err
 }

@@ -68,7 +68,7 @@ func hashNote(before, after *cachev1.Memcached) string {
 	case former == next:
 		return ""
 	case next == "":
-		return fmt.Sprintf("spec.slots.clientHash %s is removed: from then on, a change to the size loses the keys that "+
+		return fmt.Sprintf("spec.slots.clientHash %s is removed. After this, a change to the size loses the keys that "+
 			"clients will look for in another slot", former)
 	case former == "":
 		return fmt.Sprintf("spec.slots.clientHash is set to %s, which moves no key now. "+
