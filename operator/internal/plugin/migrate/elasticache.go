@@ -43,7 +43,7 @@ func readClusters(clusters []cluster, o Options) (caches []*cache, err error) {
 		}
 		if types[c.CacheNodeType] = true; len(types) > 1 {
 			return nil, fmt.Errorf("the node type of %s differs from that of the clusters before it, "+
-				"and --memory is for one node type: choose one cluster by --cache-cluster-id", c.CacheClusterID)
+				"and --memory can fit only one of them: choose a cluster by --cache-cluster-id", c.CacheClusterID)
 		}
 		translated, err := c.cache(o)
 		if err != nil {
