@@ -16,9 +16,9 @@ type Autoscaling struct {
 	// +optional
 	Size *SizeAutoscaling `json:"size,omitempty"`
 
-	// quietDays is the number of days, 1 to 3650, on which the operator learns how the cache is used on a usual day, before
-	// it reports deviations from the usual day, by the condition AsUsual, an event and an alert. The days are counted
-	// separately for each hour of the day. A change replaces no Pod. Defaults to 7.
+	// quietDays is the number of days, 1 to 3650, on which the operator learns how the cache is used on a usual day,
+	// before it reports deviations from the usual day, by the condition AsUsual, an event and an alert. The days are
+	// counted separately for each hour of the day. A change replaces no Pod. Defaults to 7.
 	// +optional
 	// +kubebuilder:default=7
 	// +kubebuilder:validation:Minimum=1

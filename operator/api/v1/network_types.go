@@ -27,8 +27,8 @@ type NetworkPolicy struct {
 	// +kubebuilder:default=Enabled
 	Mode NetworkPolicyMode `json:"mode,omitempty"`
 
-	// from are the clients that may connect to memcached, as in NetworkPolicyPeer, at most 64. Defaults to all clients, like
-	// an empty list.
+	// from are the clients that may connect to memcached, as in NetworkPolicyPeer, at most 64. Defaults to all clients,
+	// like an empty list.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

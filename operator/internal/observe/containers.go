@@ -51,8 +51,8 @@ func imageOf(container string) string {
 	return "spec.image"
 }
 
-// memoryOf returns the end of the sentence "it needed more memory than": the field of the spec that limits the memory of
-// a container, unless the limit is fixed.
+// memoryOf returns the end of the sentence "it needed more memory than": the field of the spec that limits the memory
+// of a container, unless the limit is fixed.
 func memoryOf(pod *corev1.Pod, container string) string {
 	isSidecar := cached.Container(pod.Status.InitContainerStatuses, container).Name != ""
 	switch {
