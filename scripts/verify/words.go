@@ -85,7 +85,7 @@ func proseOf(file string) func(content []byte) []string {
 	return nil
 }
 
-// inlineCode matches code within a line of Markdown, because code is not prose.
+// inlineCode matches code within a line of Markdown or of a comment, because code is not prose.
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
 // markdownProse returns each line without the code in it.

@@ -44,8 +44,8 @@ func (c *comparison) compare(of func(cost) float64) (ratio float64, measured str
 
 // against returns a text with the medians of two series of times, which have the same unit.
 func against(times, others []float64, unit string) string {
-	return fmt.Sprintf("%s %s against %[3]s %[2]s",
-		report.Number(statistics.Median(times)), unit, report.Number(statistics.Median(others)))
+	return fmt.Sprintf("%[1]s %[3]s against %[2]s %[3]s",
+		report.Number(statistics.Median(times)), report.Number(statistics.Median(others)), unit)
 }
 
 // costOf measures the CPU time of a run. The run itself returns how long it took.
